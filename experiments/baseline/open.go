@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
-// An Open is a linear classifier of two classes that was trained without privacy
-// on some columns: numbers as they stand, categories as 0/1 columns.
+// An Open is a linear classifier of two classes that was trained without privacy on some columns: numbers as they
+// are, categories as 0/1 columns.
 type Open struct{ *nonprivate.TableModel }
 
 // FitOpen trains a baseline of [nonprivate.ForTable] on the given columns of

@@ -10,11 +10,10 @@ import (
 )
 
 var (
-	// ErrColumns is returned for columns without a private feature, or whose
-	// last one is not a public target of two classes.
+	// ErrColumns is returned for columns without a private feature, or whose last column is not a public target of
+	// two classes.
 	ErrColumns = errors.New("there must be a private feature, and then a public target of two classes")
-	// ErrSetting is returned for a number of buckets, queries or rounds out of
-	// range.
+	// ErrSetting is returned if the number of buckets, queries or rounds is out of range.
 	ErrSetting = errors.New("a setting is out of range")
 )
 
@@ -42,8 +41,7 @@ func check(columns []dataset.Column) error {
 	return nil
 }
 
-// checkRelation refuses a session of another relation than the one that the
-// bounds of this package are for.
+// checkRelation refuses a session whose relation is not the one that the bounds of this package hold for.
 func checkRelation(s *mechanism.Session) error {
 	if r := s.Relation(); r != budget.SubstitutePrivateColumns {
 		return fmt.Errorf("%w: baselines protect private columns (%v), the run has %v", mechanism.ErrRelation, budget.SubstitutePrivateColumns, r)
@@ -51,7 +49,7 @@ func checkRelation(s *mechanism.Session) error {
 	return nil
 }
 
-// pick returns the entries of a list at some places.
+// pick returns the elements of a list at the given positions.
 func pick[T any](list []T, at []int) []T {
 	out := make([]T, len(at))
 	for k, j := range at {

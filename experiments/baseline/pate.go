@@ -13,61 +13,53 @@ import (
 
 const (
 	pateNode = "pate"
-	// agreementLeaf: how often teachers vote for class 1, by true class.
+	// agreementLeaf is the frequency with which teachers vote for class 1, by true class.
 	agreementLeaf = "agreement"
-	// answersLeaf: the votes on all queries.
+	// answersLeaf holds the votes on all queries.
 	answersLeaf = "answers"
 
 	agreementShare = .1
-	// studentOf: one record of so many is a student's.
+	// studentOf determines the student's share: one record in studentOf.
 	studentOf = 4
-	// MaxQueries bounds the public number of answers, and MaxBuckets that of
-	// teachers.
+	// MaxQueries bounds the public number of answers, and MaxBuckets the number of teachers.
 	MaxQueries, MaxBuckets = 1 << 20, 1 << 14
 )
 
-// PATE answers a public number of queries by the votes of teachers that know only
-// private columns, together with a student that knows only public ones.
+// PATE answers a public number of queries by the votes of teachers that use only private columns, together with a
+// student that uses only public ones.
 //
-// # The extension as the paper has it, and what is sound of it
+// # Differences from the published extension
 //
-// Section 7 of the paper trains teachers on buckets of the private features, lets
-// them vote on the label of every data point, and gives the winning label to the
-// student as one more feature. Two things about it cost more than one noisy vote:
+// Section 7 of the paper trains teachers on buckets of the private features, lets them vote on the label of every data
+// point, and gives the winning label to the student as an additional feature. This costs more than one noisy vote for
+// two reasons:
 //
-//   - The winning label of a training record is a function of that record's own
-//     private columns. If they change all M teachers may vote otherwise, so the
-//     difference of the votes moves by 2M, and noise that hides this is larger than
-//     any vote: the label is randomised response, with mu/2 for the ratio of signal
-//     to noise whatever M is.
-//   - A record to be predicted needs a winning label too, so there is no model to
-//     publish: every prediction is a release about the teachers' records.
+//   - The winning label of a training record is a function of that record's own private columns. If they change, all M
+//     teachers may change their votes, so the difference of the votes moves by 2M, and noise that hides this is larger
+//     than any vote: the label is randomised response, with a signal-to-noise ratio of mu/2 for every M.
+//   - A record to be predicted needs a winning label too, so there is no model to publish: every prediction is a
+//     release about the teachers' records.
 //
-// Here no label of a training record is released. One record of four, chosen
-// without looking, is a student's; the others are dealt to buckets by their coins.
-// Of the student's records two numbers are released: the share of votes for class 1
-// among those of either class, which is all that the student has to know about the
-// teachers. Then the votes on a public number of queries are released, each with
-// noise, and the student adds their log-likelihood ratio to its own log odds. After
-// those queries the budget is spent.
+// This version releases no label of a training record. One record in four, chosen independently of the data, belongs to
+// the student; the others are assigned to buckets by their coins. Two numbers about the student's records are released:
+// the share of votes for class 1 among the records of either class, which is all the student needs to know about the
+// teachers. Then the votes on a public number of queries are released, each with noise, and the student adds their
+// log-likelihood ratio to its own log odds. After those queries the budget is spent.
 //
 // # Privacy
 //
-// The private columns of one record change. Which records are the student's, and
-// which bucket a record is in, do not depend on them.
+// Suppose that the private columns of one record change. The student's records, and the bucket of each record, do not
+// depend on them.
 //
-//   - A teacher's record: the teacher of one bucket changes. Its votes on Q queries
-//     turn from one set into another: the counts move by at most sqrt(Q)
-//     ([mechanism.Votes]). Its two shares of votes lie in [0, 1]: their sums over
-//     teachers move by at most sqrt2 ([mechanism.Sums], a bucket counting as a
-//     record under substitution).
-//   - A student's record of class c, one of S_c: no teacher changes, so no answer
-//     does. Each teacher's share in class c moves by at most 1/S_c, and the sum over
-//     M teachers by M/S_c. It is multiplied by the public factor min(1, S_c/M), so
-//     that it moves by at most 1 (and M 2^-28 for rounding), below sqrt2.
+//   - A teacher's record: the teacher of one bucket changes. Its votes on Q queries are replaced by others, so the
+//     counts move by at most sqrt(Q) ([mechanism.Votes]). Its two shares of votes are in [0, 1], so their sums over
+//     teachers move by at most sqrt2 ([mechanism.Sums], with a bucket as a record under substitution).
+//   - A student's record of class c, one of S_c: no teacher changes, so no answer changes. Each teacher's share in class
+//     c moves by at most 1/S_c, and the sum over M teachers by M/S_c. It is multiplied by the public factor
+//     min(1, S_c/M), so that it moves by at most 1 (and M 2^-28 for rounding), which is below sqrt2.
 //
-// The queries are other people's records, as in the prediction of any model: their
-// private columns are seen by the one who answers and are not protected.
+// The queries are other people's records, as in the prediction of any model: their private columns are visible to the
+// party that answers and are not protected.
 type PATE struct {
 	// Columns are the features in order and then the target, of two classes.
 	Columns []dataset.Column
@@ -77,8 +69,7 @@ type PATE struct {
 	Queries int
 }
 
-// Plan returns the leaves of the agreement and of the answers. Errors: [ErrColumns],
-// [ErrSetting].
+// Plan returns the leaves of the agreement and of the answers, or [ErrColumns] or [ErrSetting].
 func (t PATE) Plan() (budget.Node, error) {
 	if err := check(t.Columns); err != nil {
 		return budget.Node{}, err
@@ -91,9 +82,8 @@ func (t PATE) Plan() (budget.Node, error) {
 		budget.GaussianLeaf(answersLeaf, 1-agreementShare, 1)), nil
 }
 
-// Run trains on the records of v and answers the first t.Queries records of
-// queries, of which it returns the classes. Both views have t.Columns. s is the
-// session of the parent of the node that Plan returned.
+// Run trains on the records of v and returns the classes of the first t.Queries records of queries. Both views have
+// the columns t.Columns. The session s is that of the parent of the node that Plan returned.
 func (t PATE) Run(ctx context.Context, s *mechanism.Session, v, queries dataset.View) ([]int32, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
@@ -142,14 +132,14 @@ func upTo(n int) []int32 {
 type ballots struct {
 	answers *mechanism.Votes
 	shares  *mechanism.Sums
-	factor  [2]float64 // what each share was multiplied with
+	factor  [2]float64 // by which each share was multiplied
 	buckets int
 }
 
 // vote trains the teachers and collects their votes.
 func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset.View) (*ballots, error) {
 	roles, coins := s.PublicStream("roles"), s.Coins("buckets")
-	// The rows are numbered in an order that no private column decides.
+	// The order of the rows does not depend on any private column.
 	var students []int32
 	teachers := make([][]int32, t.Buckets)
 	labels := Labels(v)
@@ -157,7 +147,7 @@ func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset
 	for i, label := range labels {
 		student := roles.Uniform(studentOf) == 0
 		switch {
-		case int(label) > 1: // in no class: neither's
+		case int(label) > 1: // in no class, so left out
 		case student:
 			students = append(students, int32(i))
 			size[label]++
@@ -233,19 +223,18 @@ func (b *ballots) releaseShares(s *mechanism.Session) ([2]float64, error) {
 			p[c] = min(max(sum/(float64(b.buckets)*b.factor[c]), .01), .99)
 		}
 	}
-	if p[1] < p[0] { // teachers are no worse than chance
+	if p[1] < p[0] { // assumes that teachers are no worse than chance
 		p[0] = (p[0] + p[1]) / 2
 		p[1] = p[0]
 	}
 	return p, nil
 }
 
-// evidence is the log-likelihood ratio of class 1 that the mean vote x, in [-1, 1]
-// and with normal noise of deviation sigma, is worth, if all teachers agree and
-// vote for class 1 with probability p[c] in class c.
+// evidence returns the log-likelihood ratio of class 1 for a mean vote x in [-1, 1] with normal noise of standard
+// deviation sigma, assuming that all teachers agree and vote for class 1 with probability p[c] in class c.
 func evidence(x, sigma float64, p [2]float64) float64 {
-	// log (p e^up + (1-p) e^down), without the squares and the larger of the two
-	// exponents, which both classes share.
+	// These are the exponents of log (p e^up + (1-p) e^down), without the squares and without the larger exponent,
+	// which both classes share.
 	up, down := x/(sigma*sigma), -x/(sigma*sigma)
 	top := max(up, down)
 	log := func(p float64) float64 { return math.Log(p*math.Exp(up-top) + (1-p)*math.Exp(down-top)) }

@@ -16,43 +16,37 @@ import (
 const (
 	peopleNode = "people"
 	meansLeaf  = "means"
-	// PeopleRounds is the number of rounds where none is given, as of the
-	// boosting that it is compared with.
+	// PeopleRounds is the default number of rounds, the same as in the boosting that it is compared with.
 	PeopleRounds = 25
 	maxRounds    = 1 << 10
-	// The weights are clipped as those of that boosting are.
+	// The weights are clipped as in that boosting.
 	lowerWeight, upperWeight = .5, 2.
 )
 
-// People is boosting in which a classifier is fitted to the private columns under
-// the present weights, as in "Boosting and Differential Privacy" (Dwork, Rothblum
-// and Vadhan, 2010): noise is needed for what the learner sees of weights and rows,
-// and again for the accuracy that decides the next weights.
+// People is boosting that fits a classifier to the private columns under the current weights, as in "Boosting and
+// Differential Privacy" (Dwork, Rothblum and Vadhan, 2010). Noise is needed for the weights and rows that the learner
+// uses, and again for the accuracy that determines the next weights.
 //
-// The model starts from logistic regression of the public columns, without noise:
-// half its log odds m is the first part of the score, and w = clip(exp(-y m), l, u).
-// In each round the weighted sums of the rows of either class are released; h is the
-// classifier by the nearer mean; the sum N of w y h is released; alpha = clip(N/n,
-// -1, 1) and w <- clip(w exp(-alpha y h), l, u). The two releases of a round have an
-// equal part of mu^2.
+// The model starts from logistic regression on the public columns, without noise: half its log odds m is the first part
+// of the score, and w = clip(exp(-y m), l, u). In each round the weighted sums of the rows of either class are released;
+// h is the nearest-mean classifier; the sum N of w y h is released; alpha = clip(N/n, -1, 1) and
+// w <- clip(w exp(-alpha y h), l, u). The two releases of a round get equal parts of mu^2.
 //
 // # Privacy
 //
-// Given the releases so far, weights of all records but the changed one are equal in
-// both tables, and its own stays in [l, u]: it depends on that record and on released
-// values only. Its row z = (x, kappa), limited to norm B, is written to the entries
-// of its class, which is public and stays. So the sums of w z move by |w z - w' z'|
-// <= 2 u B ([mechanism.Cross]) and N by 2u ([mechanism.Agreement]).
+// Given the releases so far, the weights of all records but the changed one are equal in both tables. The weight of the
+// changed record stays in [l, u], since it depends only on that record and on released values. Its row z = (x, kappa),
+// limited to norm B, is added to the entries of its class, which is public and does not change. So the sums of w z move
+// by |w z - w' z'| <= 2 u B ([mechanism.Cross]) and N by 2u ([mechanism.Agreement]).
 //
-// A learner that was handed the weights themselves would need noise on each. Of n
-// weights one changes, by at most u - l, so noise of (u - l)/mu a round on numbers
-// that differ by u - l: at epsilon 1 over 25 rounds, with a third of mu^2 for it,
-// thirty times what it hides. The weighted sums need noise of that size once, for all
-// records together.
+// A learner with access to the weights themselves would need noise on each. One of n weights changes, by at most u - l,
+// which requires noise of (u - l)/mu per round on numbers that differ by u - l: at epsilon 1 over 25 rounds, with a
+// third of mu^2, the noise is thirty times as large as the difference. The weighted sums need noise of that size only
+// once, for all records together.
 type People struct {
 	// Columns are the features in order and then the target, of two classes.
 	Columns []dataset.Column
-	// Rounds is the number of rounds; 0 stands for PeopleRounds.
+	// Rounds is the number of rounds; 0 selects PeopleRounds.
 	Rounds int
 }
 
@@ -63,8 +57,7 @@ func (t People) rounds() int {
 	return t.Rounds
 }
 
-// Plan returns the leaves of the class means and of the agreement. Errors:
-// [ErrColumns], [ErrSetting].
+// Plan returns the leaves of the class means and of the agreement, or [ErrColumns] or [ErrSetting].
 func (t People) Plan() (budget.Node, error) {
 	if err := check(t.Columns); err != nil {
 		return budget.Node{}, err
@@ -77,7 +70,7 @@ func (t People) Plan() (budget.Node, error) {
 		budget.GaussianLeaf(agreementLeaf, linear.GramShare/2, t.rounds())), nil
 }
 
-// A PeopleModel is what People learns. All of it is public.
+// A PeopleModel is the model that People learns. All of it is public.
 type PeopleModel struct {
 	start   *Open
 	private []int
@@ -91,8 +84,8 @@ type member struct {
 	theta           []float64 // of the slots
 }
 
-// Run trains on the records of v, whose columns are t.Columns. ranges has one entry
-// a column. s is the session of the parent of the node that Plan returned.
+// Run trains on the records of v, whose columns are t.Columns. The list ranges has one entry per column. The session
+// s is that of the parent of the node that Plan returned.
 func (t People) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*PeopleModel, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
@@ -123,8 +116,7 @@ func (t People) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 	return m, nil
 }
 
-// Predict returns the class of every record of a view with the columns of the one
-// that was trained on.
+// Predict returns the class of every record of a view with the same columns as the training view.
 func (m *PeopleModel) Predict(v dataset.View) ([]int32, error) {
 	scores, err := m.margins(v)
 	if err != nil {
@@ -139,7 +131,7 @@ func (m *PeopleModel) Predict(v dataset.View) ([]int32, error) {
 	return signs(scores), nil
 }
 
-// margins is the part of the score that public columns give, within [-8, 8].
+// margins returns the contribution of public columns to the score, clamped to [-8, 8].
 func (m *PeopleModel) margins(v dataset.View) ([]float64, error) {
 	scores, err := m.start.Scores(v)
 	for i, x := range scores {
@@ -168,7 +160,7 @@ func (h member) scores(rows [][]int16, n int) []float64 {
 		w := h.theta[k] / mechanism.FixedOne
 		for i, x := range column {
 			if x != 0 {
-				out[i] += float64(w * float64(x)) // the conversion forbids fusing
+				out[i] += float64(w * float64(x)) // the conversion prevents fused multiply-add
 			}
 		}
 	}
@@ -187,7 +179,7 @@ func sign(label int32) float64 {
 
 func clip(w float64) float64 { return min(max(w, lowerWeight), upperWeight) }
 
-// peopleRun is one run.
+// A peopleRun is the state of one run.
 type peopleRun struct {
 	model   *PeopleModel
 	session *mechanism.Session
@@ -224,8 +216,8 @@ func (p *peopleRun) round(round int) error {
 	return nil
 }
 
-// sums adds up the weighted rows of either class: the entries of class 0 with their
-// constant, and then those of class 1.
+// sums returns the weighted sums of the rows of either class: the entries of class 0 with their constant, and then
+// those of class 1.
 func (p *peopleRun) sums() *mechanism.Cross {
 	size := len(p.rows) + 1
 	out := p.session.NewCross(2*size, p.model.enc.NormLimit(linear.Kappa), upperWeight)
@@ -251,8 +243,7 @@ func (p *peopleRun) sums() *mechanism.Cross {
 	return out
 }
 
-// nearerMean is the classifier by the nearer of two means, from the sums of either
-// class.
+// nearerMean returns the nearest-mean classifier for the sums of either class.
 func nearerMean(sums []float64) member {
 	size := len(sums) / 2
 	h := member{theta: make([]float64, size-1)}

@@ -12,16 +12,16 @@ import (
 // ErrSingular is returned when a noisy matrix cannot be solved.
 var ErrSingular = errors.New("the noisy matrix is singular")
 
-// BoostedAdaSSP is Boosted AdaSSP (S. Tang and others, "Improved differentially private regression via
-// gradient boosting", 2023) as the public code has it that the Kendall paper compares with. Rows, with an
-// intercept, and gradients are clipped to norm 1.
+// BoostedAdaSSP is Boosted AdaSSP (S. Tang and others, "Improved differentially private regression via gradient
+// boosting", 2023) as implemented in the public code that the Kendall paper compares with. Rows, with an intercept, and
+// gradients are clipped to norm 1.
 //
-// The Gaussian parameter mu of (epsilon, delta) is used as the standard deviation of the
-// noise in every release, where sensitivity/mu is meant, and the releases are not composed. The
-// smallest eigenvalue is the smallest positive one of the noisy matrix.
+// The Gaussian parameter mu of (epsilon, delta) is used as the standard deviation of the noise in every release, where
+// sensitivity/mu would be correct, and the releases are not composed. The smallest eigenvalue is the smallest positive
+// one of the noisy matrix.
 type BoostedAdaSSP struct {
 	Rounds int // 0: 100, as in the Kendall paper
-	// Calibrated gives every release the noise that the claim needs, sqrt(rounds + 2)/mu.
+	// Calibrated gives every release the noise that the claim requires, sqrt(rounds + 2)/mu.
 	Calibrated bool
 }
 
@@ -105,7 +105,7 @@ func (m BoostedAdaSSP) Fit(src Source, x [][]float64, y []float64, epsilon, delt
 	return theta.RawVector().Data, nil
 }
 
-// smallestPositive returns the smallest positive value of an increasing list, 0 if there is none.
+// smallestPositive returns the smallest positive value of an increasing list, or 0 if all values are at most 0.
 func smallestPositive(values []float64) float64 {
 	for _, v := range values {
 		if v > 0 {
@@ -127,14 +127,14 @@ func clippedRows(x [][]float64, n int) [][]float64 {
 		}
 		row[len(x)] = 1
 		for j := range row {
-			row[j] /= math.Sqrt(sum) // at least 1: there is the intercept
+			row[j] /= math.Sqrt(sum) // at least 1 because of the intercept
 		}
 		out[i] = row
 	}
 	return out
 }
 
-// PredictClipped applies coefficients to rows that are shortened as those of Fit.
+// PredictClipped applies coefficients to rows that are clipped as in Fit.
 func PredictClipped(theta []float64, x [][]float64, n int) []float64 {
 	out := make([]float64, n)
 	for i, row := range clippedRows(x, n) {

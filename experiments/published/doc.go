@@ -1,10 +1,9 @@
-// Package published holds further published variants of private methods, for experiments on
-// public data: Boosted AdaSSP, SubLasso and DPFSDR as their papers or scripts have them, and the two
-// forms of the check of the Tukey mechanism.
+// Package published implements further private methods as published, for experiments on public data: Boosted AdaSSP,
+// SubLasso and DPFSDR as in their papers or scripts, and the two forms of the check of the Tukey mechanism.
 //
-// None of them keeps the privacy that is claimed for it (docs/lab/published-pipelines.md, "What each
-// published method claims"). The product does not import this package, and no recipe can name its methods.
-// Package internal/bench/published has the other variants.
+// They do not satisfy the privacy guarantees that are claimed for them (docs/lab/published-pipelines.md, "What each
+// published method claims"). The product does not import this package, and no recipe can name its methods. Package
+// internal/bench/published has the other variants.
 package published
 
 import (
@@ -12,16 +11,16 @@ import (
 	"slices"
 )
 
-// A Source gives random bits, 64 at a time. It may be seeded: nothing here is private.
+// A Source returns random bits, 64 at a time. It may be seeded, since this package provides no privacy.
 type Source interface{ Uint64() uint64 }
 
 // uniform returns a number in the open interval (0, 1).
 func uniform(src Source) float64 { return (float64(src.Uint64()>>11) + .5) * 0x1p-53 }
 
-// normal returns a standard normal number.
+// normal returns a standard normal variate.
 func normal(src Source) float64 { return math.Sqrt2 * math.Erfinv(2*uniform(src)-1) }
 
-// laplace returns a number of density exp(-|x|/scale)/(2 scale).
+// laplace returns a variate with density exp(-|x|/scale)/(2 scale).
 func laplace(src Source, scale float64) float64 {
 	size := -scale * math.Log(uniform(src))
 	if src.Uint64()&1 == 0 {
@@ -30,7 +29,7 @@ func laplace(src Source, scale float64) float64 {
 	return size
 }
 
-// gumbel returns a standard Gumbel number.
+// gumbel returns a standard Gumbel variate.
 func gumbel(src Source) float64 { return -math.Log(-math.Log(uniform(src))) }
 
 // permutation returns 0..n-1 in random order.
@@ -49,7 +48,7 @@ func LowerBound(src Source, n int, epsilon float64) int {
 	return int(max(1, float64(n)+laplace(src, 1/epsilon)-math.Log(1/(2*1e-4))/epsilon))
 }
 
-// byScore returns the places of a list by falling value, the first of equals first.
+// byScore returns the positions of a list by decreasing value. Among equal values the first comes first.
 func byScore(values []float64) []int {
 	order := make([]int, len(values))
 	for j := range order {

@@ -10,13 +10,13 @@ import (
 // DPFSDR is algorithms 1 to 3 of "Differentially Private Feature Selection Based on Dynamic
 // Relevance for Correlated Data" for two classes: importances with Laplace noise of scale (max - min)/Epsilon1,
 // exact correlations between columns, and a forward search on the exact accuracy of a linear support vector
-// machine whose coefficients have Laplace noise of scale CS/Epsilon2, CS the correlated sensitivity of the table
-// at hand.
+// machine whose coefficients have Laplace noise of scale CS/Epsilon2, where CS is the correlated sensitivity of the given
+// table.
 //
 // The noise of every step is scaled to the table, correlations and accuracies are exact, and one support vector machine
-// per step is charged once, so no epsilon holds. What the paper leaves open is chosen as follows: columns are
-// standardised, the loss is the huberised hinge loss with a penalty of .02 n, and the change of the machine by a record is
-// its first-order approximation.
+// per step is charged once, so it satisfies no epsilon. The paper does not specify some details, which are chosen as
+// follows: columns are standardised, the loss is the huberised hinge loss with a penalty of .02 n, and the effect of a
+// record on the machine is approximated to first order.
 type DPFSDR struct {
 	Epsilon1, Epsilon2 float64
 	Threshold          float64 // of correlations between columns; 0: .95
@@ -29,7 +29,7 @@ const (
 	newtonSteps     = 50
 )
 
-// A Separator is a linear classifier: class +1 where the score of a row is positive.
+// A Separator is a linear classifier. A row is in class +1 if its score is positive.
 type Separator struct {
 	Columns       []int
 	Mean, Scale   []float64 // of the columns

@@ -9,17 +9,16 @@ import (
 )
 
 // SubLasso is algorithm 2 of the Kendall paper: the records are shuffled into Parts equal parts
-// of floor(n/Parts), the rest left out; each votes for the K columns with the largest lasso coefficients,
+// of floor(n/Parts), with the rest left out; each part votes for the K columns with the largest lasso coefficients,
 // and the columns with the most votes are chosen with Gumbel noise of scale 2K/epsilon.
 //
-// When floor((n+1)/Parts) exceeds floor(n/Parts) one more record changes every part, so all
-// votes may move.
+// If floor((n+1)/Parts) exceeds floor(n/Parts), one more record changes every part, so all votes may change.
 type SubLasso struct {
 	K, Parts int
 	Lambda   float64 // on standardised columns; 0: .1
 }
 
-// Choose returns the chosen columns, increasing. The error is that of ctx.
+// Choose returns the chosen columns in increasing order. The error is that of ctx.
 func (m SubLasso) Choose(ctx context.Context, src Source, x [][]float64, y []float64, epsilon float64) ([]int, error) {
 	counts, err := m.Votes(ctx, src, x, y)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A TukeyCheck counts how far models are from an unsafe configuration, by lemma 8.4 (K. Amin and others, "Easy
+// A TukeyCheck computes the distance of models from an unsafe configuration, by lemma 8.4 (K. Amin and others, "Easy
 // differentially private linear regression", 2023, lemma 3.6) or by lemma 8.5 of the Kendall paper. The formula of
-// lemma 8.4 is lost in the text at hand; it is the one that lemma 8.5 replaces, with the volume of an inner region
-// as the lower bound of its weight.
+// lemma 8.4 is missing in the available text; we use the one that lemma 8.5 replaces, with the volume of an inner
+// region as the lower bound of its weight.
 type TukeyCheck struct {
 	epsilon, delta float64
 	t              int       // a quarter of the models
@@ -16,7 +16,7 @@ type TukeyCheck struct {
 	weight         []float64 // logarithm of the integral of exp(epsilon T) over it
 }
 
-// NewTukeyCheck returns the check of models with a budget. Two models or more are needed, all of one length.
+// NewTukeyCheck returns the check of models with a budget. There must be at least two models, all of one length.
 func NewTukeyCheck(models [][]float64, epsilon, delta float64) TukeyCheck {
 	m := len(models)
 	c := TukeyCheck{epsilon: epsilon, delta: delta, t: m / 4, volume: make([]float64, m/2), weight: make([]float64, m/2)}
@@ -50,11 +50,11 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// limit is the logarithm of delta/(8 exp(epsilon)).
+// limit returns the logarithm of delta/(8 exp(epsilon)).
 func (c TukeyCheck) limit() float64 { return math.Log(c.delta/8) - c.epsilon }
 
-// Distance84 returns the largest k for which some g > 0 has
-// V_(t-k-1)/V_(t+k+g+1) exp(-epsilon g) <= delta/(8 exp(epsilon)); -1 if there is none.
+// Distance84 returns the largest k for which some g > 0 has V_(t-k-1)/V_(t+k+g+1) exp(-epsilon g) <= delta/(8
+// exp(epsilon)), or -1 if no k does.
 func (c TukeyCheck) Distance84() int {
 	return c.largest(func(k int) bool {
 		for g := 1; c.t+k+g+1 <= len(c.volume); g++ {
@@ -66,9 +66,8 @@ func (c TukeyCheck) Distance84() int {
 	})
 }
 
-// Distance85 returns the largest k for which
-// V_(t-k-1) exp(epsilon (t+k+1)) over the weight of depth at least t+k-1 is at most
-// delta/(8 exp(epsilon)); -1 if there is none.
+// Distance85 returns the largest k for which V_(t-k-1) exp(epsilon (t+k+1)) over the weight of depth at least t+k-1
+// is at most delta/(8 exp(epsilon)), or -1 if no k does.
 func (c TukeyCheck) Distance85() int {
 	return c.largest(func(k int) bool {
 		from := c.t + k - 1

@@ -11,15 +11,13 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// A problem is a table on which features are chosen: the columns are numeric,
-// and the last one is the target.
+// A problem is a table for feature selection. The columns are numeric, and the last one is the target.
 type problem struct {
 	table *dataset.Table
 	facts selection.Facts
 }
 
-// newProblem names the columns x1, x2, … unless names are given, the target
-// being the last of them.
+// newProblem names the columns x1, x2, … unless names are given. The last name is that of the target.
 func newProblem(names []string, x [][]float64, y []float64) (problem, error) {
 	var schema dataset.Schema
 	var cells []dataset.ColumnData
@@ -56,8 +54,8 @@ func (p problem) features() (x [][]float64, y []float64) {
 	return x, p.table.Float(len(x))
 }
 
-// choose runs a selector on its own with a budget, the number of records being
-// private, and returns the chosen columns, from 0 and increasing.
+// choose runs a selector on its own with a budget, with a private number of records. It returns the chosen columns,
+// from 0 and increasing.
 func (p problem) choose(ctx context.Context, x selection.Selector, target budget.Target) ([]int, error) {
 	node, private, err := x.Plan(p.facts)
 	if err != nil {
@@ -77,7 +75,7 @@ func (p problem) choose(ctx context.Context, x selection.Selector, target budget
 	return x.Select(ctx, s, p.facts, memory.NewRecords(p.table.All()))
 }
 
-// pure is a budget without delta, as in the papers.
+// pure returns a budget without delta, as in the papers.
 func pure(epsilon float64) budget.Target {
 	return budget.Target{Epsilon: epsilon, Relation: budget.AddRemove, Composition: budget.Basic}
 }

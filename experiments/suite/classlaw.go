@@ -7,16 +7,15 @@ import (
 	"github.com/dptrain/dptrain/experiments/baseline"
 )
 
-// classLaw is a normal law for each class, with its share.
+// classLaw is a normal distribution for each class, with the share of the class.
 type classLaw struct {
 	columns []dataset.Column
 	shares  []float64
 	means   [][]float64
-	roots   [][][]float64 // lower triangular, root times its transpose the covariance
+	roots   [][][]float64 // lower triangular, root times its transpose is the covariance
 }
 
-// fitClassLaw takes shares, means and covariances of the classes of a table of
-// numbers.
+// fitClassLaw computes the shares, means and covariances of the classes of a numeric table.
 func fitClassLaw(t *dataset.Table) classLaw {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
@@ -57,8 +56,8 @@ func covariance(x [][]float64, means []float64) [][]float64 {
 	return out
 }
 
-// cholesky returns the lower root of a positive semidefinite matrix. A pivot that is
-// nothing but rounding, of a column that others determine, becomes 0.
+// cholesky returns the lower root of a positive semidefinite matrix. A pivot of rounding errors only, from a column
+// that is determined by others, is set to 0.
 func cholesky(a [][]float64) [][]float64 {
 	out := make([][]float64, len(a))
 	for j := range a {

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// A fitJob trains a private classifier through package pipeline, as a recipe does:
-// ranges that are not declared are released from the same budget.
+// A fitJob trains a private classifier through package pipeline, as a recipe does: undeclared ranges are released
+// from the same budget.
 type fitJob struct {
 	model    method.Trainer
 	selector selection.Selector // nil: all columns
@@ -49,9 +49,9 @@ func predicted(m regression.Model, v dataset.View) ([]int32, error) {
 	return out, nil
 }
 
-// priced opens a session for a trainer that no recipe reaches, with the ranges of
-// the columns released from the same budget, and returns it with the ranges; that
-// of the target, the last column, is empty. plan prices the trainer.
+// priced opens a session for a trainer that is not available in recipes, with the ranges of the columns released from
+// the same budget. It returns the session and the ranges; the range of the target, the last column, is empty. The
+// function plan plans the trainer.
 func priced(ctx context.Context, plan func() (budget.Node, error), v dataset.View, target budget.Target, ranges bool) (*mechanism.Session, []scaling.Range, error) {
 	node, err := plan()
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// metricAccuracy is the share of the tested rows whose class is predicted.
+// metricAccuracy is the share of the test rows whose class is predicted correctly.
 const metricAccuracy = bench.MetricAccuracy
 
-// readClassTable reads a public table whose last column is the class. Columns of
-// text, and those named in categories, are categories; a cell without a value is a
-// value of its own. With codes a category is a number instead: its place in the
-// order of the values, the empty one first.
+// readClassTable reads a public table whose last column is the class. Text columns and those listed in categories are
+// categories; a missing cell is a category of its own. If codes is true, a category is converted to a number: its
+// position in the order of the values, the empty one first.
 func readClassTable(ctx context.Context, path string, drop, categories []string, codes bool) (*dataset.Table, error) {
 	columns, err := bench.PublicColumns(ctx, path, "", categories)
 	if err != nil {
@@ -45,7 +44,7 @@ func readClassTable(ctx context.Context, path string, drop, categories []string,
 	return dataset.NewTable(dataset.Schema{Columns: columns}, cells, nil)
 }
 
-// orderCodes turns codes into numbers, the one past the list into 0.
+// orderCodes converts codes to numbers. The code after the last level becomes 0.
 func orderCodes(codes []int32, levels int) []float64 {
 	out := make([]float64, len(codes))
 	for i, k := range codes {
@@ -56,7 +55,7 @@ func orderCodes(codes []int32, levels int) []float64 {
 	return out
 }
 
-// marked returns the columns with all but the public ones and the target private.
+// marked returns the columns with all features except the public ones marked private.
 func marked(columns []dataset.Column, public []string) []dataset.Column {
 	out := slices.Clone(columns)
 	for j := range out[:len(out)-1] {
@@ -65,7 +64,7 @@ func marked(columns []dataset.Column, public []string) []dataset.Column {
 	return out
 }
 
-// redeclare returns the records of a view under other declarations of its columns.
+// redeclare returns the records of a view with other column declarations.
 func redeclare(v dataset.View, columns []dataset.Column) (*dataset.Table, error) {
 	t := v.Compact()
 	cells := make([]dataset.ColumnData, len(columns))
@@ -75,8 +74,8 @@ func redeclare(v dataset.View, columns []dataset.Column) (*dataset.Table, error)
 	return dataset.NewTable(dataset.Schema{Columns: columns}, cells, nil)
 }
 
-// balanced returns as many of the given rows of either class, of two, as the rarer
-// one has among them, in random order.
+// balanced returns an equal number of the given rows from each of two classes, in random order: the number of the
+// rarer class.
 func balanced(labels []int32, rows []int, g *generator) []int {
 	var by [2][]int
 	for _, i := range rows {
@@ -102,7 +101,7 @@ func reorder(list, order []int) []int {
 	return out
 }
 
-// count returns the numbers from lo to hi, hi not included.
+// count returns the integers in [lo, hi).
 func count(lo, hi int) []int {
 	out := make([]int, 0, max(0, hi-lo))
 	for i := lo; i < hi; i++ {
@@ -121,8 +120,8 @@ func rowsOf(t *dataset.Table, rows []int) dataset.View {
 	return t.Select(sorted)
 }
 
-// accuracy is the share of the records of a view whose class is predicted, of the
-// first ones where there are fewer predictions.
+// accuracy returns the share of the records of a view whose class is predicted correctly. If there are fewer
+// predictions than records, only the first records count.
 func accuracy(predicted []int32, v dataset.View) Outcome {
 	columns := v.Schema().Columns
 	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories, baseline.Labels(v)[:len(predicted)], predicted)
@@ -132,7 +131,7 @@ func accuracy(predicted []int32, v dataset.View) Outcome {
 	return Outcome{Status: OK, Values: map[string]float64{metricAccuracy: got.Accuracy}}
 }
 
-// tableNamed finds a table by the beginning of its name.
+// tableNamed finds a table by a prefix of its name.
 func tableNamed(tables []tableFile, name string) (tableFile, error) {
 	for _, t := range tables {
 		if strings.HasPrefix(t.name, name) {

@@ -47,13 +47,13 @@ func copiesSelectors() []namedSelector {
 	}
 }
 
-// A namedSelector makes a selector of k columns for a problem.
+// A namedSelector creates a selector of k columns for a problem.
 type namedSelector struct {
 	name string
 	of   func(p problem, k int) selection.Selector
 }
 
-// rootOf is the number of buckets of the two-stage method, the root of n.
+// rootOf returns the number of buckets of the two-stage method, the square root of n.
 func rootOf(n int) int { return max(2, int(math.Sqrt(float64(n)))) }
 
 // copiesPlan is the experiment.
@@ -70,7 +70,7 @@ func copiesPlan(o Options) (*Plan, error) {
 			add(copiesRows, c)
 		}
 		for _, n := range copiesSizes {
-			if n != copiesRows { // the theorem's other axis crosses this one there
+			if n != copiesRows { // the other axis of the theorem includes this point
 				add(n, copiesEach)
 			}
 		}
@@ -83,7 +83,7 @@ func copiesCell(data, method string, n, copies int) Cell {
 	return Cell{data, method, Setting{K: copiesInformative, Epsilon: copiesEpsilon, N: n, Copies: copies}}
 }
 
-// copiesRun chooses in fresh tables; all methods see the same ones.
+// copiesRun chooses in fresh tables. All methods see the same tables.
 func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
@@ -107,13 +107,12 @@ func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) err
 	}
 }
 
-// A copiesTable is a table of the theorem: X_1..X_k are independent standard
-// normal, y is their sum and noise, each of them has copies, and the rest of the
-// columns is independent of everything. Columns are in random order.
+// A copiesTable is a table of the theorem: X_1..X_k are independent standard normal, y is their sum plus noise, each
+// has copies, and the remaining columns are independent. Columns are in random order.
 type copiesTable struct {
 	x     [][]float64
 	y     []float64
-	group []int // of each column: the informative column that it is, or copies; -1 for none
+	group []int // the informative column that each column is or copies; -1 if independent
 }
 
 func newCopiesTable(data string, s Setting, g *generator) copiesTable {
@@ -143,8 +142,7 @@ func newCopiesTable(data string, s Setting, g *generator) copiesTable {
 	return t
 }
 
-// copyOf returns the column itself, or one that correlates with it by
-// nearCorrelation.
+// copyOf returns the column itself, or one whose correlation with it is nearCorrelation.
 func copyOf(data string, original []float64, g *generator) []float64 {
 	if data != nearCopies {
 		return original
@@ -159,10 +157,10 @@ func copyOf(data string, original []float64, g *generator) []float64 {
 // The metrics of the experiment.
 const (
 	metricRight  = "right"  // 1 if exactly one column of each group is chosen, else 0
-	metricGroups = "groups" // share of the groups that a chosen column is of
+	metricGroups = "groups" // share of the groups with a chosen column
 )
 
-// judge compares a choice with the groups.
+// judge compares the chosen columns with the groups.
 func (t copiesTable) judge(picked []int) map[string]float64 {
 	seen := map[int]int{}
 	for _, j := range picked {

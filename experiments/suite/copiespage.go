@@ -68,7 +68,7 @@ func copiesRow(s Summary) []Entry {
 		short(s.Mean), interval(s.Distribution), strconv.Itoa(s.Count), strconv.Itoa(s.NotApplicable+s.Failed+s.Unavailable))
 }
 
-// interval prints the confidence interval of a mean.
+// interval formats the confidence interval of a mean.
 func interval(d Distribution) string {
 	if d.Count == 0 {
 		return "–"

@@ -14,13 +14,13 @@ import (
 // settingHead names the columns that describe a cell.
 var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share", "noise", "lambda"}
 
-// fields are the values of settingHead.
+// fields returns the values of settingHead.
 func (c Cell) fields() []string {
 	s := c.Setting
 	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
 }
 
-// whole and number print nothing for a field that is not used.
+// whole and number return an empty string for an unused field.
 func whole(n int) string {
 	if n == 0 {
 		return ""
@@ -35,7 +35,7 @@ func number(x float64) string {
 	return exact(x)
 }
 
-// exact prints a number that reads back as itself, and nothing for NaN.
+// exact formats a number so that it parses back to the same value. NaN yields an empty string.
 func exact(x float64) string {
 	if math.IsNaN(x) {
 		return ""
@@ -43,8 +43,8 @@ func exact(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// ResultsCSV writes one row a trial: the cell, the trial, how it ended, one
-// column for each metric, and the chosen columns (from 1, separated by spaces).
+// ResultsCSV writes one row per trial: the cell, the trial, its status, one column for each metric, and the chosen
+// columns (from 1, separated by spaces).
 func ResultsCSV(records []Record) ([]byte, error) {
 	var metrics []string
 	for _, r := range records {
@@ -100,8 +100,7 @@ func encode(rows [][]string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// replace writes a file whole: a reader sees the old one or the new one. The
-// error wraps [ErrOutput].
+// replace writes a file atomically: a reader sees either the old file or the new one. The error wraps [ErrOutput].
 func replace(dir, name string, text []byte) error {
 	f, err := os.CreateTemp(dir, name+".*")
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/chart"
 )
 
-// A Point of a series; Low and High are the ends of its interval, NaN for none.
+// A Point is a point of a series. Low and High are the ends of its interval, or NaN without an interval.
 type Point struct{ X, Y, Low, High float64 }
 
-// A Series is one curve. It looks the same wherever it has the same Style,
-// so that a legend serves several figures.
+// A Series is one curve. Series with the same Style look the same, so one legend serves several figures.
 type Series struct {
 	Name   string
 	Style  int
@@ -21,8 +20,8 @@ type Series struct {
 type Figure struct {
 	Title, XLabel, YLabel string
 	LogX                  bool      // X is on a logarithmic scale; every X is above 0
-	Ticks                 []float64 // marked places of X, the ends of its range included; nil leaves both to the plot
-	TickNames             []string  // what to write there; nil writes the numbers
+	Ticks                 []float64 // marked values of X, the ends of its range included; nil leaves both to the plot
+	TickNames             []string  // labels of the ticks; nil uses the numbers
 	YMin, YMax            float64   // drawn range; both 0 means that of the data
 	Bars                  bool      // points are bars from 0
 	Series                []Series
@@ -40,7 +39,7 @@ func (f Figure) SVG() chart.SVG {
 	return p.SVG()
 }
 
-// curve is a series as the plot wants it. Its name stands in the legend of the section.
+// curve converts a series for the plot. Its name is shown in the legend of the section.
 func (s Series) curve() chart.Series {
 	c := chart.Series{Style: s.Style, Marked: true}
 	for _, p := range s.Points {
@@ -48,7 +47,7 @@ func (s Series) curve() chart.Series {
 			continue
 		}
 		c.X, c.Y = append(c.X, p.X), append(c.Y, p.Y)
-		c.Low, c.High = append(c.Low, min(p.Low, p.Y)), append(c.High, max(p.High, p.Y)) // a mean may lie beyond quartiles
+		c.Low, c.High = append(c.Low, min(p.Low, p.Y)), append(c.High, max(p.High, p.Y)) // a mean may be outside the quartiles
 	}
 	return c
 }

@@ -32,7 +32,7 @@ func (p Page) Markdown(w io.Writer) error {
 	return err
 }
 
-// markdown appends the table. A note stands in brackets after its text.
+// markdown appends the table. A note is added in brackets after the text of its cell.
 func (t Table) markdown(b *strings.Builder) {
 	line := func(cells []string) {
 		for _, c := range cells {
@@ -54,7 +54,7 @@ func (t Table) markdown(b *strings.Builder) {
 	}
 }
 
-// plain is the text with the note in brackets.
+// plain returns the text with the note in brackets.
 func (e Entry) plain() string {
 	if e.Note == "" {
 		return e.Text
@@ -81,8 +81,8 @@ func (t Table) Plain(w io.Writer) error {
 	return columns.Flush()
 }
 
-// Comparison returns the tables in which a suite compares the figures of its paper, the published code at the epsilon
-// that holds for it, and this program: nil for suites without published pipelines.
+// Comparison returns the tables in which a suite compares the results of its paper, the published code at the epsilon
+// that it actually satisfies, and this program. It returns nil for suites without published pipelines.
 func Comparison(name string, records []Record) []Table {
 	switch name {
 	case Seed001:

@@ -19,7 +19,7 @@ type Page struct {
 type Section struct {
 	Title   string
 	Text    []string
-	Legend  []Series // styles that the figures share; points are not used
+	Legend  []Series // styles shared by the figures; points are not used
 	Figures []Figure
 	Tables  []Table
 }
@@ -40,7 +40,7 @@ type Entry struct {
 	Prose  bool // the text is a sentence
 }
 
-// text is a row of plain entries.
+// text returns a row of plain entries.
 func text(cells ...string) []Entry {
 	row := make([]Entry, len(cells))
 	for i, c := range cells {
@@ -49,7 +49,7 @@ func text(cells ...string) []Entry {
 	return row
 }
 
-// document is the page as package document writes it.
+// document converts the page for package document.
 func (p Page) document() document.Page {
 	out := document.Page{Title: p.Title, Lead: p.Lead, Wide: true}
 	for i, s := range p.Sections {
@@ -68,7 +68,7 @@ func (p Page) document() document.Page {
 	return out
 }
 
-// gallery has the figures of a section below their legend.
+// gallery returns the figures of a section below their legend.
 func (s Section) gallery() *document.Gallery {
 	g := &document.Gallery{}
 	for _, x := range s.Legend {
@@ -92,6 +92,5 @@ func (t Table) document() *document.Table {
 	return out
 }
 
-// HTML writes the page as one file that needs nothing from elsewhere, with the parts of a
-// report. It returns the errors of w.
+// HTML writes the page as one self-contained file with the structure of a report. It returns the errors of w.
 func (p Page) HTML(w io.Writer) error { return document.HTML(w, p.document()) }

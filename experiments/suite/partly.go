@@ -18,8 +18,8 @@ const Seed004 = "seed-004"
 const (
 	partlyTrials = 10
 	partlyDelta  = bench.DefaultDelta
-	// smallRows is how many records the experiment on a small table takes the
-	// balanced subset of (figure 4d), and smallTest on how many others it tests.
+	// smallRows is the number of records from which the experiment on a small table takes a balanced subset (figure
+	// 4d), and smallTest the number of other records that it tests.
 	smallRows, smallTest = 500, 2000
 )
 
@@ -29,15 +29,15 @@ var partlyEpsilons = [...]float64{.1, .3, .5, 1, 3, 5}
 // A partlySet is one table of the experiment in one coding.
 type partlySet struct {
 	name       string // of the set in the results
-	file       string // beginning of the name of the table
+	file       string // prefix of the name of the table
 	drop       []string
-	categories []string // numbers that are names
+	categories []string // numeric columns that are categories
 	public     []string
 	codes      bool
 	small      bool // trains on the first smallRows records only
 }
 
-// The sets. The last columns of their tables are the classes.
+// These are the sets. The last columns of their tables are the classes.
 const (
 	adultCodes   = "adult, integer codes"
 	adultOneHot  = "adult, one-hot"
@@ -59,8 +59,8 @@ func partlySets() []partlySet {
 	}
 }
 
-// partlyPlan is the experiment on the tables of a folder that holds both of the
-// paper's that are public here, and the toy example, which needs none.
+// partlyPlan is the experiment on the tables of a folder, which must contain both public tables of the paper, and the
+// toy example, which needs no table.
 func partlyPlan(o Options) (*Plan, error) {
 	tables, err := listTables(o.Data)
 	if err != nil {
@@ -124,12 +124,12 @@ type partly struct {
 	err   error
 }
 
-// A partlyTrial is what a method gets: disjoint records of a balanced table, with
-// private columns marked, and the budget of a private method.
+// A partlyTrial is the input of a method: disjoint records of a balanced table, with private columns marked, and the
+// budget of a private method.
 type partlyTrial struct {
 	train, test dataset.View
 	target      budget.Target
-	generator   *generator // of methods without privacy
+	generator   *generator // for methods without privacy
 }
 
 func (x *partly) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
@@ -152,7 +152,7 @@ func (x *partly) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) e
 	}, emit)
 }
 
-// trial splits the table for a trial: the same for every method.
+// trial splits the table for a trial. The split is the same for every method.
 func (x *partly) trial(k Key) partlyTrial {
 	g := newGenerator(Seed004+" "+x.set.name, x.seed, uint64(k.Trial))
 	labels, n := baseline.Labels(x.table.All()), x.table.Len()

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The experiment on convergence (figure 4c): accuracy after each of some rounds.
+// The experiment on convergence (figure 4c) measures the accuracy after given numbers of rounds.
 const (
 	curveSet     = "adult, integer codes, by rounds"
 	curveEpsilon = 1.
@@ -21,7 +21,7 @@ const (
 
 var curveRounds = [...]int{1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100}
 
-// afterRounds is the metric of accuracy after some rounds.
+// afterRounds returns the metric of the accuracy after t rounds.
 func afterRounds(t int) string { return fmt.Sprintf("%s_after_%d", metricAccuracy, t) }
 
 // curveMethods are the boosters whose rounds are compared.
@@ -63,8 +63,8 @@ func curveRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 	}
 }
 
-// adaRun is AdaBoost without privacy whose weak classifiers are drawn without the
-// data: of all columns, as in the paper, or of one.
+// adaRun is AdaBoost without privacy. Its weak classifiers are drawn independently of the data, on all columns as in
+// the paper, or on one column.
 func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		train, test, err := scaledColumns(x.train, x.test)
@@ -100,8 +100,8 @@ func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 	}
 }
 
-// scaledColumns returns the features of two views, which are numbers, scaled to
-// [-1, 1] by the first one's smallest and largest values.
+// scaledColumns returns the numeric features of two views, scaled to [-1, 1] by the smallest and largest values of
+// the first.
 func scaledColumns(train, test dataset.View) (a, b [][]float64, err error) {
 	columns := train.Schema().Columns
 	first, second := train.Block(0, train.Len()), test.Block(0, test.Len())
@@ -164,8 +164,8 @@ func (h weak) votes(x [][]float64, n int) []float64 {
 	return out
 }
 
-// reweigh is a round of AdaBoost: it returns the weight of the classifier,
-// ln((1-e)/e)/2, and multiplies those of the records, of sum 1.
+// reweigh performs a round of AdaBoost. It returns the weight of the classifier, ln((1-e)/e)/2, and updates the
+// weights of the records, which sum to 1.
 func reweigh(weights, votes []float64, y []int32) float64 {
 	wrong := 0.
 	sign := func(i int) float64 { return votes[i] * float64(2*y[i]-1) }

@@ -31,8 +31,7 @@ const (
 	wholeGram       = "joint-gram, all private"
 )
 
-// The public numbers of the PATE extension: records a teacher, teachers and
-// answers.
+// These are the public numbers of the PATE extension: records per teacher, teachers and answers.
 const (
 	pateRecords, pateTeachers, pateQueries = 60, 250, 500
 )
@@ -56,8 +55,7 @@ func partlyMethods() []partlyMethod {
 	}
 }
 
-// openRun is logistic regression without privacy, on all columns or the public
-// ones.
+// openRun is logistic regression without privacy, on all columns or only the public ones.
 func openRun(all bool) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		columns := x.train.Schema().Columns
@@ -75,7 +73,7 @@ func openRun(all bool) func(context.Context, partlyTrial) Outcome {
 	}
 }
 
-// judge turns a prediction into an outcome.
+// judge converts a prediction into an outcome.
 func judge(classes []int32, err error) func(dataset.View) Outcome {
 	return func(test dataset.View) Outcome {
 		if err != nil {
@@ -85,8 +83,7 @@ func judge(classes []int32, err error) func(dataset.View) Outcome {
 	}
 }
 
-// records returns the training records under a relation: private columns are a
-// matter of one relation only.
+// records returns the training records under a relation. Only one relation has private columns.
 func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
 	columns := x.train.Schema().Clone().Columns
 	for j := range columns {
@@ -95,7 +92,7 @@ func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
 	return redeclare(x.train, columns)
 }
 
-// fitRun is a method that recipes reach.
+// fitRun runs a method that is available in recipes.
 func fitRun(model method.Trainer, r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		x.target.Relation = r
@@ -130,7 +127,7 @@ func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relatio
 	return fit.Model.(*regression.Classifier), nil
 }
 
-// publishedRun is BRC as the paper has it.
+// publishedRun is BRC as published.
 func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		model, err := x.boost(ctx, boosting.BRC{Form: boosting.Paper}, r)
@@ -141,7 +138,7 @@ func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome 
 	}
 }
 
-// pateRun answers the first pateQueries of the tested records.
+// pateRun answers the first pateQueries of the test records.
 func pateRun(ctx context.Context, x partlyTrial) Outcome {
 	x.target.Relation = budget.SubstitutePrivateColumns
 	p := baseline.PATE{

@@ -22,7 +22,7 @@ func partlyPage(records []Record) Page {
 	return p
 }
 
-// partlyFigures are figures 2, 3 and 4: one plot a set for partly and for all
+// partlyFigures draws figures 2, 3 and 4: for each set one plot of the partly private methods and one of the fully
 // private methods.
 func partlyFigures(x index) Section {
 	s := Section{Title: "Accuracy by budget (figures 2, 3, 4a, 4b and 4d)"}
@@ -38,7 +38,7 @@ func partlyFigures(x index) Section {
 			left = append(left, m)
 		}
 	}
-	// The private baseline belongs to both.
+	// The private baseline is in both plots.
 	left = append(left, right[1])
 	style := map[string]int{}
 	for i, m := range left {
@@ -140,7 +140,7 @@ func partlyToy(x index) Section {
 	return s
 }
 
-// partlyTables are the figures in numbers.
+// partlyTables shows the figures as tables.
 func partlyTables(x index) Section {
 	s := Section{Title: "Accuracy in numbers", Text: []string{"Medians, and below them the quartiles. The best private number of a column is bold."}}
 	for _, set := range partlySets() {
@@ -167,7 +167,7 @@ func partlyTables(x index) Section {
 	return s
 }
 
-// quartileEntry is a median with its quartiles, or why there is none.
+// quartileEntry is a median with its quartiles, or the reason why there is no value.
 func quartileEntry(s Summary, strong bool) Entry {
 	if math.IsNaN(s.Median) {
 		if s.Reason != "" {

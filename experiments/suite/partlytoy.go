@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// The toy example of section 4: points on a line, the left half of one class and
-// the right half of the other, and a public column that says nothing.
+// The toy example of section 4 has points on a line, the left half of one class and the right half of the other, and
+// an uninformative public column.
 const (
 	toySet    = "toy"
 	toyPoints = 1000
@@ -70,7 +70,7 @@ func toyTable(g *generator) (*dataset.Table, error) {
 	return dataset.NewTable(dataset.Schema{Columns: columns}, cells, nil)
 }
 
-// toyRun measures on the points themselves, as the paper does.
+// toyRun measures the accuracy on the training points themselves, as the paper does.
 func toyRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		model, err := x.boost(ctx, b, budget.SubstitutePrivateColumns)

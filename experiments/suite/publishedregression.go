@@ -15,16 +15,16 @@ import (
 	variants "github.com/dptrain/dptrain/internal/bench/published"
 )
 
-// publishedBefore begins the names of published pipelines.
+// publishedBefore is the prefix of the names of published pipelines.
 const publishedBefore = "as-published "
 
 // publishedK is the number of columns that published pipelines choose.
 const publishedK = 5
 
-// publishedShare is the share of epsilon for the selection, and the one for the number of models.
+// publishedShare is the share of epsilon for the selection, and also the one for the number of models.
 const publishedShare = .05
 
-// A publishedPipeline is a selector and a model as the paper ran them. selector is "" for all columns.
+// A publishedPipeline is a selector and a model as the paper ran them. An empty selector means all columns.
 type publishedPipeline struct{ selector, model string }
 
 func (p publishedPipeline) name() string {
@@ -34,7 +34,7 @@ func (p publishedPipeline) name() string {
 	return publishedBefore + p.selector + " + " + p.model
 }
 
-// ours is the method of this program that corresponds to the pipeline; "" if seed-001 has none.
+// ours returns the method of this program that corresponds to the pipeline, or "" if seed-001 has no such method.
 func (p publishedPipeline) ours() string {
 	switch p.selector {
 	case "":
@@ -45,15 +45,15 @@ func (p publishedPipeline) ours() string {
 	return ""
 }
 
-// trueEpsilon is the epsilon that holds at the delta of the experiment; +Inf where none does.
+// trueEpsilon returns the epsilon that the pipeline satisfies at the delta of the experiment, or +Inf.
 func (p publishedPipeline) trueEpsilon() float64 {
 	if p.selector != "" || p.model == "tukey" {
-		return math.Inf(1) // docs/lab/as-published.md has a witness of every other step
+		return math.Inf(1) // docs/lab/as-published.md has a witness against every other step
 	}
 	return p.boosted().TrueEpsilon(bench.DefaultEpsilon, bench.DefaultDelta)
 }
 
-// calibratedAdaSSP is Boosted AdaSSP with the noise that its claim needs.
+// calibratedAdaSSP is Boosted AdaSSP with the noise that its claim requires.
 const calibratedAdaSSP = "boosted-adassp, calibrated noise"
 
 // boosted returns the settings of Boosted AdaSSP.
@@ -118,7 +118,7 @@ func (x *publishedTrials) run(ctx context.Context, todo []Key, emit func(Key, Ou
 	}, emit)
 }
 
-// readNumbers reads a table of numbers.
+// readNumbers reads a numeric table.
 func readNumbers(ctx context.Context, path string) (*dataset.Table, error) {
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
@@ -163,7 +163,7 @@ func (x *publishedTrials) trial(ctx context.Context, p publishedPipeline, k Key)
 	return Outcome{Status: OK, Picked: fromOne(columns), Values: map[string]float64{bench.MetricR2: max(rSquared(y, predicted), -math.MaxFloat64)}}
 }
 
-// publishedFailure is the outcome of a pipeline without a model.
+// publishedFailure returns the outcome of a pipeline without a model.
 func publishedFailure(err error) Outcome {
 	if errors.Is(err, variants.ErrAbstained) || errors.Is(err, variants.ErrTooFew) {
 		return failure(Abstained, err)
@@ -171,7 +171,7 @@ func publishedFailure(err error) Outcome {
 	return failed(err)
 }
 
-// choose selects columns with the share of epsilon that the paper gives a selection.
+// choose selects columns with the share of epsilon that the paper assigns to the selection.
 func (p publishedPipeline) choose(ctx context.Context, src source, v dataset.View, epsilon float64) ([]int, error) {
 	spent := publishedShare * epsilon
 	if p.selector == "sublasso" {
@@ -212,7 +212,7 @@ func (p publishedPipeline) fit(ctx context.Context, src source, train, test data
 	return out, nil
 }
 
-// numbersOf returns the columns of a view and, apart, the last one, with 0 for a missing cell.
+// numbersOf returns the columns of a view and, separately, the last one, with 0 for a missing cell.
 func numbersOf(v dataset.View) (x [][]float64, y []float64) {
 	all := v.Block(0, v.Len())
 	last := len(v.Schema().Columns) - 1
@@ -243,8 +243,8 @@ func rSquared(y, predicted []float64) float64 {
 	return 1 - errs/total
 }
 
-// paperMedians has the medians of the paper's table for five columns, by the number of the table at OpenML: in the
-// order of the first six pipelines, NaN where there was no model.
+// paperMedians returns the medians of the paper's table for five columns, by the number of the table at OpenML: in
+// the order of the first six pipelines, NaN if there was no model.
 func paperMedians() map[string][6]float64 {
 	none := math.NaN()
 	return map[string][6]float64{
@@ -261,7 +261,7 @@ func paperMedians() map[string][6]float64 {
 	}
 }
 
-// paperMedian returns the median of a pipeline in the paper, NaN where it has none.
+// paperMedian returns the median of a pipeline in the paper, or NaN if the paper has no value.
 func paperMedian(data string, pipeline int) float64 {
 	number, _, _ := strings.Cut(data, "_")
 	row, ok := paperMedians()[number]
@@ -271,7 +271,7 @@ func paperMedian(data string, pipeline int) float64 {
 	return row[pipeline]
 }
 
-// publishedSections compare the figure of the paper, the published code and ours.
+// publishedSections compare the results of the paper, the published code and our methods.
 func (t regressionTable) publishedSections() []Section {
 	detail := Table{Head: []string{"table", "pipeline", "the paper", "published code", "epsilon that holds", "ours", "epsilon that holds"}}
 	shares := Table{Head: []string{"pipeline", "the paper, its 25 tables", "the paper, tables here", "published code", "epsilon that holds", "ours at the claimed epsilon"}}
@@ -315,8 +315,8 @@ func (t regressionTable) publishedSections() []Section {
 	}
 }
 
-// paperShare is the share of the 25 tables of the paper on which a pipeline has a positive median: counted in its
-// table for five columns, which agrees with the shares in its text.
+// paperShare returns the share of the 25 tables of the paper on which a pipeline has a positive median, counted in
+// its table for five columns, which agrees with the shares in its text.
 func paperShare(pipeline int) string {
 	shares := [...]string{"16%", "4%", "20%", "40%", "28%", "56%"}
 	if pipeline >= len(shares) {

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/experiments/published"
 )
 
-// methodPublishedDR is DPFSDR with a support vector machine as the paper of seed-003 has them. Its epsilon is epsilon_2,
-// beside chooseEpsilon for the selection; no epsilon holds.
+// methodPublishedDR is DPFSDR with a support vector machine as in the paper of seed-003. Its epsilon is epsilon_2, in
+// addition to chooseEpsilon for the selection; it satisfies no epsilon.
 const methodPublishedDR = "as-published dpfsdr + svm"
 
 // separatePublished runs the published selection and model.
@@ -45,7 +45,7 @@ func separationNumbers(x separationTrial, train bool) (inputs [][]float64, label
 	return inputs, labels
 }
 
-// publishedSeparationSection compares the paper's claim with the published code and with ours.
+// publishedSeparationSection compares the paper's claim with the published code and with our method.
 func publishedSeparationSection(x index) Section {
 	s := Section{Title: "DPFSDR as published", Text: []string{
 		"The paper reports that its scheme is within .02 of the selection without privacy at epsilon 2 = 1. The published code has no epsilon that holds: " +

@@ -6,8 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// A Setting is what a cell of an experiment varies beside data and method. A
-// field that an experiment does not use is 0.
+// A Setting holds the parameters of a cell other than data and method. A field that an experiment does not use is 0.
 type Setting struct {
 	K       int     `json:"k,omitempty"`       // columns to choose
 	Epsilon float64 `json:"epsilon,omitempty"` // budget of a trial; 0 without privacy
@@ -19,7 +18,7 @@ type Setting struct {
 	Lambda  float64 `json:"lambda,omitempty"` // penalty, or price of a feature
 }
 
-// A Cell is one method in one setting on one table: what its trials repeat.
+// A Cell is one method in one setting on one table, which is repeated in several trials.
 type Cell struct {
 	Data    string  `json:"data"`
 	Method  string  `json:"method"`
@@ -32,7 +31,7 @@ type Key struct {
 	Trial int `json:"trial"` // from 1
 }
 
-// A Status says how a trial ended.
+// A Status describes how a trial ended.
 type Status string
 
 // The statuses of a trial.
@@ -46,13 +45,13 @@ const (
 	Unavailable Status = "unavailable"
 )
 
-// An Outcome is what one trial found.
+// An Outcome is the result of one trial.
 type Outcome struct {
 	Status  Status             `json:"status"`
 	Reason  string             `json:"reason,omitempty"` // why the status is not OK
 	Values  map[string]float64 `json:"values,omitempty"` // finite, by metric; nil unless OK
 	Picked  []int              `json:"picked,omitempty"` // the chosen columns, from 1, increasing
-	Seconds float64            `json:"seconds"`          // wall time, beside the other trials
+	Seconds float64            `json:"seconds"`          // wall time, concurrent with other trials
 }
 
 // A Record is one line of results.jsonl.
@@ -61,13 +60,13 @@ type Record struct {
 	Outcome
 }
 
-// failure is the outcome of a trial that gave no value.
+// failure returns the outcome of a trial without a value.
 func failure(status Status, err error) Outcome {
 	return Outcome{Status: status, Reason: err.Error()}
 }
 
-// failed is the outcome of a trial that ended with an error: of a method that has no plan, or no price, for this table or
-// setting it is not applicable.
+// failed returns the outcome of a trial that ended with an error. It is not applicable if the method has no plan or
+// no price for this table or setting.
 func failed(err error) Outcome {
 	if bench.NotApplicable(err) {
 		return failure(NotApplicable, err)

@@ -11,18 +11,17 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// referenceLambda is the penalty of the lasso that says which columns are right.
+// referenceLambda is the penalty of the lasso that defines the right columns.
 const referenceLambda = .1
 
-// A reference is the non-private answer for a table: columns by |coefficient| of
-// a lasso on standardised columns, those that it keeps only, largest first.
+// A reference is the non-private answer for a table: the columns with nonzero coefficients in a lasso on standardised
+// columns, by decreasing |coefficient|.
 type reference struct {
 	order []int
 	r2    float64 // of the lasso on the table itself
 }
 
-// newReference fits the lasso. The target keeps its units, in which the R² of
-// the paper's table 1 are nearly met.
+// newReference fits the lasso. The target keeps its units, which nearly reproduces the R² of the paper's table 1.
 func newReference(ctx context.Context, x [][]float64, y []float64) (reference, error) {
 	s, err := nonprivate.NewLassoSolver(ctx, x, y, nonprivate.LassoOptions{Standardize: true})
 	if err != nil {
@@ -49,11 +48,10 @@ func newReference(ctx context.Context, x [][]float64, y []float64) (reference, e
 	return reference{byMagnitude(scaled), regression.R2(prediction, y)}, nil
 }
 
-// top returns the k first columns, fewer if there are not so many.
+// top returns the first k columns, or all if there are fewer.
 func (r reference) top(k int) []int { return r.order[:min(k, len(r.order))] }
 
-// byMagnitude lists the columns whose value is not 0, largest |value| first and
-// equal ones by position.
+// byMagnitude lists the columns with nonzero values by decreasing |value|, equal ones by position.
 func byMagnitude(values []float64) []int {
 	var order []int
 	for j, v := range values {
@@ -65,15 +63,14 @@ func byMagnitude(values []float64) []int {
 	return order
 }
 
-// filled returns the column with its mean in place of what is not a finite
-// number, which the non-private methods cannot use.
+// filled returns the column with its mean in place of non-finite values, which the non-private methods cannot use.
 func filled(x []float64) []float64 {
 	odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 	if !slices.ContainsFunc(x, odd) {
 		return x
 	}
 	mean := average(slices.DeleteFunc(slices.Clone(x), odd))
-	if odd(mean) { // no number at all, or a sum that overflows
+	if odd(mean) { // no finite number, or a sum that overflows
 		mean = 0
 	}
 	out := slices.Clone(x)
@@ -85,7 +82,7 @@ func filled(x []float64) []float64 {
 	return out
 }
 
-// deviation is the standard deviation of finite values.
+// deviation returns the standard deviation of finite values.
 func deviation(x []float64) float64 {
 	mean, sum := average(x), 0.
 	for _, v := range x {
@@ -102,8 +99,7 @@ func average(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// tauScores is n/2 |tau-a| of every column with y: the exact scores of DP-SIS
-// with rank correlations.
+// tauScores returns n/2 |tau-a| of every column with y, the exact scores of DP-SIS with rank correlations.
 func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
 	sums, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(x[j], scratch)
@@ -118,8 +114,7 @@ func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, erro
 	return scores, nil
 }
 
-// correlationScores is the absolute correlation of every column with y, 0 for a
-// constant one.
+// correlationScores returns the absolute correlation of every column with y, and 0 for a constant column.
 func correlationScores(x [][]float64, y []float64) []float64 {
 	scores := make([]float64, len(x))
 	my, sy := average(y), deviation(y)
@@ -135,7 +130,7 @@ func correlationScores(x [][]float64, y []float64) []float64 {
 	return scores
 }
 
-// overlap is the share of the k right columns that are among the picked ones.
+// overlap returns the share of the k right columns that were picked.
 func overlap(picked, right []int, k int) float64 {
 	common := 0
 	for _, j := range picked {

@@ -24,8 +24,8 @@ var (
 
 const nonPrivate = "nonprivate-ols"
 
-// regressionMethods lists the methods of seed-001 with their k, 0 for those that
-// choose no fixed number of columns.
+// regressionMethods lists the methods of seed-001 with their k, which is 0 for methods that choose no fixed number of
+// columns.
 func regressionMethods() (names []string, ks map[string]int) {
 	ks = map[string]int{}
 	add := func(name string, k int) { names, ks[name] = append(names, name), k }
@@ -45,13 +45,13 @@ func regressionMethods() (names []string, ks map[string]int) {
 	return names, ks
 }
 
-// regressionRounds are the numbers of rounds of Boosted AdaSSP that are compared with the number that it chooses.
+// regressionRounds are the numbers of rounds of Boosted AdaSSP that are compared with its default.
 var regressionRounds = [...]int{1, 3, 10, 100}
 
-// roundsMethod is Boosted AdaSSP with a number of rounds.
+// roundsMethod returns the name of Boosted AdaSSP with a fixed number of rounds.
 func roundsMethod(rounds int) string { return fmt.Sprintf("%s:%d", regressionModels[0], rounds) }
 
-// regressionCell is a method of seed-001 on a table.
+// regressionCell returns the cell of a method of seed-001 on a table.
 func regressionCell(data, method string, ks map[string]int) Cell {
 	c := Cell{Data: data, Method: method, Setting: Setting{K: ks[method]}}
 	if method != nonPrivate {
@@ -128,7 +128,7 @@ func (x regressionRun) run(ctx context.Context, todo []Key, emit func(Key, Outco
 	if err := x.methods(ctx, methods, wanted, deliver); err == nil || stops(ctx, err) {
 		return err
 	}
-	// A method that cannot be planned at all must not stop the others.
+	// A method that cannot be planned must not stop the others.
 	for _, m := range methods {
 		if err := x.methods(ctx, []string{m}, wanted, deliver); stops(ctx, err) {
 			return err
@@ -139,9 +139,9 @@ func (x regressionRun) run(ctx context.Context, todo []Key, emit func(Key, Outco
 	return nil
 }
 
-// methods runs what is still wanted of some methods.
+// methods runs the remaining trials of some methods.
 func (x regressionRun) methods(ctx context.Context, methods []string, wanted map[string]map[int]Key, deliver func(bench.Row)) error {
-	open := map[string]map[int]bool{} // a copy: Skip is called beside deliver
+	open := map[string]map[int]bool{} // a copy, since Skip and deliver run concurrently
 	for _, m := range methods {
 		open[m] = map[int]bool{}
 		for trial := range wanted[m] {
@@ -156,13 +156,13 @@ func (x regressionRun) methods(ctx context.Context, methods []string, wanted map
 	return err
 }
 
-// stops tells an error that ends the experiment from one of a method.
+// stops reports whether an error ends the experiment, rather than one trial of a method.
 func stops(ctx context.Context, err error) bool {
 	var file *dataset.FileError
 	return ctx.Err() != nil || errors.As(err, &file)
 }
 
-// outcomeOf translates a row of package bench.
+// outcomeOf converts a row of package bench.
 func outcomeOf(r bench.Row) Outcome {
 	o := Outcome{Status: OK, Seconds: r.Seconds}
 	switch {

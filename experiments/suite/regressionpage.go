@@ -11,13 +11,13 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// regressionTable is what the page of seed-001 shows, found from its records.
+// regressionTable is the content of the page of seed-001, computed from its records.
 type regressionTable struct {
 	data    []string
-	methods []string // those that this version has
+	methods []string // available in this version
 	ks      map[string]int
 	index   index
-	missing []string // methods that it does not have
+	missing []string // methods that are not available
 }
 
 func newRegressionTable(records []Record) regressionTable {
@@ -46,8 +46,8 @@ func (t regressionTable) of(data, method string) Summary {
 	return t.index.of(regressionCell(data, method, t.ks), bench.MetricR2)
 }
 
-// contest lists the private methods that are ranked together for k columns:
-// those that choose k, and those that choose no fixed number.
+// contest lists the private methods that are ranked together for k columns: those that choose k columns, and those
+// that choose no fixed number.
 func (t regressionTable) contest(k int) []string {
 	var out []string
 	for _, m := range t.methods {
@@ -58,8 +58,8 @@ func (t regressionTable) contest(k int) []string {
 	return out
 }
 
-// applies reports whether k columns can be chosen in a table: some method that
-// chooses k gave a value or abstained.
+// applies reports whether k columns can be chosen in a table, that is, whether some method that chooses k columns
+// returned a value or abstained.
 func (t regressionTable) applies(data string, k int) bool {
 	return slices.ContainsFunc(t.methods, func(m string) bool {
 		s := t.of(data, m)
@@ -67,8 +67,8 @@ func (t regressionTable) applies(data string, k int) bool {
 	})
 }
 
-// score is what ranks a method: its median, or NaN if fewer than half of its
-// trials gave a value.
+// score returns the number by which a method is ranked: its median, or NaN if fewer than half of its trials returned
+// a value.
 func score(s Summary) float64 {
 	if s.Abstained+s.NotApplicable+s.Failed > s.Count {
 		return math.NaN()
@@ -115,7 +115,7 @@ func regressionPage(records []Record) Page {
 	return p
 }
 
-// medians is one table of everything.
+// medians shows the medians of all methods in one table.
 func (t regressionTable) medians() Section {
 	s := Section{Title: "Median R²", Text: []string{
 		"Rows are tables, columns are methods. A median over the trials that gave a value; the best private one of a row is bold. A note says how many trials gave none.",
@@ -138,7 +138,7 @@ func (t regressionTable) medians() Section {
 	return s
 }
 
-// breakable writes method names so that a table's head may break them.
+// breakable formats method names so that a table head may wrap them.
 func breakable(methods []string) []string {
 	out := make([]string, len(methods))
 	for i, m := range methods {
@@ -147,7 +147,7 @@ func breakable(methods []string) []string {
 	return out
 }
 
-// medianEntry is a median and what stands beside it.
+// medianEntry is a median with its annotations.
 func medianEntry(s Summary, strong bool) Entry {
 	e := Entry{Text: short(s.Median), Heat: s.Median, Strong: strong}
 	var notes []string
@@ -164,8 +164,7 @@ func medianEntry(s Summary, strong bool) Entry {
 	return e
 }
 
-// short prints three decimals, or an exponent for what is far below, and a dash
-// for a number that does not exist.
+// short formats a number with three decimals, or with an exponent if it is far below, and NaN as a dash.
 func short(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -176,7 +175,7 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
-// ranking counts ranks and positive medians.
+// ranking shows ranks and counts of positive medians.
 func (t regressionTable) ranking() Section {
 	s := Section{Title: "Ranks and positive medians", Text: []string{
 		"For each table the private methods are ranked by their median R², 1 the best, apart for k = 5 and k = 10: those that choose k columns with those that choose no fixed number. Equal medians share the mean of their ranks. A method without a value in more than half of its trials is behind all others. A table that has too few columns to choose k of is left out.",
@@ -200,7 +199,7 @@ func (t regressionTable) ranking() Section {
 	return s
 }
 
-// A standing is what a method reached in a contest.
+// A standing is the result of a method in a contest.
 type standing struct {
 	method                           string
 	mean                             float64 // rank; NaN without a table
@@ -208,7 +207,7 @@ type standing struct {
 	abstained, notApplicable, failed int // trials
 }
 
-// standing counts a method in the contest for k.
+// standing computes the result of a method in the contest for k.
 func (t regressionTable) standing(method string, k int) standing {
 	out := standing{method: method}
 	for _, data := range t.data {
@@ -248,7 +247,7 @@ func (s standing) row() []Entry {
 	return row
 }
 
-// lowestR2 is where the figures end.
+// lowestR2 is the lower end of the figures.
 const lowestR2 = -.2
 
 // figures draws one figure per table.
@@ -291,10 +290,10 @@ func (t regressionTable) figures() Section {
 	return s
 }
 
-// clampR2 keeps NaN.
+// clampR2 raises x to lowestR2 and preserves NaN.
 func clampR2(x float64) float64 { return math.Max(x, lowestR2) }
 
-// silent lists why trials gave no value.
+// silent lists the reasons of trials without a value.
 func (t regressionTable) silent() Section {
 	s := Section{Title: "Trials without a value", Text: []string{
 		"What a plan asks for is known before any row is read: with that many rows, the method answers 95% of the time.",
@@ -316,8 +315,8 @@ func (t regressionTable) silent() Section {
 	return s
 }
 
-// asked says what the plan of a method needs, and what it gets; nothing for a
-// method that always answers.
+// asked returns the number of rows that the plan of a method needs and the number that it gets. It returns no entry
+// for a method that never abstains.
 func (t regressionTable) asked(data, method string) []Entry {
 	cell := planCell(data, method, t.ks)
 	rows, needed := t.index.of(cell, metricTrain), t.index.of(cell, metricNeeded)
@@ -327,7 +326,7 @@ func (t regressionTable) asked(data, method string) []Entry {
 	return text(strconv.Itoa(int(rows.Mean)), strconv.Itoa(int(needed.Mean)))
 }
 
-// quantiles is the table of one data set.
+// quantiles shows the table of one data set.
 func (t regressionTable) quantiles(data string) Section {
 	table := Table{Head: []string{"method", "min", "q25", "median", "q75", "max", "rank, k = 5", "rank, k = 10", "trials", "abstained", "not applicable", "failed"}}
 	var byK []map[string]float64

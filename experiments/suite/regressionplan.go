@@ -11,18 +11,18 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// planned begins the names of the methods that say what `dptrain plan` tells of a
-// method before any row is read.
+// planned is the prefix of the names of methods that report what `dptrain plan` states about a method before any row
+// is read.
 const planned = "plan of "
 
 // The metrics of a plan.
 const (
-	metricNeeded = "rows_needed" // so that the method answers 95% of the time
-	metricTrain  = "rows"        // that a trial trains on
+	metricNeeded = "rows_needed" // for the method to answer 95% of the time
+	metricTrain  = "rows"        // of the training part of a trial
 )
 
-// planTask asks, for one table, what the plans of the methods that may abstain
-// say about the rows they need.
+// planTask determines, for one table, the number of rows that is required by the plans of the methods that may
+// abstain.
 func planTask(t tableFile, methods []string, ks map[string]int) Task {
 	task := Task{Name: t.name + ", plans", Trials: 1}
 	for _, m := range methods {
@@ -59,7 +59,7 @@ func planCell(data, method string, ks map[string]int) Cell {
 	return c
 }
 
-// rowsNeeded plans a method on columns of which nothing is declared.
+// rowsNeeded plans a method on columns without declarations.
 func rowsNeeded(name string, header []string, target string) (int, error) {
 	m, err := bench.ParseMethod(name)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// The default number of rounds of Boosted AdaSSP is compared with the best of the numbers up to mostRounds. It may be
-// worse by roundsTolerance in the median R².
+// The default number of rounds of Boosted AdaSSP is compared with the best of the numbers up to mostRounds. Its
+// median R² may be lower by roundsTolerance.
 const (
 	mostRounds      = 10
 	roundsTolerance = .005
@@ -74,7 +74,7 @@ func (t regressionTable) rounds() Section {
 	return s
 }
 
-// signed prints a difference with three decimals and its sign.
+// signed formats a difference with three decimals and its sign.
 func signed(x float64) string {
 	if math.IsNaN(x) {
 		return "–"

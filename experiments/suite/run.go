@@ -9,14 +9,13 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// A Task is a part of an experiment that shares what it prepares: the cells of
-// one table.
+// A Task is a part of an experiment with shared preparation: the cells of one table.
 type Task struct {
 	Name   string // stage, for progress
 	Cells  []Cell
 	Trials int // of each cell
-	// Run carries out the trials that are to do, in any order, and hands over
-	// each as it ends: one at a time. It returns early with the error of ctx.
+	// Run executes the given trials in any order and emits each one when it ends, without overlapping calls. It
+	// returns early with the error of ctx.
 	Run func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error
 }
 
@@ -24,12 +23,11 @@ type Task struct {
 type Plan struct {
 	Header Header
 	Tasks  []Task
-	// Page writes the report from the finished trials.
+	// Page renders the report from the finished trials.
 	Page func(records []Record) Page
 }
 
-// Keys lists the trials of a task: by trial and then by cell, so that an
-// interrupted run has something of everything.
+// Keys lists the trials of a task by trial and then by cell, so that an interrupted run has results for every cell.
 func (t Task) Keys() []Key {
 	var keys []Key
 	for trial := range t.Trials {
@@ -40,16 +38,15 @@ func (t Task) Keys() []Key {
 	return keys
 }
 
-// A Progress says how far an experiment is.
+// A Progress is the state of a running experiment.
 type Progress struct {
 	Stage       string
 	Done, Total int // trials
 }
 
-// Run carries out the trials that the store does not hold and puts each into it
-// as it ends. progress may be nil; its calls do not overlap. The error is that
-// of ctx, of the store, or of a table that cannot be read; what was finished is
-// in the store.
+// Run executes the trials that are missing in the store and puts each into it when it ends. progress may be nil; its
+// calls do not overlap. The error is that of ctx, of the store, or of a table that cannot be read; finished trials
+// remain in the store.
 func (p *Plan) Run(ctx context.Context, s *Store, progress func(Progress)) error {
 	at := Progress{}
 	todo := make([][]Key, len(p.Tasks))
@@ -82,7 +79,7 @@ func (p *Plan) Run(ctx context.Context, s *Store, progress func(Progress)) error
 	return nil
 }
 
-// runTask runs one task, which ends when a trial cannot be stored.
+// runTask runs one task. It stops if a trial cannot be stored.
 func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,7 +100,7 @@ func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) err
 	return err
 }
 
-// each runs trials on all cores and hands over those that ended before ctx did.
+// each runs trials on all cores and emits those that ended before ctx did.
 func each(ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome)) error {
 	var mu sync.Mutex
 	next := make(chan Key)

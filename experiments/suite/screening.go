@@ -20,8 +20,7 @@ const (
 	rangedTrials    = 20 // of methods that release ranges
 	screeningK      = 5
 	syntheticSet    = "synth"
-	// qualityK is the k of figure 8, at which the three measures of order
-	// statistics differ.
+	// qualityK is the k of figure 8, at which the three measures of order statistics differ.
 	qualityK = 10
 )
 
@@ -41,8 +40,8 @@ const (
 	metricKept    = "reference_columns" // that the reference lasso keeps
 )
 
-// screeningKs returns the numbers of columns to choose of d: 5 and floor(ln d);
-// of the synthetic set 5 and 8, its non-zero weights.
+// screeningKs returns the numbers of columns to choose among d: 5 and floor(ln d), or for the synthetic set 5 and 8,
+// its number of nonzero weights.
 func screeningKs(data string, d int) []int {
 	second := int(math.Log(float64(d)))
 	if data == syntheticSet {
@@ -55,8 +54,7 @@ func screeningKs(data string, d int) []int {
 	return slices.DeleteFunc(ks, func(k int) bool { return k >= d })
 }
 
-// screeningPlan is the experiment on the tables of a folder, on the synthetic
-// set, and the two stability experiments.
+// screeningPlan is the experiment on the tables of a folder, on the synthetic set, and the two stability experiments.
 func screeningPlan(o Options) (*Plan, error) {
 	tables, err := listTables(o.Data)
 	if err != nil {
@@ -77,17 +75,15 @@ func screeningPlan(o Options) (*Plan, error) {
 	return p, nil
 }
 
-// A screening is the experiment on one table, or on the synthetic set, of which
-// every trial draws a fresh one.
+// A screening is the experiment on one table, or on the synthetic set, where every trial draws a fresh table.
 type screening struct {
 	data string
 	path string // empty for the synthetic set
 	seed uint64
 }
 
-// tasks lists the trials with d columns: those of the non-private choices, of
-// which a table needs one, of the private methods, and of those among them that
-// release ranges.
+// tasks lists the trials with d columns in three groups: the non-private choices, which need one trial per table, the
+// private methods, and the private methods that release ranges.
 func (s *screening) tasks(d int, o Options) []Task {
 	open := Task{Name: s.data + ", without privacy", Trials: 1, Run: s.run}
 	private := Task{Name: s.data, Trials: o.trials(screeningTrials), Run: s.run}
@@ -145,13 +141,13 @@ func (s *screening) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 	}, emit)
 }
 
-// A screened table and what is right on it.
+// A screened is a table with its reference answer.
 type screened struct {
 	problem
 	x         [][]float64
 	y         []float64
 	reference reference
-	tau       func() ([]float64, error) // computed when it is first asked for
+	tau       func() ([]float64, error) // computed on first use
 }
 
 func newScreened(p problem, r reference) *screened {
@@ -188,7 +184,7 @@ func (s *screening) read(ctx context.Context) (*screened, error) {
 	return newScreened(p, r), nil
 }
 
-// draw draws the synthetic set of a trial, the same for every method.
+// draw draws the synthetic set of a trial, which is the same for every method.
 func (s *screening) draw(trial int) (*screened, error) {
 	x, y, truth := newSyntheticSet(newGenerator(syntheticSet, s.seed, uint64(trial)))
 	p, err := newProblem(nil, x, y)
@@ -198,7 +194,7 @@ func (s *screening) draw(trial int) (*screened, error) {
 	return newScreened(p, reference{order: truth, r2: math.NaN()}), nil
 }
 
-// trial chooses once.
+// trial makes one choice.
 func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 	if k.Setting.Epsilon == 0 {
 		return s.open(k, g)
@@ -233,7 +229,7 @@ func indicator(yes bool) float64 {
 	return 0
 }
 
-// open is the choice without noise, and the facts of the table.
+// open returns the choice without noise, and the facts of the table.
 func (s *screened) open(k Key, g *generator) Outcome {
 	scores, err := correlationScores(s.x, s.y), error(nil)
 	if k.Method == plainTau {

@@ -12,8 +12,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// rangesDelta is the delta of the methods that pay for ranges: the releases
-// behind these are Gaussian.
+// rangesDelta is the delta of the methods that release ranges, whose subsequent releases are Gaussian.
 const rangesDelta = 1e-5
 
 // rangesShare is the share of the budget that pays for ranges.
@@ -22,11 +21,11 @@ const rangesShare = .5
 // A screeningMethod chooses k columns of a table with a budget.
 type screeningMethod struct {
 	name    string
-	says    string  // what it is, for the page
-	delta   float64 // 0: pure
+	says    string  // description for the page
+	delta   float64 // 0 for pure privacy
 	quality bool    // its choice is compared with the order of |tau|, also at qualityK
-	only    string  // the one table that it applies to; empty: all
-	ranged  bool    // it releases ranges of all columns: slow, so with fewer k, budgets and trials
+	only    string  // the only table that it applies to; empty for all
+	ranged  bool    // releases the ranges of all columns, which is slow, so there are fewer k, budgets and trials
 	choose  func(ctx context.Context, t *screened, s Setting, g *generator) ([]int, error)
 }
 
@@ -35,7 +34,7 @@ func (m screeningMethod) applies(data string, k int) bool {
 	return (m.only == "" || m.only == data) && (!m.ranged || k == screeningK)
 }
 
-// epsilons lists the budgets that the method is tried with, increasing.
+// epsilons lists the budgets of the method in increasing order.
 func (m screeningMethod) epsilons() []float64 {
 	if m.ranged {
 		return []float64{1, 5, 20}
@@ -43,7 +42,7 @@ func (m screeningMethod) epsilons() []float64 {
 	return screeningEpsilons[:]
 }
 
-// The two methods that figures 6 and 7 subtract.
+// Figures 6 and 7 show the difference between these two methods.
 const (
 	methodSIS      = "sis-tau"
 	methodTwoStage = "two-stage"
@@ -85,7 +84,7 @@ func pureChoice(of func(t *screened, k int) selection.Selector) func(context.Con
 	}
 }
 
-// rangedChoice finds the ranges of all columns and the target first.
+// rangedChoice first finds the ranges of all columns and of the target.
 func rangedChoice(score selection.SISScore) func(context.Context, *screened, Setting, *generator) ([]int, error) {
 	return func(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
 		x := selection.SIS{K: s.K, Score: score, TopK: mechanism.Lipschitz}
@@ -113,9 +112,8 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 	}
 }
 
-// declaredChoice uses what is public about the synthetic set: a column is
-// standard normal, and the target is their sum with known weights, a standard
-// deviation of about 8.
+// declaredChoice uses public facts about the synthetic set: a column is standard normal, and the target is their sum
+// with known weights, with a standard deviation of about 8.
 func declaredChoice(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
 	p := t.problem
 	p.facts.Ranges = make([]scaling.Range, len(p.facts.Columns)+1)
@@ -126,7 +124,7 @@ func declaredChoice(ctx context.Context, t *screened, s Setting, _ *generator) (
 	return p.choose(ctx, selection.SIS{K: s.K, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}, pure(s.Epsilon))
 }
 
-// publishedChoice draws from a public seed: the method has no guarantee to keep.
+// publishedChoice draws from a public seed, since the method has no valid guarantee.
 func publishedChoice(ctx context.Context, t *screened, s Setting, g *generator) ([]int, error) {
 	m, err := published.New(published.NameSIS, published.Options{K: s.K})
 	if err != nil {
@@ -136,7 +134,7 @@ func publishedChoice(ctx context.Context, t *screened, s Setting, g *generator) 
 	return fitted.Columns, err
 }
 
-// source gives the bits of a generator.
+// source adapts a generator to a source of bits.
 type source struct{ g *generator }
 
 func (s source) Uint64() uint64 { return s.g.next() }

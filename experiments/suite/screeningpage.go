@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// screeningTable is what the page of seed-000 shows, found from its records.
+// screeningTable is the content of the page of seed-000, computed from its records.
 type screeningTable struct {
 	data  []string
 	ks    map[string][]int // of the accuracy figures, increasing
 	index index
-	picks map[Cell][]int // of the stability experiments: how often each column was chosen
+	picks map[Cell][]int // for the stability experiments: how often each column was chosen
 }
 
 func newScreeningTable(records []Record) screeningTable {
@@ -58,7 +58,7 @@ func screeningPage(records []Record) Page {
 	return Page{p.Title, p.Lead, append(p.Sections, t.quality(), t.stability(), t.numbers())}
 }
 
-// methods says what the names mean.
+// methods explains the names of the methods.
 func (t screeningTable) methods() Section {
 	table := Table{Head: []string{"method", "what it is"}}
 	for _, m := range screeningMethods() {
@@ -70,7 +70,7 @@ func (t screeningTable) methods() Section {
 	return Section{Title: "Methods", Tables: []Table{table}}
 }
 
-// references says what can be reached at all.
+// references shows the best results that are possible.
 func (t screeningTable) references() Section {
 	table := Table{Head: []string{"table", "rows", "columns", "R² of the lasso", "columns it keeps", "k", "largest |tau|", "largest |correlation|"}}
 	for _, data := range t.data {
@@ -113,7 +113,7 @@ func (t screeningTable) accuracy() Section {
 	return s
 }
 
-// series is one metric of one method by epsilon.
+// series returns one metric of one method by epsilon.
 func (t screeningTable) series(data string, m screeningMethod, k int, metric, name string, style int) Series {
 	s := Series{Name: name, Style: style}
 	for _, epsilon := range screeningEpsilons {
@@ -129,7 +129,7 @@ func screeningNamed(name string) screeningMethod {
 	return methods[slices.IndexFunc(methods, func(m screeningMethod) bool { return m.name == name })]
 }
 
-// difference is the table of figure 6 or 7: which says which k of each table.
+// difference is the table of figure 6 or 7. The index which selects the k of each table.
 func (t screeningTable) difference(name string, which int) Section {
 	table := Table{Caption: methodSIS + " less " + methodTwoStage, Head: []string{"table", "k"}}
 	for _, epsilon := range screeningEpsilons {
@@ -216,7 +216,7 @@ func (t screeningTable) stability() Section {
 	return s
 }
 
-// numbers are the accuracies as a table for each data set and k.
+// numbers shows the accuracies as a table for each data set and k.
 func (t screeningTable) numbers() Section {
 	s := Section{Title: "Accuracy in numbers", Text: []string{"Means, and below them the 95% intervals."}}
 	for _, data := range t.data {
@@ -241,7 +241,7 @@ func (t screeningTable) numbers() Section {
 	return s
 }
 
-// accuracyEntry is a mean with its interval, or why there is none.
+// accuracyEntry is a mean with its interval, or the reason why there is no value.
 func accuracyEntry(s Summary) Entry {
 	if s.Count == 0 {
 		return Entry{Text: cmp.Or(s.Reason, "–"), Prose: s.Reason != ""}

@@ -10,7 +10,7 @@ import (
 // on Cost, Space, and Privacy".
 const seed002 = "seed-002"
 
-// A thesisPart is a chapter of the thesis. It is a suite of its own, and a part of seed-002.
+// A thesisPart is a chapter of the thesis. It is a suite of its own, and also a part of seed-002.
 type thesisPart struct {
 	name     string // of its own suite: seed-002-name
 	title    string
@@ -24,7 +24,7 @@ func thesisParts() []thesisPart {
 	return []thesisPart{costPart(), spacePart(), causalPart()}
 }
 
-// seed002Suites are the whole thesis, and each of its parts alone.
+// seed002Suites returns the suite of the whole thesis and one for each of its parts.
 func seed002Suites() []experiment {
 	parts := thesisParts()
 	out := []experiment{{seed002, true, thesisPlan("The thesis: constraints on cost, space and privacy (seed 002)", parts...)}}
@@ -56,7 +56,8 @@ func thesisPlan(title string, parts ...thesisPart) func(Options) (*Plan, error) 
 	}
 }
 
-// partFolder returns the folder of a kind of tables: the one of that name in dir or, if there is none, dir.
+// partFolder returns the folder of a kind of tables: the subfolder of that name in dir, or dir if there is no such
+// subfolder.
 func partFolder(dir, kind string) string {
 	below := filepath.Join(dir, kind)
 	if info, err := os.Stat(below); err == nil && info.IsDir() {

@@ -19,11 +19,10 @@ import (
 // effect using observational data", 2016: four sets of 100 pairs.
 const causalArchive = "mooij_sim_pairs.tar.gz"
 
-// causalSets are the sets of the archive: as they are, with a common cause, with little noise and
-// nearly Gaussian.
+// causalSets are the sets of the archive: standard, with a common cause, with little noise, and nearly Gaussian.
 var causalSets = [...]string{"SIM", "SIM-c", "SIM-ln", "SIM-G"}
 
-// The made-up pairs, with declared ranges and with private ones.
+// These are the generated pairs, with declared ranges and with private ones.
 const (
 	causalMade        = "made up, n = 5000"
 	causalMadePrivate = "made up, n = 5000, private ranges"
@@ -34,10 +33,10 @@ const (
 const (
 	causalTrials = 10
 	causalSplits = 3 // of the records, for the thesis' scores, whose noise is averaged over
-	// causalRecords is how many records of a pair the regressions of the thesis are fitted to at most, and
-	// tested on.
+	// causalRecords is the largest number of records of a pair for fitting the regressions of the thesis, and also
+	// for testing them.
 	causalRecords = 500
-	// causalOuter is the share of records beyond the declared range of a column, on each side.
+	// causalOuter is the share of records outside the declared range of a column, on each side.
 	causalOuter = .005
 )
 
@@ -60,18 +59,18 @@ func causalMethods() []string {
 	return []string{causalHistogram, causalSpearman, causalKendall, causalIQR, causalHSIC, causalAll}
 }
 
-// causalPenalties are those of the thesis' regressions with all records protected: the best one is
-// taken on each set and at each epsilon, which nobody could do with one's own data.
+// causalPenalties are the penalties of the thesis' regressions with all records protected. The best one is used on
+// each set and at each epsilon, which is impossible with one's own data.
 var causalPenalties = [...]float64{.05, .5, 2}
 
-// The metrics of the experiment, as shares of the pairs of a set. A pair without a preference counts half.
+// The metrics of the experiment are shares of the pairs of a set. A pair without a preference counts half.
 const (
-	metricDirection  = "direction"    // decided rightly by the score that decides
+	metricDirection  = "direction"    // decided correctly by the deciding score
 	metricLikelihood = "anmlik"       // by the score anmlik of the same histogram
 	metricVote       = "vote"         // by the vote
 	metricHSICRight  = "hsic"         // by the score hsic of the same histogram
-	metricDecided    = "decided"      // with a direction that is stated
-	metricStated     = "stated"       // decided rightly among those
+	metricDecided    = "decided"      // with a stated direction
+	metricStated     = "stated"       // decided correctly among those
 	metricNoiseless  = "noiseless"    // by the thesis' scores without noise
 	metricIGCIRight  = "igci"         // by the score igci of the same histogram
 	metricPairsMean  = "mean_records" // mean number of records of a pair
@@ -143,7 +142,7 @@ type causalSet struct {
 
 	mu     sync.Mutex
 	fits   map[string][]direction.Fit   // of the pairs, by trial and penalty
-	scores map[string][]direction.Score // of these, by score too: they have no noise
+	scores map[string][]direction.Score // of the fits, also by score; without noise
 }
 
 func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
@@ -169,7 +168,7 @@ func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 	}, emit)
 }
 
-// values judges a method on all pairs.
+// values evaluates a method on all pairs.
 func (x *causalSet) values(ctx context.Context, k Key) (map[string]float64, error) {
 	if k.Method == causalHistogram {
 		return x.histogram(ctx, k.Setting.Epsilon)
@@ -240,7 +239,7 @@ func (x *causalSet) histogram(ctx context.Context, epsilon float64) (map[string]
 	return v, nil
 }
 
-// rightness is 1 for the right direction, 0 for the wrong one and 1/2 for none.
+// rightness returns 1 for the correct direction, 0 for the wrong one, and 1/2 for no direction.
 func rightness(d int, forward bool) float64 {
 	switch {
 	case d == 0:

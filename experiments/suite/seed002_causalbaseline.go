@@ -2,14 +2,14 @@ package suite
 
 import "fmt"
 
-// A causalFigure has the shares of table 4.2 of the thesis for a score: one per pair, in the order of the table, without
-// noise and with test records protected at epsilon 1.
+// A causalFigure holds the shares of table 4.2 of the thesis for a score: one per pair, in the order of the table,
+// without noise and with test records protected at epsilon 1.
 type causalFigure struct {
 	method         string
 	noiseless, one [10]float64
 }
 
-// causalFigures is table 4.2: ten pairs of about 7,800 records, a half of them tested.
+// causalFigures returns table 4.2: ten pairs of about 7,800 records, half of them for testing.
 func causalFigures() []causalFigure {
 	return []causalFigure{
 		{causalSpearman, [10]float64{.5, 0, 0, .7, .9, 1, 0, .3, 0, 1}, [10]float64{.5, 0, 0, .69, .91, 1, .06, .3, 0, 1}},
@@ -19,7 +19,7 @@ func causalFigures() []causalFigure {
 	}
 }
 
-// causalBaseline compares the thesis' scores on its own pairs with the same scores on the pairs here.
+// causalBaseline compares the thesis' scores on its own pairs with the same scores on our pairs.
 func causalBaseline(x index) Section {
 	s := Section{Title: "The paper's own baseline", Text: []string{
 		"The thesis' scores as shares of pairs decided rightly: in the thesis the mean over the ten pairs of table 4.2, here over the pairs of a set. Test records alone are protected.",

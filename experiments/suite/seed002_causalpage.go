@@ -22,7 +22,7 @@ func causalBest(x index, set string, epsilon float64) float64 {
 	return best
 }
 
-// share prints a share with two digits.
+// share2 formats a share with two digits.
 func share2(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -37,7 +37,7 @@ func causalHead(first ...string) []string {
 	return first
 }
 
-// causalAccuracy is table 4.2 on the simulated pairs.
+// causalAccuracy shows table 4.2 for the simulated pairs.
 func causalAccuracy(x index) Section {
 	s := Section{Title: "Share of pairs decided rightly (table 4.2)", Text: []string{
 		"Means over the draws, every pair decided. In brackets the thesis' scores without noise. Of the thesis' hsic with " +
@@ -78,7 +78,7 @@ func causalAccuracy(x index) Section {
 	return s
 }
 
-// causalStated is about the pairs whose direction is stated.
+// causalStated shows the pairs whose direction is stated.
 func causalStated(x index) Section {
 	s := Section{Title: "Directions that are stated", Text: []string{
 		"Right among the pairs with a stability of at least .9 and a dependence of at least .99, and the share of pairs that have them.",
@@ -96,7 +96,7 @@ func causalStated(x index) Section {
 	return s
 }
 
-// causalOthers compares what one histogram says.
+// causalOthers compares the scores of one histogram.
 func causalOthers(x index) Section {
 	s := Section{Title: "Other scores of the same histogram", Text: []string{"They cost nothing more: each is read from the counts that " +
 		"were released."}}
@@ -117,7 +117,7 @@ func causalOthers(x index) Section {
 	return s
 }
 
-// causalForms sets the thesis' noise beside the right one.
+// causalForms compares the thesis' noise with the correct one.
 func causalForms(x index) Section {
 	s := Section{Title: "The thesis' noise and the right one", Text: []string{
 		"As published, both scores get noise of sensitivity/epsilon, which costs 2 epsilon, with the published sensitivities. The right " +

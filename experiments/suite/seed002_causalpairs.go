@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// madePair makes a pair like those of SIM: two monotone random maps of normal numbers, one of which is
-// the cause, and the effect a random function of both.
+// madePair returns a pair like those of SIM: the cause is a monotone random map of normal variates, and the effect is
+// a random function of the cause and of another such column.
 func madePair(g *generator, n int) causalPair {
 	x, e := monotone(g, n), monotone(g, n)
 	y := standardize(randomFunction(g, [][]float64{x, e}, []float64{gamma(g, 2, .5) + .5, gamma(g, 2, 2) + 1}))
@@ -27,7 +27,7 @@ func madePair(g *generator, n int) causalPair {
 	return causalPair{x, y, true}
 }
 
-// monotone maps standard normal numbers by the integral of the exponential of a random function.
+// monotone maps standard normal variates by the integral of the exponential of a random function.
 func monotone(g *generator, n int) []float64 {
 	z := g.normals(n)
 	order := count(0, n)
@@ -47,7 +47,8 @@ func monotone(g *generator, n int) []float64 {
 	return standardize(out)
 }
 
-// randomFunction is a draw of a Gaussian process with a length scale per input, by 100 random cosines.
+// randomFunction returns the values of a random draw from a Gaussian process with one length scale per input,
+// approximated by 100 random cosines.
 func randomFunction(g *generator, inputs [][]float64, scales []float64) []float64 {
 	const features = 100
 	out := make([]float64, len(inputs[0]))
@@ -84,7 +85,7 @@ func standardize(v []float64) []float64 {
 	return out
 }
 
-// gamma returns a draw of the gamma law of a whole shape.
+// gamma returns a draw from the gamma distribution with an integer shape.
 func gamma(g *generator, shape int, scale float64) float64 {
 	sum := 0.
 	for range shape {

@@ -16,14 +16,14 @@ func causalScores() map[string]string {
 		causalAll: direction.HSIC}
 }
 
-// scored returns the thesis' score of every pair, and its number of test records: once per trial,
-// penalty and score.
+// scored returns the thesis' score of every pair and its number of test records, computed once per trial, penalty and
+// score.
 func (x *causalSet) scored(k Key) (scores []direction.Score, tested []int, err error) {
 	score, ok := causalScores()[strings.TrimSuffix(k.Method, causalPublished)]
 	if !ok {
 		return nil, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
 	}
-	ridge := direction.Ridge{Penalty: .002, Width: .25} // test records alone are protected
+	ridge := direction.Ridge{Penalty: .002, Width: .25} // protects test records only
 	if k.Method == causalAll {
 		ridge = direction.Ridge{Penalty: k.Setting.Noise, Width: .5}
 	}
@@ -40,8 +40,7 @@ func (x *causalSet) scored(k Key) (scores []direction.Score, tested []int, err e
 	return x.scores[name], tested, nil
 }
 
-// fitted fits the thesis' regressions to the pairs of the set, once per trial and penalty. The caller holds
-// the lock.
+// fitted fits the thesis' regressions to the pairs of the set, once per trial and penalty. The caller holds the lock.
 func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
 	name := fmt.Sprint(trial, " ", ridge)
 	if fits, ok := x.fits[name]; ok {
@@ -63,7 +62,7 @@ func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
 	return fits
 }
 
-// scaledTo maps a column by its declared range to [-1, 1].
+// scaledTo maps a column from its declared range to [-1, 1].
 func scaledTo(column []float64) []float64 {
 	lower, upper := outerQuantile(column, causalOuter), outerQuantile(column, 1-causalOuter)
 	out := make([]float64, len(column))
@@ -73,8 +72,8 @@ func scaledTo(column []float64) []float64 {
 	return out
 }
 
-// causalChance returns how likely a method of the thesis decides a pair rightly, by the law of its noise.
-// s has no noise, and m is the number of test records.
+// causalChance returns the probability that a method of the thesis decides a pair correctly, given the distribution
+// of its noise. The score s is noise-free, and m is the number of test records.
 func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	n := float64(m)
 	bound, published := direction.TestBound(s.Name, m), strings.HasSuffix(k.Method, causalPublished)
@@ -90,8 +89,8 @@ func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	if !p.forward {
 		gap = -gap
 	}
-	// The difference has sensitivity 2 bounds. As published both scores get noise of bound/epsilon,
-	// which costs 2 epsilon (theorem 4 is the chance).
+	// The difference has sensitivity 2 bounds. As published, both scores get noise of bound/epsilon, which costs 2
+	// epsilon (theorem 4 is the probability).
 	kept := func(g float64) float64 { return 1 - .5*math.Exp(-g*k.Setting.Epsilon/(2*bound)) }
 	if published {
 		sigma := bound / k.Setting.Epsilon
@@ -103,10 +102,10 @@ func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	return kept(gap)
 }
 
-// quartileDraws is how many draws of the noise of iqr a trial averages over.
+// quartileDraws is the number of noise draws of iqr that a trial averages over.
 const quartileDraws = 50
 
-// quartiles judges the thesis' iqr on all pairs: eight quartiles by the exponential mechanism, an eighth of
+// quartiles evaluates the thesis' iqr on all pairs: eight quartiles by the exponential mechanism with an eighth of
 // epsilon each, as `causal` releases them.
 func (x *causalSet) quartiles(k Key) map[string]float64 {
 	x.mu.Lock()
@@ -132,7 +131,8 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 	return map[string]float64{metricDirection: sum / (n * quartileDraws), metricNoiseless: noiseless / n}
 }
 
-// quartileReach is the largest magnitude that quartile j may have: of a residual that of two values in [-1, 1].
+// quartileReach returns the largest possible magnitude of quartile j. A residual is a difference of two values in
+// [-1, 1].
 func quartileReach(j int) float64 {
 	if j/2%2 == 1 {
 		return 2
@@ -140,8 +140,8 @@ func quartileReach(j int) float64 {
 	return 1
 }
 
-// quartileLaw returns the chances of the points of the grid to be quartile j: the scores of [mechanism.Session.Quartile],
-// of width 2.
+// quartileLaw returns the probability that quartile j is each point of the grid, from the scores of
+// [mechanism.Session.Quartile], of width 2.
 func quartileLaw(f direction.Fit, j int, epsilon float64) []float64 {
 	values := slices.Sorted(slices.Values([][]float64{f.X, f.ResidualY, f.Y, f.ResidualX}[j/2]))
 	target, reach := float64(len(values))*[]float64{.25, .75}[j%2], quartileReach(j)
@@ -161,7 +161,7 @@ func quartileLaw(f direction.Fit, j int, epsilon float64) []float64 {
 	return law
 }
 
-// pick returns the index at which the sum of a law passes u.
+// pick returns the index at which the cumulative probability exceeds u.
 func pick(law []float64, u float64) int {
 	for i, p := range law {
 		if u -= p; u < 0 {

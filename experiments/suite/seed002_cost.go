@@ -17,23 +17,23 @@ import (
 
 const (
 	costTrials = 3
-	// costHeld is the share of the records that tests.
+	// costHeld is the share of test records.
 	costHeld  = .1
 	costDelta = 1e-6
 	// costDepth is the depth at which the exact methods are compared.
 	costDepth = 2
 )
 
-// costBudgets are the numbers of new features that a node may buy; 0 for all.
+// costBudgets are the numbers of new features that a node may buy, with 0 for all.
 var costBudgets = [...]int{1, 2, 5, 10, 0}
 
-// costEpsilons are those of the private trees.
+// costEpsilons are the epsilons of the private trees.
 var costEpsilons = [...]float64{3, 1, .3}
 
 // costPrices are the penalties of CSTC on a unit of cost.
 var costPrices = [...]float64{.0001, .001, .005, .02, .1}
 
-// logisticPrices are the penalties of table 2.1, with what the thesis prints there.
+// logisticPrices are the penalties of table 2.1, with the values printed in the thesis.
 var logisticPrices = []struct {
 	lambda, err float64
 	features    int
@@ -41,7 +41,7 @@ var logisticPrices = []struct {
 
 // A costSet is a table of the experiment.
 type costSet struct {
-	name       string // beginning of the file's name
+	name       string // prefix of the file name
 	drop       []string
 	categories []string
 }
@@ -64,11 +64,11 @@ const (
 	costLogistic = "l1 logistic"
 )
 
-// A costConstant is a treatment of the constant in table 2.1, which the thesis leaves open.
+// A costConstant is a penalty on the constant in table 2.1, which the thesis does not specify.
 type costConstant struct {
 	method  string
 	caption string
-	penalty float64 // of the constant, in units of that of a weight
+	penalty float64 // on the constant, relative to the penalty on a weight
 }
 
 func costConstants() []costConstant {
@@ -85,7 +85,7 @@ const tableOne = "spambase, all records"
 // The metrics of the experiment.
 const (
 	metricPaid    = "paid"           // mean number of features that a tested record pays
-	metricTrained = "training_error" // share of the training records that are predicted wrongly
+	metricTrained = "training_error" // share of the training records that are misclassified
 )
 
 // costPart is chapter 2 of the thesis.
@@ -102,7 +102,7 @@ func costPart() thesisPart {
 	}
 }
 
-// costCell is the cell of a method; depth stands in its name.
+// costCell returns the cell of a method, whose name includes the depth.
 func costCell(data, method string, depth, k int, epsilon, lambda float64) Cell {
 	if depth > 0 {
 		method = fmt.Sprintf("%s, depth %d", method, depth)
@@ -144,7 +144,7 @@ func costTasks(o Options) ([]Task, error) {
 	return tasks, nil
 }
 
-// A costWay is a way to train a tree.
+// A costWay is a training method for a tree.
 type costWay struct {
 	cell    Cell
 	depth   int
@@ -152,7 +152,7 @@ type costWay struct {
 	private bool
 }
 
-// costWays lists the ways for a table.
+// costWays lists the training methods for a table.
 func costWays(data string) []costWay {
 	var out []costWay
 	for depth := 1; depth <= 3; depth++ {
@@ -278,7 +278,7 @@ func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (class
 	return classes, paid, nil
 }
 
-// logistic is a cell of table 2.1: all records train, and are predicted.
+// logistic computes a cell of table 2.1. All records are used for both training and testing.
 func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	t := astc.Standardised(x.table, features(x.table)).Table(x.table)
 	t.Y = signsOf(x.table)
@@ -295,7 +295,7 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	return Outcome{Status: OK, Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)}}
 }
 
-// features are all columns but the last.
+// features returns all columns but the last.
 func features(t *dataset.Table) []int {
 	out := make([]int, len(t.Schema().Columns)-1)
 	for j := range out {

@@ -40,7 +40,7 @@ func logisticSection(x index) Section {
 	return s
 }
 
-// A costCurve is a method whose cells differ in what a node may buy, or in a price.
+// A costCurve is a method whose cells differ in the budget of a node or in a price.
 type costCurve struct {
 	name  string
 	cells func(data string) []Cell
@@ -76,7 +76,7 @@ func costLines() []costCurve {
 // costTicks are the marked numbers of features.
 var costTicks = [...]float64{.5, 1, 2, 5, 10, 20, 60}
 
-// costCurves draws accuracy over what a record pays.
+// costCurves draws accuracy against the number of features paid per record.
 func costCurves(x index) Section {
 	s := Section{Title: "Accuracy and features paid", Text: []string{
 		"Means of the trials. A budget is the number of new features per node: 1, 2, 5, 10 and all. CSTC has a price in its place.",
@@ -102,7 +102,7 @@ func costCurves(x index) Section {
 	return s
 }
 
-// costTables lists accuracy at features paid for all trees.
+// costTables lists accuracy and features paid for all trees.
 func costTables(x index) Section {
 	s := Section{Title: "Accuracy at features paid", Text: []string{
 		"Medians of the trials, for 1, 2, 5, 10 and all new features per node.",

@@ -17,21 +17,21 @@ var spaceShares = [...]float64{.01, .02, .04, .08, .16}
 
 const (
 	spaceTrials = 3
-	// metricUpTo is the largest share that snc with a metric is tried at.
+	// metricUpTo is the largest share for which snc with a metric is run.
 	metricUpTo = .04
-	// noiseRows is how many records of letters the experiment on label noise trains on; it tests on
-	// the table's own test records.
+	// noiseRows is the number of training records of letters in the experiment on label noise, which tests on the
+	// table's own test records.
 	noiseRows = 8000
 )
 
-// spaceNoise are the shares of labels that are drawn anew (figure 3.5).
+// spaceNoise are the shares of labels that are redrawn (figure 3.5).
 var spaceNoise = [...]float64{0, .02, .04, .08, .16, .32}
 
 // A spaceSet is a table of the experiment.
 type spaceSet struct {
 	name, file string // file is that of the table, without its suffix
-	train      int    // the first records train and the others test; 0: a random fifth tests
-	components int    // principal components in place of standardised columns; 0 for none
+	train      int    // number of first records for training, the others test; 0: a random fifth tests
+	components int    // principal components instead of standardised columns; 0 for no components
 	categories []string
 }
 
@@ -60,14 +60,14 @@ const (
 
 // The metrics of the experiment.
 const (
-	metricError     = "error"          // share of the tested records in another class than predicted
+	metricError     = "error"          // share of the test records that are misclassified
 	metricWeighted  = "weighted_error" // the same, by the votes of the nearest vectors of snc
 	metricShare     = "kept"           // vectors, as a share of the training records
 	metricVectors   = "vectors"        // their number
-	metricFit       = "fit_seconds"    // to make the vectors, on all processors
-	metricOne       = "one_seconds"    // per prediction, looking at all vectors, on one processor
+	metricFit       = "fit_seconds"    // time to compute the vectors, on all processors
+	metricOne       = "one_seconds"    // per prediction, comparing with all vectors, on one processor
 	metricTree      = "tree_seconds"   // per prediction by a tree, on one processor
-	metricDistances = "tree_distances" // that a tree measures per prediction
+	metricDistances = "tree_distances" // distances computed by a tree per prediction
 )
 
 // spacePart is chapter 3 of the thesis.
@@ -92,7 +92,7 @@ func spaceCell(data, method string, share, noise float64) Cell {
 	return Cell{Data: data, Method: method, Setting: Setting{Share: share, Noise: noise}}
 }
 
-// spaceTasks lists the trials: one after the other, as each uses all processors and is timed.
+// spaceTasks lists the trials. They run sequentially, since each uses all processors and is timed.
 func spaceTasks(o Options) ([]Task, error) {
 	tables, err := listTables(partFolder(o.Data, "classification"))
 	if err != nil {
@@ -175,8 +175,8 @@ func (x *space) load(ctx context.Context) error {
 	return err
 }
 
-// split returns the training and the tested records of a trial, in the space of distances: the same
-// for every method.
+// split returns the training and the test records of a trial in the space of distances. The split is the same for
+// every method.
 func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err error) {
 	g = newGenerator(seed002+" "+k.Data, x.seed, uint64(k.Trial))
 	n := x.points.Len()
@@ -204,7 +204,7 @@ func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err er
 	return scale.Apply(train), scale.Apply(test), g, nil
 }
 
-// outcome makes the vectors of a cell and judges them.
+// outcome computes the vectors of a cell and evaluates them.
 func (x *space) outcome(ctx context.Context, k Key) Outcome {
 	train, test, g, err := x.split(k)
 	if err != nil {
@@ -247,7 +247,7 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 // nearestOne is the vote of one nearest neighbour.
 var nearestOne = neighbour.Vote{K: 1}
 
-// vectorsOf makes the reference vectors of a cell; of snc it returns all that was learned.
+// vectorsOf computes the reference vectors of a cell. For snc it also returns the whole model.
 func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator) (refs neighbour.Points, snc *neighbour.Compressed, err error) {
 	order := g.permutation(train.Len())
 	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))), order)
@@ -279,7 +279,7 @@ func ones(n int) []float64 {
 	return out
 }
 
-// wrong returns the share of predictions that are not the truth.
+// wrong returns the share of predictions that differ from the truth.
 func wrong(predicted, truth []int32) float64 {
 	n := 0
 	for i, c := range predicted {
@@ -290,8 +290,8 @@ func wrong(predicted, truth []int32) float64 {
 	return float64(n) / float64(len(truth))
 }
 
-// timedBlock is how many records are predicted at once when predictions are timed, few enough for
-// one goroutine.
+// timedBlock is the number of records that are predicted at once when predictions are timed, small enough for one
+// goroutine.
 const timedBlock, timedRepeats = 64, 7
 
 // timedRows returns whole blocks of records, at most 512.
@@ -299,8 +299,8 @@ func timedRows(p neighbour.Points) neighbour.Points {
 	return p.Subset(count(0, max(1, min(p.Len(), 8*timedBlock)/timedBlock*timedBlock)))
 }
 
-// perRecord returns the time per record: the median over blocks of the least time of some
-// repetitions, which other work on the machine disturbs little.
+// perRecord returns the time per record: the median over blocks of the smallest time of several repetitions, which is
+// robust to other load on the machine.
 func perRecord(p neighbour.Points, predict func(neighbour.Points)) float64 {
 	var blocks []float64
 	for i := 0; i < p.Len(); i += timedBlock {

@@ -10,13 +10,13 @@ func spaceSections(x index, _ []Record) []Section {
 	return []Section{spaceErrors(x), spaceSpeed(x), spaceFits(x), noiseSection(x)}
 }
 
-// spaceCurves are the methods that keep a share of the records.
+// spaceCurves lists the methods that keep a share of the records.
 func spaceCurves() []string { return []string{spaceSubsample, spaceSNC, spaceMetric} }
 
-// spaceWholes are the methods without a share to choose.
+// spaceWholes lists the methods without such a share.
 func spaceWholes() []string { return []string{spaceAll, spaceCNN, spaceFCNN} }
 
-// percent prints a share.
+// percent formats a share.
 func percent(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -24,7 +24,7 @@ func percent(x float64) string {
 	return strconv.FormatFloat(100*x, 'g', 3, 64) + "%"
 }
 
-// spaceErrors is figure 3.3 with the condensed sets as points where they are.
+// spaceErrors is figure 3.3 with the condensed sets as individual points.
 func spaceErrors(x index) Section {
 	s := Section{Title: "Error by the share of vectors kept", Text: []string{
 		"Means of the trials with 95% intervals. Methods without a share to choose are drawn across at " +
@@ -108,7 +108,7 @@ func spaceSpeed(x index) Section {
 	return s
 }
 
-// times prints a ratio.
+// times formats a ratio.
 func times(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
@@ -116,7 +116,7 @@ func times(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// spaceFits says how long it takes to make the vectors.
+// spaceFits shows the time needed to compute the vectors.
 func spaceFits(x index) Section {
 	s := Section{Title: "Seconds to make the vectors", Text: []string{
 		"Medians on all processors. The thesis has 41, 78, 164, 274, 493 seconds on letters with eight.",

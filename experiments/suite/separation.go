@@ -26,9 +26,9 @@ const (
 	separationDelta  = partlyDelta
 	// chooseEpsilon is epsilon_1, the budget of the selection.
 	chooseEpsilon = .1
-	// generatedOf ends the name of the generated tables of a table.
+	// generatedOf is the suffix of the name of the tables generated from a table.
 	generatedOf = ", generated"
-	// rangeDeviations is how far the declared ranges reach around the mean.
+	// rangeDeviations is the half-width of the declared ranges in standard deviations.
 	rangeDeviations = 3
 )
 
@@ -39,15 +39,14 @@ var (
 	scoreEpsilons = [...]float64{.01, .05, .1, .2, .5, 1}
 	// wholeEpsilons are budgets of selection and model together.
 	wholeEpsilons = [...]float64{.1, .2, .5, 1, 2, 5, 10, 20, 50}
-	// generatedSizes are the training rows beside as many as the table has.
+	// generatedSizes are the numbers of training rows in addition to that of the table.
 	generatedSizes = [...]int{2000, 10000, 30000, 100000}
 )
 
-// separationSets are the tables of the paper that are public here; their last
-// column is the class.
+// separationSets are the tables of the paper that are public here. Their last column is the class.
 func separationSets() []string { return []string{"wdbc", "ionosphere"} }
 
-// The metrics beside the accuracy.
+// These are the metrics in addition to the accuracy.
 const (
 	metricFeatures   = "features" // that were selected
 	metricF          = "f_error"  // mean absolute error of the F-scores
@@ -57,8 +56,8 @@ const (
 	metricTrainRows  = "train_rows" // of a trial
 )
 
-// separationPlan is the experiment on the tables of a folder and on tables that are
-// drawn from normal laws fitted to them.
+// separationPlan is the experiment on the tables of a folder and on tables that are drawn from normal distributions
+// fitted to them.
 func separationPlan(o Options) (*Plan, error) {
 	tables, err := listTables(o.Data)
 	if err != nil {
@@ -87,8 +86,8 @@ type separation struct {
 	err   error
 }
 
-// tasks lists the trials: on the table and on generated ones, of which n = 0 has as
-// many rows as a trial on the table trains on.
+// tasks lists the trials on the table and on generated tables. For n = 0 a generated table has as many rows as the
+// training part of a trial on the table.
 func (x *separation) tasks(o Options) []Task {
 	scores := Task{Name: x.name + ", F-scores", Trials: o.trials(scoreTrials), Run: x.run}
 	table := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
@@ -138,8 +137,7 @@ func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome
 	}, emit)
 }
 
-// load reads the table, declares ranges as if they were known, and fits the law of
-// generated tables.
+// load reads the table, declares ranges as if they were public, and fits the distribution of generated tables.
 func (x *separation) load(ctx context.Context) error {
 	t, err := readClassTable(ctx, x.path, nil, nil, true)
 	if err != nil {
@@ -161,14 +159,13 @@ func (x *separation) load(ctx context.Context) error {
 	return nil
 }
 
-// A separationTrial is what a method gets.
+// A separationTrial is the input of a method.
 type separationTrial struct {
 	train, test dataset.View
 	epsilon     float64
 }
 
-// trial splits the table, a tenth for tests, or draws the tables of a trial: the
-// same for every method.
+// trial splits the table, with a tenth for tests, or draws the tables of a trial. Every method gets the same data.
 func (x *separation) trial(k Key) (separationTrial, error) {
 	if k.Data == x.name {
 		n := x.table.Len()
@@ -191,7 +188,7 @@ func (x *separation) trial(k Key) (separationTrial, error) {
 	return separationTrial{train.All(), test.All(), k.Setting.Epsilon}, nil
 }
 
-// facts are what selectors are told: the ranges too.
+// facts returns the facts for selectors, including the ranges.
 func (x separationTrial) facts() selection.Facts {
 	columns := x.train.Schema().Columns
 	last := len(columns) - 1

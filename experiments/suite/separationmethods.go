@@ -41,9 +41,9 @@ const (
 	methodF     = "F-scores"
 )
 
-// separationMethods lists the methods. Selectors may choose any number of columns.
-// Those with "whole budget" have one epsilon for everything; of the others the
-// epsilon is that of the model, beside chooseEpsilon for the selection.
+// separationMethods lists the methods. Selectors may choose any number of columns. For methods with "whole budget"
+// the epsilon covers everything; for the others it is that of the model, in addition to chooseEpsilon for the
+// selection.
 func separationMethods() []separationMethod {
 	dr := func(d int) selection.Selector { return selection.DPFSDR{K: d} }
 	dpfs := func(d int) selection.Selector { return selection.DPFS{K: d} }
@@ -84,8 +84,7 @@ func (m separationMethod) cells(data string, n int) []Cell {
 	return out
 }
 
-// openSeparation is a support vector machine without privacy, on the columns that
-// DFS chooses or on all.
+// openSeparation is a support vector machine without privacy, on all columns or those that DFS chooses.
 func openSeparation(choose bool) func(context.Context, separationTrial) Outcome {
 	return func(ctx context.Context, x separationTrial) Outcome {
 		f := x.facts()
@@ -113,16 +112,16 @@ func (o Outcome) with(x separationTrial, picked []int) Outcome {
 	return o
 }
 
-// splitBudget returns the epsilon of two steps of epsilon_1 and epsilon_2 together,
-// each with the whole delta, and the share of mu^2 of the first: mu^2 adds up, which
-// is less than epsilon_1 + epsilon_2 and twice delta.
+// splitBudget returns the epsilon of two steps of epsilon_1 and epsilon_2 together, each with the whole delta, and
+// the share of mu^2 of the first. Since mu^2 adds up, the result is less than epsilon_1 + epsilon_2 with twice the
+// delta.
 func splitBudget(first, second, delta float64) (epsilon, share float64) {
 	a, b := budget.GaussianMu(first, delta), budget.GaussianMu(second, delta)
 	return budget.GaussianEpsilon(math.Hypot(a, b), delta), a * a / (a*a + b*b)
 }
 
-// separate selects and trains. With whole the trial's epsilon is that of
-// everything, else that of the model.
+// separate selects and trains. If whole is true, the epsilon of the trial covers both steps, otherwise only the
+// model.
 func separate(selector func(d int) selection.Selector, model method.Trainer, whole bool) func(context.Context, separationTrial) Outcome {
 	return func(ctx context.Context, x separationTrial) Outcome {
 		f := x.facts()
@@ -171,7 +170,7 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	}}
 }
 
-// scoreSession opens a session that the selection has all of.
+// scoreSession opens a session with the whole budget for the selection.
 func scoreSession(f selection.Facts, epsilon float64) (*mechanism.Session, error) {
 	node, _, err := selection.DPFSDR{}.Plan(f)
 	if err != nil {

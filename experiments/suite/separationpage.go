@@ -59,7 +59,7 @@ func scoreSection(x index) Section {
 	return s
 }
 
-// fine prints four decimals.
+// fine formats a number with four decimals.
 func fine(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -72,7 +72,7 @@ func separationCurves() []string {
 	return []string{openDFS, methodDR, methodDPFS, methodCRFS, methodSVM}
 }
 
-// at returns the cell of a method at an epsilon, which open methods do not have.
+// separationAt returns the cell of a method at an epsilon, which methods without privacy do not have.
 func separationAt(data, method string, epsilon float64, n int) Cell {
 	if method == openDFS || method == openAll {
 		epsilon = 0
@@ -138,7 +138,7 @@ func featureSection(x index) Section {
 	return s
 }
 
-// sizes of generated tables: 0 stands for that of the table.
+// separationSizes returns the sizes of generated tables, where 0 is the size of the table.
 func separationSizes() []int { return append([]int{0}, generatedSizes[:]...) }
 
 // sizeSection is figure 4 over the number of rows.
@@ -185,10 +185,10 @@ func sizeSection(x index) Section {
 	return s
 }
 
-// near is how close to DFS counts as reached.
+// nearDFS is the largest difference from DFS that counts as reached.
 const nearDFS = .05
 
-// crossingSection says which epsilon reaches DFS.
+// crossingSection shows the epsilon from which on DFS is reached.
 func crossingSection(x index) Section {
 	s := Section{Title: fmt.Sprintf("The epsilon at which dpfsdr + svm is within %v of DFS", nearDFS), Text: []string{
 		"One budget for selection and model, half of mu² each. The smallest epsilon of the grid from which on the median accuracy stays that close to the median of " + openDFS + " with as many rows.",
@@ -230,8 +230,8 @@ func crossingSection(x index) Section {
 	return s
 }
 
-// crossing returns the first place from which on all values are at least a level,
-// NaN if even the last is not.
+// crossing returns the first position from which on all values are at least level, or NaN if even the last value is
+// below it.
 func crossing(at, values []float64, level float64) float64 {
 	from := math.NaN()
 	for i := len(at) - 1; i >= 0 && values[i] >= level; i-- {
@@ -240,7 +240,7 @@ func crossing(at, values []float64, level float64) float64 {
 	return from
 }
 
-// wholeSection compares with no selection at all.
+// wholeSection compares the methods with training without selection.
 func wholeSection(x index) Section {
 	s := Section{Title: "One budget for everything", Text: []string{"Whether to select at all: the same epsilon with and without a selection."}}
 	for _, data := range separationSets() {

@@ -116,8 +116,7 @@ func stabilityChoice(ctx context.Context, method string, x [][]float64, y []floa
 	return largest(scores, stabilityK, g), nil
 }
 
-// supportCounts says in how many of the blocks of consecutive rows a lasso keeps
-// each column.
+// supportCounts returns, for each column, the number of blocks of consecutive rows in which a lasso keeps it.
 func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
 	counts := make([]float64, len(x))
 	block := len(y) / stabilityBlocks
@@ -143,8 +142,8 @@ func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, 
 	return counts, nil
 }
 
-// largest returns the k largest of the scores, increasing; equal ones in random
-// order, so that no position is favoured.
+// largest returns the positions of the k largest scores in increasing order. Ties are broken at random, so that no
+// position is favoured.
 func largest(scores []float64, k int, g *generator) []int {
 	order := g.permutation(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })

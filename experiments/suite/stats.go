@@ -5,24 +5,22 @@ import (
 	"slices"
 )
 
-// z95 is the 97.5% quantile of the standard normal law.
+// z95 is the 97.5% quantile of the standard normal distribution.
 const z95 = 1.959963984540054
 
-// A Distribution describes the values that the trials of a cell gave. All
-// numbers but Count are NaN when no trial gave one.
+// A Distribution describes the values of the trials of a cell. All numbers but Count are NaN if no trial returned a
+// value.
 type Distribution struct {
 	Count                      int
 	Min, Q25, Median, Q75, Max float64
 	Mean                       float64
-	// Low and High are the 95% confidence interval of the mean. By default it is
-	// the normal one, Mean ± 1.96 s/√Count: it has no width when all values are
-	// equal, and does not exist (NaN) for one value.
+	// Low and High are the 95% confidence interval of the mean. By default it is the normal one, Mean ± 1.96
+	// s/√Count: its width is 0 if all values are equal, and it is NaN for a single value.
 	Low, High float64
 }
 
-// indicators are the metrics that are 0 or 1 in a trial; the intervals of their
-// means are Wilson's. shares are the other ones in [0, 1], and so are their
-// intervals.
+// indicators lists the metrics that are 0 or 1 in a trial; the intervals of their means are Wilson's. The other
+// metrics in [0, 1] are shares, and their intervals are clamped to [0, 1].
 func indicators() []string { return []string{metricRight, metricTop, metricGreat, metricGood} }
 func shares() []string     { return []string{metricGroups, metricOverlap} }
 
@@ -63,7 +61,7 @@ func Describe(values []float64) Distribution {
 	return d
 }
 
-// standardError is s/√n with s² the unbiased variance; NaN for one value.
+// standardError returns s/√n, where s² is the unbiased variance, or NaN for a single value.
 func standardError(values []float64, mean float64) float64 {
 	sum := 0.
 	for _, v := range values {
@@ -83,9 +81,8 @@ func quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// wilson is the 95% confidence interval of a probability of which n trials gave
-// the frequency p (Wilson, "Probable Inference, the Law of Succession, and
-// Statistical Inference", 1927).
+// wilson returns the 95% confidence interval of a probability, given its frequency p in n trials (Wilson, "Probable
+// Inference, the Law of Succession, and Statistical Inference", 1927).
 func wilson(p float64, n int) (low, high float64) {
 	m := float64(n)
 	scale := 1 / (1 + z95*z95/m)
@@ -101,8 +98,8 @@ func wilson(p float64, n int) (low, high float64) {
 	return low, high
 }
 
-// ranks gives the largest value the rank 1. Equal values share the mean of
-// their ranks, and so do all that are NaN, behind the others.
+// ranks returns the rank of each value, with rank 1 for the largest. Equal values share their mean rank, and so do
+// NaNs, which come last.
 func ranks(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -120,10 +117,10 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-// A Summary is what the trials of one cell gave for one metric.
+// A Summary describes the results of the trials of one cell for one metric.
 type Summary struct {
 	Cell
-	Metric string // empty when no trial of the cell gave a value
+	Metric string // empty if no trial of the cell returned a value
 	Distribution
 	Abstained, NotApplicable, Failed, Unavailable int
 	Reason                                        string // of the first trial without a value
@@ -170,7 +167,7 @@ func Summarise(records []Record) []Summary {
 	return out
 }
 
-// count notes how a trial ended.
+// count records the status of a trial.
 func (s *Summary) count(r Record) {
 	switch r.Status {
 	case Abstained:
@@ -205,8 +202,8 @@ func newIndex(records []Record) index {
 	return x
 }
 
-// of returns the summary of a metric of a cell; without one, that of the cell
-// as a whole, with an empty distribution.
+// of returns the summary of a metric of a cell. If there is no such summary, it returns that of the cell as a whole,
+// with an empty distribution.
 func (x index) of(c Cell, metric string) Summary {
 	if s, ok := x[indexKey{c, metric}]; ok {
 		return s

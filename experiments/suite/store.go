@@ -23,37 +23,35 @@ const (
 )
 
 var (
-	// ErrOutput is wrapped by errors about the output folder: it cannot be
-	// written, or holds the results of something else.
+	// ErrOutput is wrapped by errors about an output folder that cannot be written or holds the results of something
+	// else.
 	ErrOutput = errors.New("the output folder")
-	// errForeign: the results are not those of this experiment.
+	// errForeign means that the results belong to another experiment.
 	errForeign = fmt.Errorf("%w holds other results", ErrOutput)
-	// errShared: another process writes to it.
+	// errShared means that another process writes to the folder.
 	errShared = fmt.Errorf("%w is in use: another run of a suite writes to it; let it end, or name another folder", ErrOutput)
 )
 
-// A Header is the first line of results.jsonl: what all trials have in common.
+// A Header is the first line of results.jsonl, with the values that all trials share.
 type Header struct {
 	Suite   string `json:"suite"`
 	Version int    `json:"version"`
 	Seed    uint64 `json:"seed"`
 }
 
-// A Store keeps the finished trials of one experiment in results.jsonl. Every
-// trial is one line, written at once, so that an interrupted run loses at most
-// the line it was writing; [OpenStore] takes such a torn last line away. The
-// last line of a trial counts.
+// A Store keeps the finished trials of one experiment in results.jsonl. Every trial is one line, written in one call,
+// so that an interrupted run loses at most the line it was writing; [OpenStore] removes such an incomplete last line. If
+// a trial has several lines, the last one counts.
 //
-// A Store is not safe for concurrent use. It locks results.jsonl until it is closed:
-// a second process that is given the same folder is refused.
+// A Store is not safe for concurrent use. It locks results.jsonl until it is closed: a second process that opens the
+// same folder is refused.
 type Store struct {
 	file   *os.File
 	places map[Key]int
 	lines  []Record
 }
 
-// OpenStore opens, or makes, the results of an experiment in a folder. The error
-// wraps [ErrOutput].
+// OpenStore opens or creates the results of an experiment in a folder. The error wraps [ErrOutput].
 func OpenStore(dir string, h Header) (*Store, error) {
 	h.Version = resultsVersion
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -70,7 +68,7 @@ func OpenStore(dir string, h Header) (*Store, error) {
 	return s, nil
 }
 
-// open locks the file, reads what it has and leaves it ready for more.
+// open locks the file, reads its records and prepares it for appending.
 func (s *Store) open(h Header) error {
 	if !filelock.TryLock(s.file) {
 		return fmt.Errorf("%s: %w", s.file.Name(), errShared)
@@ -91,7 +89,7 @@ func (s *Store) open(h Header) error {
 
 func unwritable(err error) error { return fmt.Errorf("%w cannot be used: %w", ErrOutput, err) }
 
-// settle cuts the file to the bytes that are whole, and starts an empty one.
+// settle truncates the file to its complete lines. It starts an empty file with the header.
 func (s *Store) settle(whole int64, h Header) error {
 	if err := s.file.Truncate(whole); err != nil {
 		return err
@@ -105,8 +103,8 @@ func (s *Store) settle(whole int64, h Header) error {
 	return s.write(h)
 }
 
-// load reads the lines of text and returns how many of its bytes are whole
-// lines. Only the last line may be torn.
+// load reads the lines of text and returns the number of bytes in complete lines. Only the last line may be
+// incomplete.
 func (s *Store) load(text []byte, want Header) (whole int, err error) {
 	for number := 1; whole < len(text); number++ {
 		end := bytes.IndexByte(text[whole:], '\n')
@@ -126,7 +124,7 @@ func (s *Store) load(text []byte, want Header) (whole int, err error) {
 	return whole, nil
 }
 
-// line takes one line in.
+// line parses and stores one line.
 func (s *Store) line(text []byte, number int, want Header) error {
 	if number == 1 {
 		var h Header
@@ -156,8 +154,7 @@ func (s *Store) keep(r Record) {
 	s.lines = append(s.lines, r)
 }
 
-// Done reports whether a trial needs no run: it has a line, and not one that
-// says that its method was unavailable.
+// Done reports whether a trial need not run, that is, it has a line and its method was available.
 func (s *Store) Done(k Key) bool {
 	i, ok := s.places[k]
 	return ok && s.lines[i].Status != Unavailable

@@ -14,12 +14,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Errors of [Run] beside those of [Store] and of the tables.
+// These are the errors of [Run] in addition to those of [Store] and of the tables.
 var (
 	// ErrUnknown is returned for a name that no suite has.
 	ErrUnknown = errors.New("no such suite")
-	// ErrData is returned when the tables are missing, or given to a suite that
-	// makes its own.
+	// ErrData is returned if the tables are missing, or if they are given to a suite that generates its own.
 	ErrData = errors.New("the data folder")
 )
 
@@ -27,20 +26,17 @@ var (
 type Options struct {
 	// Public states that every table is public, as in package bench.
 	Public bool
-	// Data is the folder of the tables (.csv.gz, .tsv.gz, .csv, .tsv,
-	// .parquet); their last column is the target. A suite that makes its own
-	// tables takes none.
+	// Data is the folder of the tables (.csv.gz, .tsv.gz, .csv, .tsv, .parquet), whose last column is the target. It
+	// must be empty for a suite that generates its own tables.
 	Data string
-	// Out is the output folder. One that holds an unfinished run of the same
-	// suite and seed is continued.
+	// Out is the output folder. An unfinished run of the same suite and seed is continued.
 	Out string
-	// Trials is the number of trials of each cell; 0 means that of the paper. A
-	// finished run is extended by asking for more.
+	// Trials is the number of trials of each cell; 0 selects that of the paper. A larger number extends a finished
+	// run.
 	Trials int
-	// Seed chooses splits and synthetic tables. It is public and has no part in
-	// the noise.
+	// Seed determines splits and synthetic tables. It is public and does not affect the noise.
 	Seed uint64
-	// Progress, if set, is told of every trial. Its calls do not overlap.
+	// Progress, if set, receives the progress of the run. Its calls do not overlap.
 	Progress func(Progress)
 }
 
@@ -104,10 +100,9 @@ func NewPlan(name string, o Options) (*Plan, error) {
 	return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
-// Run carries out what is left of a suite and then writes [ResultsTable],
-// [SummaryTable], [PageFile] and [TablesFile]. It returns the records of the whole
-// experiment. When ctx ends first, its error is returned, what was finished is kept,
-// and the four files are left as they were.
+// Run executes the remaining trials of a suite and then writes [ResultsTable], [SummaryTable], [PageFile] and
+// [TablesFile]. It returns the records of the whole experiment. If ctx ends first, it returns the error of ctx, keeps
+// the finished trials, and leaves the four files unchanged.
 func Run(ctx context.Context, name string, o Options) ([]Record, error) {
 	p, err := NewPlan(name, o)
 	if err != nil {

@@ -15,8 +15,7 @@ const (
 	syntheticVariance = 1.5
 )
 
-// newSyntheticSet draws a table and the order of its columns by |w|, largest
-// first, of the non-zero ones only.
+// newSyntheticSet draws a table. It also returns the columns with nonzero weights by decreasing |w|.
 func newSyntheticSet(g *generator) (x [][]float64, y []float64, truth []int) {
 	offset := 4 * math.Log(syntheticRows) / math.Sqrt(syntheticRows)
 	weights := make([]float64, syntheticColumns)
@@ -30,8 +29,7 @@ func newSyntheticSet(g *generator) (x [][]float64, y []float64, truth []int) {
 	return x, y, byMagnitude(weights)
 }
 
-// linearTable draws n rows of y = x w + e with independent standard normal x and
-// e of a variance.
+// linearTable draws n rows of y = x w + e with independent standard normal x and e of the given variance.
 func linearTable(g *generator, n int, weights []float64, variance float64) (x [][]float64, y []float64) {
 	x, y = make([][]float64, len(weights)), g.normals(n)
 	for i := range y {

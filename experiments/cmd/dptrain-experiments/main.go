@@ -1,9 +1,8 @@
-// Command dptrain-experiments carries out a whole experiment of one of the papers:
+// Command dptrain-experiments runs a whole experiment of one of the papers:
 //
 //	dptrain-experiments --public --suite seed-001 --data tables/ --out results/
 //
-// It prints exact numbers about public tables and gives no privacy. Exit codes are those of
-// dptrain.
+// It prints exact numbers about public tables and provides no privacy. The exit codes are those of dptrain.
 package main
 
 import (
@@ -43,7 +42,7 @@ Usage:
 Flags:
 `
 
-// The exit codes, those of dptrain.
+// The exit codes are those of dptrain.
 const (
 	exitOK          = 0
 	exitInternal    = 1
@@ -55,21 +54,21 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	info, err := os.Stderr.Stat()
 	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, terminal))
 }
 
-// errUsage marks a mistake in the arguments.
+// errUsage marks an error in the arguments.
 var errUsage = errors.New("see dptrain-experiments --help")
 
 func usagef(format string, args ...any) error {
 	return fmt.Errorf(format+"; %w", append(args, errUsage)...)
 }
 
-// run is the process but for its exit. terminal reports whether stderr is one, which is
-// told of every trial.
+// run is the whole process except for its exit. terminal reports whether stderr is a terminal, which shows the
+// progress after every trial.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
 	err := execute(ctx, args, stdout, stderr, terminal)
 	switch {
@@ -103,7 +102,7 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// arguments are the flags as they are typed.
+// arguments are the flags as typed.
 type arguments struct {
 	suite.Options
 	name, ledger string
@@ -150,7 +149,7 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 	return a, nil
 }
 
-// execute carries out a suite and prints what has become of its trials, and its files.
+// execute runs a suite and prints the outcomes of its trials and the names of its files.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live bool) error {
 	a, err := parse(args, stdout)
 	if err != nil {
@@ -170,7 +169,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live 
 	return a.show(stdout, records)
 }
 
-// show prints what became of the trials, the files, and the comparison with the paper.
+// show prints the outcomes of the trials, the files, and the comparison with the paper.
 func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
 	count, files := map[suite.Status]int{}, []string{}
 	for _, r := range records {
