@@ -241,7 +241,7 @@ func (g *valueGroups) shares(sigma float64) []float64 {
 	return out
 }
 
-// entries returns the entry of x of each step of a column of many values, or -1 for all if it has none.
+// entries returns, for each step of a column of many values, its entry of x, or -1 for all steps without entries.
 func (b *booster) entries(s *shape) []int {
 	out := slices.Repeat([]int{-1}, len(s.values))
 	for k, slot := range scaling.NewEncoder(b.state.Columns[:len(b.columns)-1], nil).Slots() {

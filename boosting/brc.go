@@ -61,9 +61,9 @@ var (
 // category column of two or more classes. Under [budget.SubstitutePrivateColumns] the
 // columns that are not Private are public.
 type BRC struct {
-	// Rounds is T, at most MaxRounds; 0 stands for DefaultBRCRounds.
+	// Rounds is T, at most MaxRounds; 0 selects DefaultBRCRounds.
 	Rounds int
-	// Lower and Upper are l and u; both 0 stands for the defaults.
+	// Lower and Upper are l and u; if both are 0, the defaults apply.
 	Lower, Upper float64
 	// Intercept selects the intercept of a random classifier: "random" (the default for an empty string), "zero", or
 	// "exponential", which runs the exponential mechanism in every round.
@@ -102,7 +102,7 @@ func (BRC) Name() string { return "brc" }
 // memory.
 func (BRC) Gathers() bool { return true }
 
-// PureForm returns the trainer with the form [Laplace] if none is named.
+// PureForm returns the trainer, with the form [Laplace] unless a form is set.
 func (t BRC) PureForm() method.Trainer {
 	if t.Form == "" {
 		t.Form = Laplace

@@ -22,8 +22,8 @@ const (
 //	sum_i v_i log(1 + exp(-y_i theta.x_i)) + logisticRidge/2 |theta|^2,
 //
 // the weights v scaled to the number of labelled records, by Newton's method
-// with halved steps. Records without a label count nothing. It is exact up to
-// rounding and takes no random number; equal input gives equal output bit for
+// with halved steps. Records without a label are ignored. It is exact up to
+// rounding and deterministic: equal input gives equal output bit for
 // bit.
 func fitLogistic(ctx context.Context, features []feature, labels []int8, weights []float64) ([]float64, error) {
 	p := newLogistic(features, labels, weights)

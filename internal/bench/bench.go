@@ -108,7 +108,7 @@ type Summary struct {
 	Epsilon, Delta float64
 	Metric         string
 	// Median, Q25 and Q75 interpolate linearly between the values of the trials that have one. They are NaN if
-	// none has.
+	// no trial has a value.
 	Median, Q25, Q75 float64
 	// Balanced holds the same for the balanced accuracy, with MetricAccuracy.
 	Balanced Quartiles

@@ -28,7 +28,7 @@ type Table struct {
 	Y     []float64
 	Group []int     // the feature of every entry
 	Cost  []float64 // of every feature, at least 0
-	// Constant is the penalty on the constant of [Logistic] in units of lambda: 0 for none, +Inf for no constant.
+	// Constant is the penalty on the constant of [Logistic] in units of lambda: 0 means no penalty, +Inf no constant.
 	Constant float64
 }
 

@@ -125,8 +125,8 @@ func keyOf(point []float64) string {
 	return string(bytes)
 }
 
-// Predict returns the mean target of the nearest rows, or the class that most of them have, the first of equals. If
-// equal rows are more than the places that are left, each of them counts for a share of a row.
+// Predict returns the mean target of the nearest rows, or their most frequent class, the first among equals. If a group
+// of equal rows is larger than the remaining number of neighbours, each row counts as a fraction.
 func (m *nearest) Predict(ctx context.Context, v dataset.View) ([]float64, error) {
 	out := make([]float64, v.Len())
 	width := len(m.sums[0])

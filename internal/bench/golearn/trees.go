@@ -26,7 +26,7 @@ type layout struct {
 }
 
 // newLayout returns the attributes of some features and of the class. Their names are positions, because golearn
-// tells attributes by their names.
+// identifies attributes by their names.
 func newLayout(v dataset.View, target int, features []int) *layout {
 	l := &layout{features: features, constant: base.NewFloatAttribute("constant"), class: base.NewCategoricalAttribute()}
 	l.class.SetName("class")

@@ -43,8 +43,8 @@ var ErrClasses = errors.New("a classifier needs at least two classes")
 // as scikit-learn's LogisticRegression does with C = 1/Lambda, by Newton's method.
 // The intercept is not penalised (but for 1e-9 of a row, so that a table with one
 // class has a solution). More than two classes have one model each, against the
-// rest. It stops where rounding leaves nothing to gain, or after 200 steps, which
-// no table met needed.
+// rest. It stops when rounding prevents further progress, or after 200 steps, which
+// no tested table has needed.
 //
 // Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*regression.ModelError] for names, or
 // that of ctx.

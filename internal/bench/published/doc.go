@@ -3,9 +3,9 @@
 //
 // # No guarantee
 //
-// By our reading and our arithmetic none of the four satisfies the privacy that is claimed for it. They are for
-// public data only, they give no guarantee, and code that trains on private data must not import them: only
-// bench and the command do. The text below is our reading of other people's work; the arithmetic behind it runs
+// By our reading and our arithmetic the four methods do not satisfy the privacy that is claimed for them. They are for
+// public data only and give no guarantee. Code that trains on private data must not import them: only bench and the
+// command do. The text below is our reading of other people's work; the arithmetic behind it runs
 // in the tests of this package. For each method they give two neighbouring tables and an epsilon, compute the
 // exact distribution of the output on both and find a ratio above the claim. For each witness, the version that
 // this project uses is tested on the same pair and stays within its epsilon.
@@ -26,11 +26,11 @@
 // What fails: few untied pairs make tau-b jump. With x = y = (0, ..., 0, 1) and
 // n = 1000 the score of x is n/2 = 500; with the record (0, 1) added it is
 // 353.73. At scale 6, epsilon 1 over two rounds, the first choice has a log
-// ratio of 24.4. A constant column has no tau-b at all: it is not a number, and
-// the sort behind the choice puts what is not a number above every number, so a
+// ratio of 24.4. The tau-b of a constant column is NaN, and
+// the sort behind the choice ranks NaN above every number, so a
 // constant column is chosen with certainty and no epsilon covers the record
-// that makes it vary. In the rounds after that all scores are not numbers, and
-// the last column is chosen again and again.
+// that makes it vary. In the following rounds all scores are NaN, and
+// the last column is always chosen.
 //
 // Beside it: tau-a, in which tied pairs count 0, in the exponential mechanism of
 // width 5/2 and later 5.
@@ -55,14 +55,14 @@
 //
 // The canonical Lipschitz top-k as algorithm 2 of the same paper states it
 // (after Shekelyan and Loukides). Claim: epsilon-DP for scores of sensitivity 1.
-// Here it gets scores whose sensitivity is right, tau-a over 3/2, so that its own
-// fault is what remains.
+// Here its scores have the correct sensitivity, tau-a over 3/2, so that only its
+// own fault remains.
 //
 // What fails: sets of k columns are grouped into classes by the best column
 // missing from them (rank h+1) and the worst one in them (rank t), and a class is
-// said to have C(t-h-1, k-h-1) members. The column of rank h+1 is then among
-// those that may be drawn, although it is the one that is missing. So classes
-// overlap, and a set that contains the first h ranks is listed in h+1 of them.
+// assumed to have C(t-h-1, k-h-1) members. The column of rank h+1 may then be
+// drawn, although it should be missing. So classes overlap, and a set that
+// contains the first h ranks is listed in h+1 classes.
 // How often a set is listed depends on the order of the scores, which one record
 // can reverse by an arbitrarily small change: with d = 2k nearly equal scores
 // the log ratio is ln k whatever epsilon is (.693, 1.099, 1.609 and 1.946 for d =
@@ -91,7 +91,7 @@
 //     has a log ratio of 2/epsilon for a distance that moves by 1: 2.0 at
 //     epsilon 1, where the check's share is 0.5.
 //   - The search for the largest k that satisfies the check's inequality returns
-//     k+1, but -1 when there is none. So the distance jumps from -1 to 1 and
+//     k+1, but -1 if no k satisfies it. So the distance jumps from -1 to 1 and
 //     the log ratio to 4/epsilon.
 //   - With a fixed number of models one record does not add a model, it moves
 //     one. The depth of a point may go up while that of another goes down, and
@@ -99,7 +99,7 @@
 //     2e; the factor 2 is left out. With m = 24 and e = 0.4 the log ratio is
 //     -0.778.
 //   - The draw computes the weights with t-1 models trimmed from either end and
-//     the points with t trimmed: what is weighted as depth q is drawn at depth
+//     the points with t trimmed: the weight of depth q is used to draw at depth
 //     q+1. The density of neighbouring depths then depends on the lengths of
 //     single gaps, and moving one model changes it without bound. In more than
 //     one dimension the volumes behind the first dimension of exact depth are
@@ -118,6 +118,6 @@
 //
 // # Randomness
 //
-// Random bits come from a [Source] that the caller gives and may seed: a trial
-// can be repeated, which is one more reason why nothing here is private.
+// Random bits come from a [Source] that the caller provides and may seed: a trial
+// can be repeated, which is one more reason why these methods are not private.
 package published

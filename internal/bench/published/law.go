@@ -32,7 +32,7 @@ func (l Law) LogP(columns ...int) float64 {
 }
 
 // Loss returns the largest absolute log ratio of the probabilities of one outcome under two distributions: the
-// epsilon that this pair requires. It is +Inf if an outcome is possible under one of them only.
+// epsilon that this pair requires. It is +Inf if an outcome is possible under only one distribution.
 func Loss(a, b Law) float64 {
 	worst := 0.0
 	for _, side := range [][2]Law{{a, b}, {b, a}} {

@@ -17,8 +17,8 @@ const publishedGamma = .5
 // Differentially Private Correlations", algorithm 2, states it, for scores that
 // a record moves by at most 1.
 //
-// With the scores sorted, x_1 >= ... >= x_d, a class (h, t) stands for the sets
-// that contain ranks 1..h and t, lack h+1 and have nothing above t; h = k-1, t =
+// With the scores sorted, x_1 >= ... >= x_d, a class (h, t) consists of the sets
+// that contain ranks 1..h and t, lack h+1 and contain no rank above t; h = k-1, t =
 // k is the true top k, else 0 <= h < k < t <= d. Its utility is -(epsilon/2)
 // ((1-gamma) x_(h+1) - gamma x_t), to which the largest of as many noises is
 // added as the class has members; the best class gives one of its members at

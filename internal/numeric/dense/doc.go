@@ -10,9 +10,9 @@
 //
 //   - Every number of a result is made by operations of IEEE 754 in an order that the shapes alone fix,
 //     without fusing. So the assembly, the portable code and any number of goroutines give the same bytes.
-//   - Every function is total: it ends for all numbers, infinite ones and NaN too. A matrix that has no
-//     factor, or whose spectrum is not found, is told by a result.
-//   - Matrices are stored by rows, and a function overwrites nothing but what it says.
+//   - Every function is total: it terminates for all numbers, including infinite ones and NaN. A result reports that
+//     a matrix has no factor or that its spectrum was not found.
+//   - Matrices are stored by rows, and a function overwrites only the arguments that it documents.
 //
 // # How it works
 //

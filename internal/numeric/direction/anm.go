@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The additive-noise model fitted to records, as M. J. Kusner has it ("Learning in the Real
-// World: Constraints on Cost, Space, and Privacy", 2016, algorithm 3): see
-// docs/proofs/causal.md, "The baseline". Values lie in [-1, 1]. Nothing here is private by itself; the
-// bounds say how far one replaced record moves a score.
+// This file fits the additive-noise model to records, as in M. J. Kusner, "Learning in the Real World: Constraints on
+// Cost, Space, and Privacy", 2016, algorithm 3: see docs/proofs/causal.md, "The baseline". Values are in [-1, 1]. The
+// functions are not private by themselves; the bounds limit how far one replaced record moves a score.
 
 // The scores of the baseline.
 const (

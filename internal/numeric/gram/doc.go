@@ -5,12 +5,12 @@
 //
 // Every least-squares method of this module needs the sums of products of all
 // pairs of columns over all records, and needs them exactly: a privacy
-// guarantee speaks about how far one record can move a sum, and a floating
-// point sum moves by rounding as well, by an amount that depends on the order
+// guarantee bounds how far one record can move a sum, and a floating-point sum
+// also moves by rounding, by an amount that depends on the order
 // of the records. Rows are therefore stored as int16 on the grid 2^-14 over
-// [-1, 1] (value v stands for v/16384, so |v| <= [MaxAbs]) and their products
+// [-1, 1] (value v represents v/16384, so |v| <= [MaxAbs]) and their products
 // are summed in integers. The result is the same for every order of the rows,
-// every way of cutting them into blocks and every number of goroutines.
+// every partition into blocks and every number of goroutines.
 //
 // # Invariants
 //
@@ -28,7 +28,7 @@
 // Rows are taken in blocks small enough for the second-level cache and copied,
 // zero-padded, into an aligned contiguous buffer; the copy costs 1/p of the
 // arithmetic and removes unaligned loads, tails and the cache conflicts of
-// columns that lie a near power of two apart. Within a block a tile of one
+// columns whose distance is close to a power of two. Within a block a tile of one
 // column against up to five neighbouring ones is held in registers.
 //
 // The tile multiplies with VPMADDWD, which adds two products of at most 2^28:

@@ -2,8 +2,8 @@
 // most squared error explained per unit of cost first.
 //
 // It is the greedy rule of M. Kusner, "Learning in the Real World: Constraints on Cost,
-// Space, and Privacy" (2016), section 2.1.6, without a row: after the columns A were taken, the
-// Schur complement S of the matrix on A and the residual products r say what column j adds,
+// Space, and Privacy" (2016), section 2.1.6, without access to rows: after the columns A were
+// selected, the Schur complement S of the matrix on A and the residual products r determine the gain of column j,
 //
 //	(q_j^T y)^2 = r_j^2/S_jj,
 //

@@ -47,14 +47,14 @@
 // taken where it halves the smallest gradient norm so far. Otherwise the step
 // follows an exact line search: along a descent direction p the slope of J
 // increases, and bisection finds a step at which it has risen to between -1/10 of
-// what it was and 0.
+// its initial value and 0.
 //
 // It converges from everywhere (in exact arithmetic). Every step of the second
 // kind lowers J by at least c |gradient|^2, c > 0 depending on lambda and the
 // Lipschitz constant of the gradient: J falls all the way to where the step ends,
 // and that is either a whole Newton step or so far that nine tenths of the slope
 // are gone. Steps of the first kind are finite in number, as each halves a record
-// and the iteration ends at the tolerance. After the last of them J falls at every step, and c |gradient|^2
+// and the iteration ends at the tolerance. After the last such step J falls at every step, and c |gradient|^2
 // sums up to at most J, so the gradient gets below any tolerance. No number of
 // iterations is a limit: a cap that binds on some table would return a point
 // without a proof there.

@@ -28,11 +28,10 @@ type Ranks struct {
 	byRows atomic.Pointer[[]uint32]
 }
 
-// Scratch is the working memory of one goroutine for [Rank] and [S]: 20 bytes a
-// row of the longest column it has seen, more only if many of its values lie
-// closer together than 2^-16 of their range. The
-// zero value is ready to use; nil stands for one that is used once. It holds
-// what it last worked on and deserves the same care.
+// Scratch is the working memory of one goroutine for [Rank] and [S]: 20 bytes per row of the longest column it has
+// seen, more only if many of its values are closer together than 2^-16 of their range. The zero value is ready to use;
+// nil selects temporary memory for a single call. A Scratch contains the data of its last call and must be protected
+// like them.
 type Scratch struct {
 	sorter sorter
 	next   []uint32 // next free place of each group of ties

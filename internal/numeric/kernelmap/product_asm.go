@@ -9,7 +9,7 @@ import "unsafe"
 //go:noescape
 func tileAsm(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
 
-// kernelAsm is kernelSIMD for pairs of landmarks, of which there must be one.
+// kernelAsm is kernelSIMD for pairs of landmarks. There must be at least one pair.
 //
 //go:noescape
 func kernelAsm(dst *int16, dots *int32, marks, norms *uint32, pairs int)

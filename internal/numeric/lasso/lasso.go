@@ -62,7 +62,7 @@ type Solution struct {
 // The descent stops by the duality gap (Kim et al., "An Interior-Point Method
 // for Large-Scale l1-Regularized Least Squares", 2007, section III).
 //
-// Cells are treated as [columns.Clean] says. A solver is not safe for concurrent use.
+// Cells are treated as in [columns.Clean]. A solver is not safe for concurrent use.
 type Solver struct {
 	n    int
 	x    []columns.Column

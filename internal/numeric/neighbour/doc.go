@@ -4,8 +4,8 @@
 // fast condensing (Angiulli, "Fast Condensed Nearest Neighbor Rule", 2005) and a stratified
 // subsample.
 //
-// Nothing here is private. What condensing keeps are records, and what compression makes of them
-// begins as records and may stay near them.
+// This package provides no privacy. Condensing keeps records, and compression starts from records and may stay close to
+// them.
 //
 // The package knows matrices only: rows of numbers with a class each. What
 // is random takes an order of the records or a public seed from its caller, so that these give one

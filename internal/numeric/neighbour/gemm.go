@@ -25,7 +25,7 @@ func addProduct(c, a, b []float64, n, m, k int) {
 }
 
 // addTransposed adds to c, m × k, the product of the transpose of a, n × m, and b, n × k, all by row. Zeros
-// in a cost next to nothing.
+// in a are almost free.
 func addTransposed(c, a, b []float64, n, m, k int) {
 	for i := 0; i < m; i += tile / 2 {
 		rows := min(tile/2, m-i)

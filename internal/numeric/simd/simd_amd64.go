@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// none is what no number is.
+// none is NaN, which represents a missing value.
 var none = math.NaN()
 
 // groupRows is how many numbers the loops take at a time.
