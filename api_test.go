@@ -45,7 +45,9 @@ func TestRecipes(t *testing.T) {
 		}
 		r := must(recipe.Load(path))
 		want := must(must(r.Pipeline(table.Header)).Plan())
-		if !slices.EqualFunc(plan.Leaves(), want.Leaves(), func(a, b budget.PricedLeaf) bool { return a.Path == b.Path && a.Law == b.Law }) {
+		if !slices.EqualFunc(plan.Leaves(), want.Leaves(), func(a, b budget.PricedLeaf) bool {
+			return a.Path == b.Path && a.Law == b.Law
+		}) {
 			t.Errorf("%s: the steps differ", path)
 		}
 		r.Data.Header = table.Header
@@ -60,7 +62,8 @@ func TestRecipes(t *testing.T) {
 		if again.Ledger != nil {
 			again.Ledger, again.Dataset = nil, "" // its file is not published
 		}
-		if priced, err := again.Plan(must(again.Open())); err != nil || priced.Guarantee().String() != plan.Guarantee().String() {
+		if priced, err := again.Plan(must(again.Open())); err != nil ||
+			priced.Guarantee().String() != plan.Guarantee().String() {
 			t.Errorf("%s: as published: %v", path, err)
 		}
 	}
@@ -69,14 +72,16 @@ func TestRecipes(t *testing.T) {
 // TestRecipeIsChanged checks that fields set after reading override the recipe, and that no other field is
 // lost.
 func TestRecipeIsChanged(t *testing.T) {
-	text := "data: {path: " + houses + ", target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\n" +
+	text := "data: {path: " + houses +
+		", target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\n" +
 		"model: {method: tukey, fallback: joint-gram, buckets: 450}\n"
 	run := must(dptrain.ParseRecipe("r", []byte(text)))
 	table := must(run.Open())
 	run.Epsilon = 3
 	run.Holdout = dptrain.None
 	plan := must(run.Plan(table))
-	if g := plan.Guarantee(); g.Epsilon != 3 || plan.Method() != "tukey" || !strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
+	if g := plan.Guarantee(); g.Epsilon != 3 || plan.Method() != "tukey" ||
+		!strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
 		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
 	}
 	run.Model = adassp.AdaSSP{}
@@ -86,7 +91,10 @@ func TestRecipeIsChanged(t *testing.T) {
 	run.Model = tukey.Tukey{Buckets: 450}
 	run.Fallback = adassp.AdaSSP{}
 	other := must(run.Plan(table))
-	if other.Recipe() != nil || !slices.ContainsFunc(other.Leaves(), func(l budget.PricedLeaf) bool { return strings.Contains(l.Path, "adassp") }) {
+	if other.Recipe() != nil ||
+		!slices.ContainsFunc(other.Leaves(), func(l budget.PricedLeaf) bool {
+			return strings.Contains(l.Path, "adassp")
+		}) {
 		t.Error("the fallback that was set is not planned")
 	}
 }
@@ -95,16 +103,21 @@ func TestRecipeIsChanged(t *testing.T) {
 // that names no table cannot be opened.
 func TestRecipeMistakes(t *testing.T) {
 	var problems dptrain.Problems
-	if _, err := dptrain.ParseRecipe("r.yaml", []byte("data: {target: y}\nprivacy: {epsilon: -1}\n")); !errors.As(err, &problems) || problems[len(problems)-1].Line == 0 {
+	if _, err := dptrain.ParseRecipe("r.yaml",
+		[]byte("data: {target: y}\nprivacy: {epsilon: -1}\n")); !errors.As(err, &problems) ||
+		problems[len(problems)-1].Line == 0 {
 		t.Errorf("%v", err)
 	}
-	if _, err := dptrain.ReadRecipe("absent.yaml"); !errors.As(err, &problems) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := dptrain.ReadRecipe("absent.yaml"); !errors.As(err, &problems) ||
+		!errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	if table, err := (dptrain.Run{Target: "y", Epsilon: 1}).Open(); table != nil || err == nil {
 		t.Errorf("%v, %v", table, err)
 	}
-	run := must(dptrain.ParseRecipe("r.yaml", []byte("data: {path: absent.csv, target: y}\nprivacy: {epsilon: 1}\n")))
+	run := must(
+		dptrain.ParseRecipe("r.yaml",
+			[]byte("data: {path: absent.csv, target: y}\nprivacy: {epsilon: 1}\n")))
 	if table, err := run.Open(); table != nil || !errors.Is(err, dataset.ErrUnreadable) {
 		t.Errorf("%v, %v", table, err)
 	}
@@ -130,7 +143,10 @@ func memory(t *testing.T) *dataset.Table {
 		{Name: "noise"},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
-	return must(dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Codes: home}, {Floats: noise}, {Codes: repaid}}, nil))
+	return must(
+		dataset.NewTable(schema,
+			[]dataset.ColumnData{{Floats: dose}, {Codes: home}, {Floats: noise}, {Codes: repaid}},
+			nil))
 }
 
 // TestHold checks that a table in memory declares its columns, that columns may be left out, that a release is
@@ -138,7 +154,8 @@ func memory(t *testing.T) *dataset.Table {
 func TestHold(t *testing.T) {
 	table := dptrain.Hold(memory(t))
 	plan := must(dptrain.Run{Target: "repaid", Epsilon: 2, Exclude: []string{"noise"}}.Plan(table))
-	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]", "classes:"} {
+	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]",
+		"classes:"} {
 		if !strings.Contains(string(plan.Recipe()), want) {
 			t.Errorf("no %q in\n%s", want, plan.Recipe())
 		}
@@ -148,10 +165,12 @@ func TestHold(t *testing.T) {
 	check(fit.Save(out))
 	model := must(dptrain.ReadModel(filepath.Join(out, "release", "model.json")))
 	predictions := must(dptrain.Predict(t.Context(), model, table))
-	if len(predictions) != 4000 || fit.Confusion == nil || !slices.Equal(fit.Considered, []string{"dose", "home"}) {
+	if len(predictions) != 4000 || fit.Confusion == nil ||
+		!slices.Equal(fit.Considered, []string{"dose", "home"}) {
 		t.Errorf("%d predictions, %+v", len(predictions), fit)
 	}
-	if err := must(dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err(); err != nil {
+	if err := must(
+		dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err(); err != nil {
 		t.Error(err)
 	}
 	read := must(dptrain.ReadReport(filepath.Join(out, "release", "report.json")))
@@ -164,7 +183,11 @@ func TestHold(t *testing.T) {
 	if err := fit.Save(out); !errors.Is(err, dptrain.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
-	other := dptrain.Run{Target: "dose", Epsilon: 2, Columns: map[string]dptrain.Column{"home": dptrain.Categories("own")}}
+	other := dptrain.Run{
+		Target:  "dose",
+		Epsilon: 2,
+		Columns: map[string]dptrain.Column{"home": dptrain.Categories("own")},
+	}
 	if _, err := other.Plan(table); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("other categories: %v", err)
 	}
@@ -185,15 +208,19 @@ func TestHoldUnits(t *testing.T) {
 	for i := range n {
 		x[i], ids[i] = float64(i%50), uint64(i/3)
 	}
-	columns := []dataset.Column{{Name: "x", Ranged: true, Upper: 50}, {Name: "y", Ranged: true, Upper: 50}}
-	held := must(dataset.NewTable(dataset.Schema{Columns: columns, Unit: "person"}, []dataset.ColumnData{{Floats: x}, {Floats: x}}, ids))
+	columns := []dataset.Column{{Name: "x", Ranged: true, Upper: 50},
+		{Name: "y", Ranged: true, Upper: 50}}
+	held := must(
+		dataset.NewTable(dataset.Schema{Columns: columns, Unit: "person"},
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}}, ids))
 	run := dptrain.Run{Target: "y", Epsilon: 2, Unit: budget.Unit{Column: "person", MaxRows: 2}}
 	fit := must(must(run.Plan(dptrain.Hold(held))).Fit(t.Context(), dptrain.Hold(held)))
 	if kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows; kept != n/3*2 {
 		t.Errorf("%d records are kept of %d units", kept, n/3)
 	}
-	none := must(dataset.NewTable(dataset.Schema{Columns: append(columns, dataset.Column{Name: "person"})},
-		[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}}, nil))
+	none := must(
+		dataset.NewTable(dataset.Schema{Columns: append(columns, dataset.Column{Name: "person"})},
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}}, nil))
 	if _, err := run.Plan(dptrain.Hold(none)); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("without units: %v", err)
 	}
@@ -207,8 +234,10 @@ type slow struct {
 	passes int
 }
 
-func (e *slow) Schema() dataset.Schema { return e.schema }
-func (e *slow) Forget(dptrain.State)   {}
+func (e *slow) Schema() dataset.Schema {
+	return e.schema
+}
+func (e *slow) Forget(dptrain.State) {}
 
 func (e *slow) Sum(ctx context.Context, p dptrain.Pass) ([]int64, error) {
 	var lists [][]int64
@@ -235,14 +264,24 @@ func TestFitOn(t *testing.T) {
 	table := dptrain.Hold(memory(t))
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"), dptrain.LedgerOptions{})
 	must(book.Register(t.Context(), "doses", budget.Total{Epsilon: 5, Delta: 1e-5}))
-	run := dptrain.Run{Target: "dose", Epsilon: 2, Exclude: []string{"noise", "repaid"}, Ledger: book, Dataset: "doses", Model: adassp.JointGram{}}
+	run := dptrain.Run{
+		Target:  "dose",
+		Epsilon: 2,
+		Exclude: []string{"noise", "repaid"},
+		Ledger:  book,
+		Dataset: "doses",
+		Model:   adassp.JointGram{},
+	}
 	plan := must(run.Plan(table))
 	all := memory(t).All().Columns([]int{0, 1})
 	rows := make([]int32, all.Len())
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	e := &slow{schema: plan.Schema(), places: [2]dataset.View{all.Select(rows[:100]), all.Select(rows[100:])}}
+	e := &slow{
+		schema: plan.Schema(),
+		places: [2]dataset.View{all.Select(rows[:100]), all.Select(rows[100:])},
+	}
 	fit, err := plan.FitOn(t.Context(), e)
 	if err != nil || fit.Model == nil || e.passes == 0 || fit.Curator.Rows != len(rows) {
 		t.Fatalf("%+v, %v, %d passes", fit, err, e.passes)
@@ -262,7 +301,9 @@ func TestFitOn(t *testing.T) {
 // records.
 type everySecond struct{ selection.None }
 
-func (everySecond) Name() string { return "every-second" }
+func (everySecond) Name() string {
+	return "every-second"
+}
 
 func (everySecond) Widest(f selection.Facts) []dataset.Column {
 	var out []dataset.Column
@@ -272,7 +313,9 @@ func (everySecond) Widest(f selection.Facts) []dataset.Column {
 	return out
 }
 
-func (everySecond) Select(_ context.Context, _ *dptrain.Session, f selection.Facts, _ dptrain.Records) ([]int, error) {
+func (everySecond) Select(
+	_ context.Context, _ *dptrain.Session, f selection.Facts, _ dptrain.Records,
+) ([]int, error) {
 	var out []int
 	for j := 0; j < len(f.Columns); j += 2 {
 		out = append(out, j)
@@ -284,22 +327,37 @@ func (everySecond) Select(_ context.Context, _ *dptrain.Session, f selection.Fac
 // the report mentions it.
 func TestSelectorFromElsewhere(t *testing.T) {
 	table := dptrain.Hold(memory(t))
-	run := dptrain.Run{Target: "dose", Epsilon: 2, Exclude: []string{"repaid"}, Selector: everySecond{}, Model: adassp.JointGram{}}
+	run := dptrain.Run{
+		Target:   "dose",
+		Epsilon:  2,
+		Exclude:  []string{"repaid"},
+		Selector: everySecond{},
+		Model:    adassp.JointGram{},
+	}
 	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrSelector) {
 		t.Errorf("unchecked: %v", err)
 	}
 	run.UncheckedSelector = true
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	if !slices.Equal(fit.Selected, []string{"home"}) || !slices.ContainsFunc(fit.Unprotected, func(f pipeline.Fact) bool { return strings.Contains(f.Name, "elsewhere") }) {
+	if !slices.Equal(fit.Selected, []string{"home"}) ||
+		!slices.ContainsFunc(fit.Unprotected, func(f pipeline.Fact) bool {
+			return strings.Contains(f.Name, "elsewhere")
+		}) {
 		t.Errorf("%v, %v", fit.Selected, fit.Unprotected)
 	}
 }
 
 // TestDeclaredScaling checks that a column without a range is rejected if ranges may not be found privately.
 func TestDeclaredScaling(t *testing.T) {
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, DeclaredScaling: true}
+	run := dptrain.Run{
+		Target:          "price",
+		Epsilon:         1,
+		Exclude:         []string{"ocean"},
+		DeclaredScaling: true,
+	}
 	var problems dptrain.Problems
-	if _, err := run.Plan(must(dptrain.Open(houses))); !errors.As(err, &problems) || !strings.Contains(err.Error(), "lower") {
+	if _, err := run.Plan(must(dptrain.Open(houses))); !errors.As(err, &problems) ||
+		!strings.Contains(err.Error(), "lower") {
 		t.Errorf("%v", err)
 	}
 }
@@ -308,7 +366,12 @@ func TestDeclaredScaling(t *testing.T) {
 // stage is rejected.
 func TestShares(t *testing.T) {
 	table := &dptrain.Table{Header: []string{"a", "b", "c", "y"}}
-	run := dptrain.Run{Target: "y", Epsilon: 2, Selector: selection.Kendall{K: 1}, Shares: map[string]float64{"selection": .5, "ranges": .2}}
+	run := dptrain.Run{
+		Target:   "y",
+		Epsilon:  2,
+		Selector: selection.Kendall{K: 1},
+		Shares:   map[string]float64{"selection": .5, "ranges": .2},
+	}
 	plan, err := run.Plan(table)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +386,9 @@ func TestShares(t *testing.T) {
 		t.Errorf("selection has %v times what the ranges have: %v", got, shares)
 	}
 	run.Selector = nil
-	if plan, err = run.Plan(&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")}); err != nil || !strings.Contains(string(plan.Recipe()), "budget:\n  ranges: 0.2\n  selection: 0.5\n") {
+	if plan, err = run.Plan(
+		&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")}); err != nil ||
+		!strings.Contains(string(plan.Recipe()), "budget:\n  ranges: 0.2\n  selection: 0.5\n") {
 		t.Errorf("%v %s", err, plan.Recipe())
 	}
 	run.Shares = map[string]float64{"choice": .5}
@@ -340,7 +405,8 @@ func TestShares(t *testing.T) {
 // names the stages. Otherwise the run is rejected with the name of the stage that is not pure.
 func TestPureRun(t *testing.T) {
 	run := dptrain.Run{
-		Target: "repaid", Classes: []string{"no", "yes"}, Exclude: []string{"home", "purpose", "rating"},
+		Target: "repaid", Classes: []string{"no", "yes"},
+		Exclude: []string{"home", "purpose", "rating"},
 		Epsilon: 3, Delta: dptrain.None, Holdout: dptrain.None,
 	}
 	table := must(dptrain.Open("testdata/loans.csv"))
@@ -373,8 +439,12 @@ func TestPureRun(t *testing.T) {
 			r.Holdout = .2
 			r.Model = svm.SVM{}
 		},
-		"the model (adassp) draws Gaussian noise":         func(r *dptrain.Run) { r.Model = adassp.AdaSSP{} },
-		"the selection (greedy-gram) draws Gaussian nois": func(r *dptrain.Run) { r.Selector = selection.GreedyGram{K: 2} },
+		"the model (adassp) draws Gaussian noise": func(r *dptrain.Run) {
+			r.Model = adassp.AdaSSP{}
+		},
+		"the selection (greedy-gram) draws Gaussian nois": func(r *dptrain.Run) {
+			r.Selector = selection.GreedyGram{K: 2}
+		},
 	} {
 		r := run
 		change(&r)
@@ -387,13 +457,19 @@ func TestPureRun(t *testing.T) {
 // TestCountFailure checks that the failure probability of the noisy count is part of the published recipe.
 func TestCountFailure(t *testing.T) {
 	table := must(dptrain.Open("testdata/loans.csv"))
-	run := dptrain.Run{Target: "repaid", Classes: []string{"no", "yes"}, Epsilon: 1, CountFailure: .2}
+	run := dptrain.Run{
+		Target:       "repaid",
+		Classes:      []string{"no", "yes"},
+		Epsilon:      1,
+		CountFailure: .2,
+	}
 	plan, err := run.Plan(table)
 	if err != nil || !strings.Contains(string(plan.Recipe()), "count:\n  failure: 0.2\n") {
 		t.Errorf("%v\n%s", err, plan.Recipe())
 	}
 	run.CountFailure = .7
-	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "count.failure must be above 0 and at most 0.5, not 0.7") {
+	if _, err := run.Plan(table); err == nil ||
+		!strings.Contains(err.Error(), "count.failure must be above 0 and at most 0.5, not 0.7") {
 		t.Error(err)
 	}
 }

@@ -122,7 +122,12 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	described := r.describe(t)
 	for _, stage := range slices.Sorted(maps.Keys(r.Shares)) {
 		if !described.SetShare(stage, r.Shares[stage]) {
-			return nil, &fault.Error{Kind: fault.Usage, Message: fmt.Sprintf("Shares: there is no stage %q", stage), Hint: "the stages are " + strings.Join(recipe.Stages(), ", ")}
+			return nil,
+				&fault.Error{
+					Kind:    fault.Usage,
+					Message: fmt.Sprintf("Shares: there is no stage %q", stage),
+					Hint:    "the stages are " + strings.Join(recipe.Stages(), ", "),
+				}
 		}
 	}
 	described.SettleShares()
@@ -142,7 +147,8 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	out := &Plan{run: r, pipeline: p, header: slices.Clone(t.Header)}
 	described.Data.Header = out.header
 	values := r.values(p)
-	if described.Data.Undeclared == "" && described.Undeclared() == foundPrivately && p.NoVocabulary() != "" {
+	if described.Data.Undeclared == "" && described.Undeclared() == foundPrivately &&
+		p.NoVocabulary() != "" {
 		r.Undeclared = asNumbers // the recipe has no value that rules out text columns
 		return r.Plan(t)
 	}
@@ -198,9 +204,17 @@ func (r Run) values(p *pipeline.Pipeline) bool {
 
 // Recipe returns the recipe of the run as it is published: YAML with every default. It is nil for a run with a
 // Selector, a Model or another value that a recipe cannot express.
-func (p *Plan) Recipe() []byte { return slices.Clone(p.recipe) }
+func (p *Plan) Recipe() []byte {
+	return slices.Clone(p.recipe)
+}
 
 // Again returns a plan for another run, at the same price.
 func (p *Plan) Again() *Plan {
-	return &Plan{Plan: p.Plan.Again(), run: p.run, pipeline: p.pipeline, header: p.header, recipe: p.recipe}
+	return &Plan{
+		Plan:     p.Plan.Again(),
+		run:      p.run,
+		pipeline: p.pipeline,
+		header:   p.header,
+		recipe:   p.recipe,
+	}
 }

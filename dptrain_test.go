@@ -63,7 +63,8 @@ func ExampleFit_Predictor() {
 	predictor, err := fit.Predictor()
 	check(err)
 	price, err := predictor.PredictRecord(map[string]any{
-		"area": 120, "rooms": 4, "age": 30, "distance": 5, "latitude": 0, "longitude": 0, "quality": 5, "garden": 200, "ocean": "inland",
+		"area": 120, "rooms": 4, "age": 30, "distance": 5, "latitude": 0, "longitude": 0,
+		"quality": 5, "garden": 200, "ocean": "inland",
 	})
 	check(err)
 	fmt.Println("a price:", price > 0)
@@ -96,7 +97,9 @@ func TestPlanReadsNoRow(t *testing.T) {
 	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, mechanism.ErrOpened) {
 		t.Errorf("second fit: %v", err)
 	}
-	if _, err := plan.Fit(t.Context(), &dptrain.Table{Path: houses, Header: header[1:]}); !errors.Is(err, pipeline.ErrSchema) {
+	if _, err := plan.Fit(t.Context(),
+		&dptrain.Table{Path: houses, Header: header[1:]}); !errors.Is(
+		err, pipeline.ErrSchema) {
 		t.Errorf("another header: %v", err)
 	}
 }
@@ -107,7 +110,8 @@ func TestDefaults(t *testing.T) {
 	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
 		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
 		table := must(dptrain.Open(path))
-		starter, problems := recipe.Parse("starter", must(recipe.Init(table.Header, path, name, recipe.Names{List: classes})))
+		starter, problems := recipe.Parse("starter",
+			must(recipe.Init(table.Header, path, name, recipe.Names{List: classes})))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -120,8 +124,13 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("the recipe of the run:\n%s\nof `dptrain init`:\n%s", got, want)
 		}
 	}
-	plan, err := dptrain.Run{Target: "price", Epsilon: 1, Holdout: dptrain.None}.Plan(must(dptrain.Open(houses)))
-	if err != nil || slices.Contains(plan.Stages(), "held-out metric") || !strings.Contains(string(plan.Recipe()), "\nholdout: 0\n") {
+	plan, err := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Holdout: dptrain.None,
+	}.Plan(must(dptrain.Open(houses)))
+	if err != nil || slices.Contains(plan.Stages(), "held-out metric") ||
+		!strings.Contains(string(plan.Recipe()), "\nholdout: 0\n") {
 		t.Errorf("%s, %v", plan.Recipe(), err)
 	}
 }
@@ -132,17 +141,22 @@ func TestMistakes(t *testing.T) {
 	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
 	book := ledger.At(filepath.Join(t.TempDir(), "l"), ledger.Options{})
 	for want, run := range map[string]dptrain.Run{
-		"privacy.epsilon is required":               {Target: "y"},
-		"privacy.epsilon must be greater than 0":    {Target: "y", Epsilon: -1},
-		"data.target is required":                   {Epsilon: 1},
-		`the target "z" is not in the header`:       {Target: "z", Epsilon: 1},
-		"holdout must be from 0 to 0.5, not -2":     {Target: "y", Epsilon: 1, Holdout: -2},
-		"privacy.delta":                             {Target: "y", Epsilon: 1, Delta: 2},
-		"ledger.dataset is required":                {Target: "y", Epsilon: 1, Ledger: book},
-		"belong to a run with a Ledger":             {Target: "y", Epsilon: 1, Dataset: "houses"},
-		`the declared column "w" is not in the hea`: {Target: "y", Epsilon: 1, Columns: map[string]dptrain.Column{"w": dptrain.Range(0, 1)}},
+		"privacy.epsilon is required":            {Target: "y"},
+		"privacy.epsilon must be greater than 0": {Target: "y", Epsilon: -1},
+		"data.target is required":                {Epsilon: 1},
+		`the target "z" is not in the header`:    {Target: "z", Epsilon: 1},
+		"holdout must be from 0 to 0.5, not -2":  {Target: "y", Epsilon: 1, Holdout: -2},
+		"privacy.delta":                          {Target: "y", Epsilon: 1, Delta: 2},
+		"ledger.dataset is required":             {Target: "y", Epsilon: 1, Ledger: book},
+		"belong to a run with a Ledger":          {Target: "y", Epsilon: 1, Dataset: "houses"},
+		`the declared column "w" is not in the hea`: {
+			Target:  "y",
+			Epsilon: 1,
+			Columns: map[string]dptrain.Column{"w": dptrain.Range(0, 1)},
+		},
 	} {
-		if plan, err := run.Plan(table); plan != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if plan, err := run.Plan(table); plan != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, %v, want %q", run, plan, err, want)
 		}
 	}
@@ -156,9 +170,17 @@ func TestMistakes(t *testing.T) {
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	book := ledger.At(filepath.Join(dir, "dptrain.ledger"), ledger.Options{})
-	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
+	must(book.Register(t.Context(), "houses",
+		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
 	table := must(dptrain.Open(houses))
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses", Note: "the first"}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Ledger:  book,
+		Dataset: "houses",
+		Note:    "the first",
+	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
 	account := must(must(book.Read(t.Context())).Account("houses"))
 	if len(account.Runs) != 1 || account.Reserved.Cost != 0 || account.Committed.Cost == 0 {
@@ -168,15 +190,20 @@ func TestLedger(t *testing.T) {
 	if err := fit.Save(out); err != nil {
 		t.Fatal(err)
 	}
-	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{Ledger: book})); v.Err() != nil {
+	if v := must(
+		report.Verify(t.Context(), filepath.Join(out, "release"),
+			report.VerifyOptions{Ledger: book})); v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
-	if slices.ContainsFunc(fit.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" }) {
+	if slices.ContainsFunc(fit.Warnings, func(w pipeline.Warning) bool {
+		return w.Code == "no-ledger"
+	}) {
 		t.Error("a run in a ledger warns that there is none")
 	}
 	absent := &dptrain.Table{Path: filepath.Join(dir, "absent.csv"), Header: table.Header}
 	var spent *ledger.SpentError
-	if _, err := must(run.Plan(absent)).Fit(t.Context(), absent); !errors.As(err, &spent) || !strings.Contains(err.Error(), "the largest epsilon that fits is") {
+	if _, err := must(run.Plan(absent)).Fit(t.Context(), absent); !errors.As(err, &spent) ||
+		!strings.Contains(err.Error(), "the largest epsilon that fits is") {
 		t.Errorf("over the total, before the file was touched: %v", err)
 	}
 }
@@ -187,16 +214,24 @@ func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
 	book := ledger.At(path, ledger.Options{})
-	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6}))
+	must(book.Register(t.Context(), "houses",
+		budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6}))
 	table := must(dptrain.Open(houses))
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses"}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Ledger:  book,
+		Dataset: "houses",
+	}
 	run.Progress = func(share float64, _ string) {
 		if share == 1 {
 			check(os.Rename(path, path+".away"))
 		}
 	}
 	fit, err := must(run.Plan(table)).Fit(t.Context(), table)
-	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) || !strings.Contains(err.Error(), "stays spent") {
+	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) ||
+		!strings.Contains(err.Error(), "stays spent") {
 		t.Fatalf("%v, %v", fit, err)
 	}
 	out := filepath.Join(dir, "out")
@@ -204,11 +239,14 @@ func TestLedgerIsBusy(t *testing.T) {
 	if err := fit.Save(out); err == nil || !strings.Contains(err.Error(), "ledger commit") {
 		t.Errorf("save: %v", err)
 	}
-	if got := filesIn(out); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "pending/") }) {
+	if got := filesIn(out); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool {
+		return !strings.HasPrefix(s, "pending/")
+	}) {
 		t.Errorf("kept: %v", got)
 	}
 	check(os.Rename(path+".away", path))
-	if err := fit.Save(later); err != nil || !slices.Contains(filesIn(later), "release/model.json") {
+	if err := fit.Save(later); err != nil ||
+		!slices.Contains(filesIn(later), "release/model.json") {
 		t.Errorf("save: %v, %v", filesIn(later), err)
 	}
 }
@@ -220,8 +258,11 @@ func TestSave(t *testing.T) {
 	var shares []float64
 	var stages []string
 	run := dptrain.Run{
-		Target: "repaid", Epsilon: 1, Classes: []string{"no", "yes"}, Exclude: []string{"rating", "home", "purpose"},
-		Progress: func(share float64, stage string) { shares, stages = append(shares, share), append(stages, stage) },
+		Target: "repaid", Epsilon: 1, Classes: []string{"no", "yes"},
+		Exclude: []string{"rating", "home", "purpose"},
+		Progress: func(share float64, stage string) {
+			shares, stages = append(shares, share), append(stages, stage)
+		},
 	}
 	plan := must(run.Plan(table))
 	fit := must(plan.Fit(t.Context(), table))
@@ -232,18 +273,22 @@ func TestSave(t *testing.T) {
 	if err := fit.Save(out); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"curator/run.json", "release/model.json", "release/recipe.yaml", "release/report.html", "release/report.json"}
+	want := []string{"curator/run.json", "release/model.json", "release/recipe.yaml",
+		"release/report.html", "release/report.json"}
 	if got := filesIn(out); !slices.Equal(got, want) {
 		t.Errorf("files: %v", got)
 	}
-	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{})); v.Err() != nil {
+	if v := must(
+		report.Verify(t.Context(), filepath.Join(out, "release"),
+			report.VerifyOptions{})); v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
 	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
 	fit.Curator.TrainRows = 2109876543 // digits that no other number contains
-	for _, printed := range []string{string(must(json.Marshal(fit))), fmt.Sprintf("%+v", fit), fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
+	for _, printed := range []string{string(must(json.Marshal(fit))), fmt.Sprintf("%+v", fit),
+		fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
 		for _, exact := range []string{"2109876543", "TrainRows", "train_rows"} {
 			if strings.Contains(printed, exact) {
 				t.Errorf("%s is in: %s", exact, printed)
@@ -275,7 +320,8 @@ func TestPrivateColumns(t *testing.T) {
 	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
 	must(book.Register(t.Context(), "houses", total, "area", "garden"))
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation, Ledger: book, Dataset: "houses",
+		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
+		Ledger: book, Dataset: "houses",
 		Columns: map[string]dptrain.Column{"area": {Private: true}},
 	}
 	if _, err := must(run.Plan(table)).Fit(t.Context(), table); !errors.Is(err, ledger.ErrPublic) {
@@ -297,7 +343,8 @@ func TestPrivateTarget(t *testing.T) {
 	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
 	must(book.Register(t.Context(), "houses", total, "price"))
 	run := dptrain.Run{
-		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation, Ledger: book, Dataset: "houses",
+		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
+		Ledger: book, Dataset: "houses",
 		Columns: map[string]dptrain.Column{"price": {Private: true}},
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
@@ -308,7 +355,8 @@ func TestPrivateTarget(t *testing.T) {
 		run.Columns[name] = dptrain.Column{Private: true}
 	}
 	delete(run.Columns, "ocean")
-	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "no column of the run is public") {
+	if _, err := run.Plan(table); err == nil ||
+		!strings.Contains(err.Error(), "no column of the run is public") {
 		t.Errorf("nothing is public: %v", err)
 	}
 }
@@ -318,9 +366,16 @@ func TestPrivateTarget(t *testing.T) {
 func TestStreamed(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	folder := t.TempDir()
-	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Engine: "stream", Scratch: folder}
+	run := dptrain.Run{
+		Target:  "price",
+		Epsilon: 1,
+		Exclude: []string{"ocean"},
+		Engine:  "stream",
+		Scratch: folder,
+	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	if rows := must(os.ReadFile(houses)); fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 || fit.R2 == nil || fit.Curator.Seconds["read"] <= 0 {
+	if rows := must(os.ReadFile(houses)); fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 ||
+		fit.R2 == nil || fit.Curator.Seconds["read"] <= 0 {
 		t.Errorf("%d rows, R² %v", fit.Curator.Rows, fit.R2)
 	}
 	if left := must(os.ReadDir(folder)); len(left) > 0 {
@@ -335,7 +390,14 @@ func TestStreamed(t *testing.T) {
 		t.Error("an engine of another name")
 	}
 	loans := must(dptrain.Open("testdata/loans.csv"))
-	run = dptrain.Run{Target: "repaid", Classes: []string{"no", "yes"}, Epsilon: 1, Exclude: []string{"home", "purpose", "rating"}, Engine: "stream", Model: svm.SVM{}}
+	run = dptrain.Run{
+		Target:  "repaid",
+		Classes: []string{"no", "yes"},
+		Epsilon: 1,
+		Exclude: []string{"home", "purpose", "rating"},
+		Engine:  "stream",
+		Model:   svm.SVM{},
+	}
 	plan := must(run.Plan(loans))
 	for range 2 {
 		if _, err := plan.Fit(t.Context(), loans); !errors.Is(err, pipeline.ErrEngine) {
@@ -362,10 +424,14 @@ func TestExpert(t *testing.T) {
 	}
 	out := t.TempDir()
 	check(fit.Save(out))
-	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{})); v.Err() != nil {
+	if v := must(
+		report.Verify(t.Context(), filepath.Join(out, "release"),
+			report.VerifyOptions{})); v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
-	r := must(report.Decode(bytes.NewReader(must(os.ReadFile(filepath.Join(out, "release", "report.json"))))))
+	r := must(
+		report.Decode(
+			bytes.NewReader(must(os.ReadFile(filepath.Join(out, "release", "report.json"))))))
 	if r.Model.Method != "tukey" {
 		t.Errorf("%+v", r.Model)
 	}

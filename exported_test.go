@@ -24,7 +24,9 @@ func TestExportedNames(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (slices.Contains([]string{"internal", "experiments", "testdata", "cmd"}, d.Name()) || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && name != "." &&
+			(slices.Contains([]string{"internal", "experiments", "testdata", "cmd"}, d.Name()) ||
+				strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -42,7 +44,8 @@ func TestExportedNames(t *testing.T) {
 	for _, n := range count {
 		total += n
 	}
-	for _, dir := range []string{".", "budget", "dataset", "regression", "selection", "adapter/golearn"} {
+	for _, dir := range []string{".", "budget", "dataset", "regression", "selection",
+		"adapter/golearn"} {
 		if count[dir] == 0 {
 			t.Errorf("no name of %s was counted", dir)
 		}

@@ -16,7 +16,8 @@ import (
 )
 
 // ErrAbstained is returned by [Fit.Predictor] where the method abstained: there is no model.
-var ErrAbstained = fault.New(fault.Abstained, "the method abstained, so there is no model; the budget is spent")
+var ErrAbstained = fault.New(fault.Abstained,
+	"the method abstained, so there is no model; the budget is spent")
 
 // A StoppedError is returned with the result if a run stopped before training because hardly any record has a
 // usable target: the task or the decimal mark may be wrong. It depends on released counts only. No other
@@ -27,10 +28,14 @@ type StoppedError struct {
 }
 
 // Error describes the problem of the target and the remedy.
-func (e *StoppedError) Error() string { return e.Advice() }
+func (e *StoppedError) Error() string {
+	return e.Advice()
+}
 
 // FaultKind returns [fault.Abstained].
-func (e *StoppedError) FaultKind() fault.Kind { return fault.Abstained }
+func (e *StoppedError) FaultKind() fault.Kind {
+	return fault.Abstained
+}
 
 // A Fit is the result of a run. Its printed and JSON forms are public. Exact facts for the data owner are only
 // in Curator, which is neither printed nor encoded, and in the folder curator/ that Save writes. A Fit must not
@@ -62,29 +67,33 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if p.used.Swap(true) {
 		return nil, ErrOpened
 	}
-	return p.enter(ctx, t, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
-		options.Progress(readStage)
-		start := time.Now()
-		if streams {
-			from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
-			seconds := 0.
-			res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options, func() { seconds = time.Since(start).Seconds() })
+	return p.enter(ctx, t,
+		func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
+			options.Progress(readStage)
+			start := time.Now()
+			if streams {
+				from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
+				seconds := 0.
+				res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options,
+					func() {
+						seconds = time.Since(start).Seconds()
+					})
+				if err == nil {
+					res.Curator.Seconds[readStage] = seconds
+				}
+				return res, stats, err
+			}
+			table, stats, err := t.read(ctx, p.pipeline.Schema)
+			if err != nil {
+				return nil, nil, err
+			}
+			seconds := time.Since(start).Seconds()
+			res, err := p.pipeline.FitPlan(ctx, p.Plan, table, options)
 			if err == nil {
 				res.Curator.Seconds[readStage] = seconds
 			}
 			return res, stats, err
-		}
-		table, stats, err := t.read(ctx, p.pipeline.Schema)
-		if err != nil {
-			return nil, nil, err
-		}
-		seconds := time.Since(start).Seconds()
-		res, err := p.pipeline.FitPlan(ctx, p.Plan, table, options)
-		if err == nil {
-			res.Curator.Seconds[readStage] = seconds
-		}
-		return res, stats, err
-	})
+		})
 }
 
 // streams reports whether the table is copied to a scratch file. It rejects a table that cannot be used
@@ -111,15 +120,18 @@ func (p *Plan) FitOn(ctx context.Context, e Engine) (*Fit, error) {
 	if p.used.Swap(true) {
 		return nil, ErrOpened
 	}
-	return p.enter(ctx, &Table{}, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
-		options.Progress(readStage)
-		res, err := p.pipeline.FitOn(ctx, p.Plan, e, options)
-		return res, nil, err
-	})
+	return p.enter(ctx, &Table{},
+		func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
+			options.Progress(readStage)
+			res, err := p.pipeline.FitOn(ctx, p.Plan, e, options)
+			return res, nil, err
+		})
 }
 
 // Schema declares the columns that the run reads.
-func (p *Plan) Schema() dataset.Schema { return p.pipeline.Schema.Clone() }
+func (p *Plan) Schema() dataset.Schema {
+	return p.pipeline.Schema.Clone()
+}
 
 // enter enters the run, trains, and enters its end.
 func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error) {
@@ -203,7 +215,9 @@ func (f *Fit) Predictor() (*regression.Predictor, error) {
 }
 
 // Report returns the report of the run, as Save writes it. All of it is public.
-func (f *Fit) Report() *Report { return f.files.Report }
+func (f *Fit) Report() *Report {
+	return f.files.Report
+}
 
 // Save writes the folders release/, which may be published, and curator/, which may not, into dir: both or
 // neither. Existing results are not replaced ([ErrExists]). If the ledger could not record the end of the run,

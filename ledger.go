@@ -18,7 +18,9 @@ type LedgerOptions = ledger.Options
 
 // OpenLedger returns the ledger in the file at path, which need not exist yet. Every method opens the file and
 // closes it again.
-func OpenLedger(path string, o LedgerOptions) *Ledger { return ledger.At(path, o) }
+func OpenLedger(path string, o LedgerOptions) *Ledger {
+	return ledger.At(path, o)
+}
 
 // A SpentError rejects a run that would exceed the total of its data set. Its text gives the epsilon that would
 // fit.

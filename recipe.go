@@ -12,10 +12,12 @@ import (
 type Problems = recipe.Problems
 
 // errNoRecipe is returned for a run that names no table.
-var errNoRecipe = fault.New(fault.Usage, "the run was not read from a recipe that names a table; open one by its path")
+var errNoRecipe = fault.New(fault.Usage,
+	"the run was not read from a recipe that names a table; open one by its path")
 
 // errQuery is returned for a run whose records are in a database or on a cluster.
-var errQuery = fault.New(fault.Recipe, "data.sql and data.spark: the program dptrain reads databases and clusters, by other programs; this package reads files and tables in memory")
+var errQuery = fault.New(fault.Recipe,
+	"data.sql and data.spark: the program dptrain reads databases and clusters, by other programs; this package reads files and tables in memory")
 
 // ReadRecipe returns the run of a recipe file (docs/reference/recipe.md). It sets the fields of the run that
 // correspond to keys; the run keeps the other settings internally: selection, training, fallbacks, searches. A
@@ -56,10 +58,12 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		return Run{}, err
 	}
 	out := Run{
-		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.List, MostClasses: r.Data.MostClasses,
-		Exclude: r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
+		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.List,
+		MostClasses: r.Data.MostClasses,
+		Exclude:     r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
-		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
+		Relation: relation, Composition: composition,
+		DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
 	}
 	if u := r.Privacy.Unit; u != nil {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}

@@ -23,7 +23,9 @@ func ReadReport(path string) (*Report, error) {
 }
 
 // WriteReport writes the output of `dptrain report`. It returns the errors of w.
-func WriteReport(w io.Writer, r *Report) error { return report.Text(w, r) }
+func WriteReport(w io.Writer, r *Report) error {
+	return report.Text(w, r)
+}
 
 // A Verification reports for every part of a release whether it is consistent with the others. Its method Err
 // returns an error if one is not.

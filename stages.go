@@ -39,7 +39,9 @@ type State = mechanism.State
 
 // RegisterPasses makes the statistics of all methods known to encoding/gob, so that a [Pass] can be sent to
 // the workers of an [Engine].
-func RegisterPasses() { pipeline.RegisterStatistics() }
+func RegisterPasses() {
+	pipeline.RegisterStatistics()
+}
 
 // ErrOpened is returned for a plan that has been executed already: it pays for one run.
 var ErrOpened = mechanism.ErrOpened

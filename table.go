@@ -41,7 +41,13 @@ func open(path string, o dataset.ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Path: path, Header: heading.Names, Format: o.Format, NoHeader: o.Names != nil, Notes: heading.Notes}, nil
+	return &Table{
+		Path:     path,
+		Header:   heading.Names,
+		Format:   o.Format,
+		NoHeader: o.Names != nil,
+		Notes:    heading.Notes,
+	}, nil
 }
 
 // reading returns how the file is read.
@@ -77,7 +83,9 @@ type Missing = recipe.Missing
 
 // Range declares a numeric column with values from lower to upper, in its own units; others
 // are clamped.
-func Range(lower, upper float64) Column { return Column{Lower: &lower, Upper: &upper} }
+func Range(lower, upper float64) Column {
+	return Column{Lower: &lower, Upper: &upper}
+}
 
 // Categories declares a column with these values; others form a category of their own.
 func Categories(names ...string) Column {
@@ -143,22 +151,28 @@ func (t *Table) fits(s dataset.Schema) error {
 	}
 	held := t.held.Schema()
 	if s.Unit != "" && s.Unit != held.Unit {
-		return fmt.Errorf("%w: it does not say which unit of %q a record belongs to", ErrSchema, s.Unit)
+		return fmt.Errorf("%w: it does not say which unit of %q a record belongs to", ErrSchema,
+			s.Unit)
 	}
 	for _, c := range s.Columns {
 		j := slices.Index(held.Names(), c.Name)
 		if c.Part != "" {
-			return fmt.Errorf("%w: column %q is made of dates, which only a file has", ErrSchema, c.Name)
+			return fmt.Errorf("%w: column %q is made of dates, which only a file has", ErrSchema,
+				c.Name)
 		}
 		if h := held.Columns[j]; h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
-			return fmt.Errorf("%w: column %q is declared with another type or with other categories", ErrSchema, c.Name)
+			return fmt.Errorf(
+				"%w: column %q is declared with another type or with other categories", ErrSchema,
+				c.Name)
 		}
 	}
 	return nil
 }
 
 // read returns the records under a schema that fits, and the reader's counts if the table is a file.
-func (t *Table) read(ctx context.Context, s dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+func (t *Table) read(
+	ctx context.Context, s dataset.Schema,
+) (*dataset.Table, *dataset.Stats, error) {
 	if t.held == nil {
 		return dataset.Read(ctx, t.Path, s, t.reading())
 	}

@@ -87,7 +87,9 @@ func (t AdaSSP) shares() ([3]float64, error) {
 }
 
 // Name returns "adassp".
-func (AdaSSP) Name() string { return "adassp" }
+func (AdaSSP) Name() string {
+	return "adassp"
+}
 
 // Node names of the plan.
 const (
@@ -108,12 +110,16 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	if f.LabelOnly {
-		return budget.Seq(adasspNode, budget.GaussianLeaf(momentsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+		return budget.Seq(adasspNode,
+			budget.GaussianLeaf(momentsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
 	}
 	return budget.Seq(adasspNode,
-		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*shares[0], 1).Of(mechanism.StatEigenvalue),
-		budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(momentsLeaf, linear.GramShare*shares[2], 1).Of(mechanism.StatCross)), nil
+			budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*shares[0],
+				1).Of(mechanism.StatEigenvalue),
+			budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).Of(mechanism.StatGram),
+			budget.GaussianLeaf(momentsLeaf, linear.GramShare*shares[2],
+				1).Of(mechanism.StatCross)),
+		nil
 }
 
 // Fit trains; see [method.Trainer].
@@ -128,7 +134,8 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	if d.LabelOnly {
 		return linear.FitLabels(ctx, s.Sub(adasspNode), momentsLeaf, d, false)
 	}
-	acc, err := mechanism.Sum[*momentsPass](ctx, s, d.Records, momentsStatistic{d.Columns, d.Ranges})
+	acc, err := mechanism.Sum[*momentsPass](ctx, s, d.Records,
+		momentsStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +150,8 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	last := frame.Slots() - 1
 	lambda, _ := r.ridge()
 	fit.LiftConstant(r.matrix.At(last, last), lambda)
-	return frame.Fit(fit.Theta, fit.Cov, r.moments[last], linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil
+	return frame.Fit(fit.Theta, fit.Cov, r.moments[last],
+		linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil
 }
 
 // momentsStatistic is the sums of x x^T and of x y over the rows of a [linear.Frame].
@@ -155,7 +163,8 @@ type momentsStatistic struct {
 // New implements [mechanism.Statistic].
 func (x momentsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &momentsPass{f.NewLimitedRows(m), m.NewGram(f.Slots(), f.LimitedNorm()), m.NewCross(f.Slots(), f.LimitedNorm(), 1)}
+	return &momentsPass{f.NewLimitedRows(m), m.NewGram(f.Slots(), f.LimitedNorm()),
+		m.NewCross(f.Slots(), f.LimitedNorm(), 1)}
 }
 
 type momentsPass struct {
@@ -198,7 +207,8 @@ func (p *momentsPass) releaseMoments(s *mechanism.Session) (noisyMoments, error)
 		return noisyMoments{}, err
 	}
 	return noisyMoments{
-		smallest.Value()[0], linear.Packed{P: len(moments.Value()), Values: matrix.Value()}, moments.Value(),
+		smallest.Value()[0], linear.Packed{P: len(moments.Value()), Values: matrix.Value()},
+		moments.Value(),
 		s.Scale(eigenvalueLeaf), s.Scale(matrixLeaf), s.Scale(momentsLeaf),
 	}, nil
 }
@@ -221,7 +231,9 @@ func (r noisyMoments) ridge() (lambda float64, noisy bool) {
 // (variance s1^2, or 0).
 func (r noisyMoments) solve() linear.Solution {
 	lambda, noisy := r.ridge()
-	inverse := linear.NewSpectrum(r.matrix.Symmetric()).Apply(func(e float64) float64 { return 1 / max(e+lambda, eigenFloor) })
+	inverse := linear.NewSpectrum(r.matrix.Symmetric()).Apply(func(e float64) float64 {
+		return 1 / max(e+lambda, eigenFloor)
+	})
 	theta := mat.NewVecDense(r.matrix.P, nil)
 	theta.MulVec(inverse, mat.NewVecDense(r.matrix.P, r.moments))
 	along := r.s2 * r.s2 / 2
@@ -229,5 +241,8 @@ func (r noisyMoments) solve() linear.Solution {
 	if noisy {
 		along += r.s1 * r.s1
 	}
-	return linear.Solution{Theta: theta.RawVector().Data, Cov: linear.Sandwich(inverse, theta, alike, along)}
+	return linear.Solution{
+		Theta: theta.RawVector().Data,
+		Cov:   linear.Sandwich(inverse, theta, alike, along),
+	}
 }

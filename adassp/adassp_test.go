@@ -18,10 +18,13 @@ import (
 )
 
 // linearTable returns n records of y = 3 + 2a - b + .5 [c is x] + noise on declared ranges.
-func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
+func linearTable(
+	t testing.TB, n int, noise float64,
+) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 2}, {Name: "b", Ranged: true, Lower: 0, Upper: 2},
+		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
+		{Name: "b", Ranged: true, Lower: 0, Upper: 2},
 		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
 	}
@@ -29,7 +32,9 @@ func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.
 }
 
 // sessionFor prices a trainer alone at delta 1e-6 and opens a session for it.
-func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *mechanism.Session {
+func sessionFor(
+	t testing.TB, trainer method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation,
+) *mechanism.Session {
 	t.Helper()
 	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
@@ -40,13 +45,20 @@ func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, 
 
 // dataOf returns the records of a view. Only their ranges are public.
 func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: columns}, Records: memory.NewRecords(v), Ranges: ranges}
+	return method.Data{
+		Facts:   method.Facts{Columns: columns},
+		Records: memory.NewRecords(v),
+		Ranges:  ranges,
+	}
 }
 
-func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *method.Fit {
+func fit(
+	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+) *method.Fit {
 	t.Helper()
 	trainer := JointGram{}
-	out, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, epsilon, rel), dataOf(columns, tab.All(), ranges))
+	out, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, epsilon, rel),
+		dataOf(columns, tab.All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +75,8 @@ func TestRecoversCoefficients(t *testing.T) {
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
 		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .05) {
-			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name,
+				term.Coefficient, term.StdError, want)
 		}
 	}
 	if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .05 {
@@ -73,7 +86,8 @@ func TestRecoversCoefficients(t *testing.T) {
 		t.Error(err)
 	}
 	if m.Lower != -6 || m.Upper != 12 || m.Columns[0].Missing != 0 || m.Columns[1].Missing != 1 {
-		t.Errorf("clamps %v %v, substitutes %v %v", m.Lower, m.Upper, m.Columns[0].Missing, m.Columns[1].Missing)
+		t.Errorf("clamps %v %v, substitutes %v %v", m.Lower, m.Upper, m.Columns[0].Missing,
+			m.Columns[1].Missing)
 	}
 }
 
@@ -92,7 +106,9 @@ func TestTargetMean(t *testing.T) {
 
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
-	checkStandardErrors(t, func() *regression.Linear { return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear() })
+	checkStandardErrors(t, func() *regression.Linear {
+		return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear()
+	})
 }
 
 // checkStandardErrors checks over repeated fits of one table that the spread of a coefficient matches its standard
@@ -105,7 +121,8 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 	for range fits {
 		m := fit()
 		for i, v := range []struct{ value, se float64 }{
-			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+			{m.Terms[0].Coefficient, m.Terms[0].StdError},
+			{m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 		} {
 			sum[i] += v.value
 			squares[i] += v.value * v.value
@@ -126,12 +143,14 @@ func TestSubstitutionNoise(t *testing.T) {
 		tab, columns, ranges := linearTable(t, 10, 0)
 		trainer := JointGram{}
 		s := sessionFor(t, trainer, columns, 1, rel)
-		if _, err := trainer.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); err != nil {
+		if _, err := trainer.Fit(context.Background(), s,
+			dataOf(columns, tab.All(), ranges)); err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("gram")
 	}
-	if ratio := scale(budget.Substitute) / scale(budget.AddRemove); math.Abs(ratio-math.Sqrt2) > 1e-6 {
+	if ratio := scale(budget.Substitute) /
+		scale(budget.AddRemove); math.Abs(ratio-math.Sqrt2) > 1e-6 {
 		t.Errorf("ratio %v", ratio)
 	}
 }
@@ -151,7 +170,9 @@ func TestDegenerateTables(t *testing.T) {
 }
 
 func TestTooWide(t *testing.T) {
-	if _, err := (JointGram{}).Plan(method.Facts{Columns: make([]dataset.Column, linear.MaxSlots)}); !errors.Is(err, linear.ErrTooWide) {
+	if _, err := (JointGram{}).Plan(
+		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots)}); !errors.Is(err,
+		linear.ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -161,9 +182,12 @@ func TestPredictionsUseTrainingClamps(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 3000, .1)
 	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear()
 	out, err := m.Predict(nil, regression.Rows{
-		N:       3,
-		Numeric: map[string][]float64{"a": {1e300, math.NaN(), math.Inf(-1)}, "b": {-1e300, 1, math.NaN()}},
-		Labels:  map[string][]string{"c": {"x", "unseen", ""}},
+		N: 3,
+		Numeric: map[string][]float64{
+			"a": {1e300, math.NaN(), math.Inf(-1)},
+			"b": {-1e300, 1, math.NaN()},
+		},
+		Labels: map[string][]string{"c": {"x", "unseen", ""}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,9 @@ import (
 // in [-1, 1].
 
 // fitClasses fits one score per class: near 1 for the records of the class and near 0 for the others.
-func (t JointGram) fitClasses(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
+func (t JointGram) fitClasses(
+	ctx context.Context, s *mechanism.Session, data method.Data,
+) (*method.Fit, error) {
 	enc, d, fits, err := t.classFits(ctx, s, data)
 	if err != nil {
 		return nil, err
@@ -43,9 +45,12 @@ func (t JointGram) fitClasses(ctx context.Context, s *mechanism.Session, data me
 
 // classFits returns the fits in scaled units, the encoder that defines these units and the distribution of the
 // features.
-func (t JointGram) classFits(ctx context.Context, s *mechanism.Session, data method.Data) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
+func (t JointGram) classFits(
+	ctx context.Context, s *mechanism.Session, data method.Data,
+) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	last := len(data.Columns) - 1
-	enc := scaling.NewEncoder(data.Columns, append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
+	enc := scaling.NewEncoder(data.Columns,
+		append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
 	if data.LabelOnly && !t.pure {
 		return labelFits(ctx, s, data, enc)
 	}
@@ -62,12 +67,15 @@ func (t JointGram) classFits(ctx context.Context, s *mechanism.Session, data met
 	}
 	first := m.Sums.P - 1 - len(data.Target().Categories)
 	a := m.Sums.Features(first)
-	return enc, linear.NewDistribution(a, m.Sigma()), m.Sums.SolveAll(first, m.Sigma(), linear.NewSpectrum(a)), nil
+	return enc, linear.NewDistribution(a, m.Sigma()),
+		m.Sums.SolveAll(first, m.Sigma(), linear.NewSpectrum(a)), nil
 }
 
 // labelFits is classFits for a run that protects the target only: the moments of the features are exact, and one release
 // holds the sum of the features of each class.
-func labelFits(ctx context.Context, s *mechanism.Session, data method.Data, enc *scaling.Encoder) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
+func labelFits(
+	ctx context.Context, s *mechanism.Session, data method.Data, enc *scaling.Encoder,
+) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	m, err := linear.ReleaseLabels(ctx, s, "gram", data)
 	if err != nil {
 		return nil, linear.Distribution{}, nil, err

@@ -33,7 +33,8 @@ func TestClassGram(t *testing.T) {
 	for i := range n {
 		share[[2]int32{g[i], y[i]}] += 2. / n
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Codes: g}, {Codes: y}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Codes: g}, {Codes: y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,13 @@ func TestClassGram(t *testing.T) {
 	if len(scores) != 3 {
 		t.Fatalf("%d scores", len(scores))
 	}
-	rows := regression.Rows{N: 2, Codes: map[string]regression.Codes{"g": {Values: []int32{0, 1}, Categories: columns[0].Categories}}}
+	rows := regression.Rows{
+		N: 2,
+		Codes: map[string]regression.Codes{"g": {
+			Values:     []int32{0, 1},
+			Categories: columns[0].Categories,
+		}},
+	}
 	for k, score := range scores {
 		got, err := score.Predict(nil, rows)
 		if err != nil {
@@ -77,7 +84,8 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 		}
 		x[i] = float64(i%11)/10 - .5 + .4*float64(y[i]%3) - .4
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: x}, {Codes: g}, {Codes: y}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: x}, {Codes: g}, {Codes: y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +93,9 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 }
 
 // scoresOf fits classes and returns the scores.
-func scoresOf(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []*regression.Linear {
+func scoresOf(
+	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+) []*regression.Linear {
 	t.Helper()
 	s := sessionFor(t, JointGram{}, columns, epsilon, rel)
 	fit, err := JointGram{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
@@ -127,6 +137,7 @@ func TestClassGramPartly(t *testing.T) {
 	public, private := spread(budget.SubstitutePrivateColumns)
 	all, _ := spread(budget.Substitute)
 	if public > .75*all || public > .01 || private > .04 {
-		t.Errorf("public coefficients are %v off, %v under substitution; the private one %v", public, all, private)
+		t.Errorf("public coefficients are %v off, %v under substitution; the private one %v",
+			public, all, private)
 	}
 }

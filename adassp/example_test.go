@@ -25,7 +25,8 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node), budget.Target{Epsilon: 5, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("model", node),
+		budget.Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		panic(err)
 	}
@@ -47,8 +48,10 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
+	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true},
+		{Lower: 0, Upper: 100, Declared: true}}
+	fit, err := trainer.Fit(context.Background(), s,
+		method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

@@ -20,12 +20,16 @@ import (
 )
 
 // faithfulSession prices AdaSSP alone and opens a session for it.
-func faithfulSession(t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column) *mechanism.Session {
+func faithfulSession(
+	t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column,
+) *mechanism.Session {
 	t.Helper()
 	return sessionFor(t, AdaSSP{}, columns, epsilon, rel)
 }
 
-func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*method.Fit, *mechanism.Session) {
+func faithful(
+	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	s := faithfulSession(t, epsilon, rel, columns)
 	out, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
@@ -58,7 +62,8 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
 		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .008) {
-			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name,
+				term.Coefficient, term.StdError, want)
 		}
 	}
 	if math.Abs(m.Intercept-3.25) > .06 || !(m.InterceptStdError > 0 && m.InterceptStdError < .01) { // .25 is half the effect of c
@@ -84,7 +89,10 @@ func TestFaithfulPredicts(t *testing.T) {
 	all := tab.All().Block(0, tab.Len())
 	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
-		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
+		Codes: map[string]regression.Codes{"c": {
+			Values:     all.Codes(2, nil),
+			Categories: columns[2].Categories,
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,8 +116,13 @@ func TestFaithfulSubstitutionNoise(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	_, a := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
 	_, b := faithful(t, 1, budget.Substitute, tab, columns, ranges)
-	for leaf, want := range map[string]float64{eigenvalueLeaf: 1, matrixLeaf: math.Sqrt2, momentsLeaf: 2} {
-		if ratio := b.Sub(adasspNode).Scale(leaf) / a.Sub(adasspNode).Scale(leaf); math.Abs(ratio-want) > 1e-6 {
+	for leaf, want := range map[string]float64{
+		eigenvalueLeaf: 1,
+		matrixLeaf:     math.Sqrt2,
+		momentsLeaf:    2,
+	} {
+		if ratio := b.Sub(adasspNode).Scale(leaf) /
+			a.Sub(adasspNode).Scale(leaf); math.Abs(ratio-want) > 1e-6 {
 			t.Errorf("%s: ratio %v, want %v", leaf, ratio, want)
 		}
 	}
@@ -148,18 +161,25 @@ func TestRidge(t *testing.T) {
 	for _, c := range []struct {
 		smallest, want float64
 		noisy          bool
-	}{{-50, eta, false}, {margin - .01, eta, false}, {margin + 1, eta - 1, true}, {margin + eta + .01, 0, false}, {1e9, 0, false}} {
+	}{{-50, eta, false}, {margin - .01, eta, false}, {margin + 1, eta - 1, true},
+		{margin + eta + .01, 0, false}, {1e9, 0, false}} {
 		got, noisy := at(c.smallest).ridge()
 		if math.Abs(got-c.want) > 1e-9 || noisy != c.noisy {
-			t.Errorf("smallest %v: penalty %v (%v), want %v (%v)", c.smallest, got, noisy, c.want, c.noisy)
+			t.Errorf("smallest %v: penalty %v (%v), want %v (%v)", c.smallest, got, noisy, c.want,
+				c.noisy)
 		}
 	}
 }
 
 // TestFaithfulSolveExact checks that the solution without noise is least squares.
 func TestFaithfulSolveExact(t *testing.T) {
-	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}), mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
-	r := noisyMoments{matrix: linear.Packed{P: 3, Values: make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
+	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}),
+		mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
+	r := noisyMoments{
+		matrix:  linear.Packed{P: 3, Values: make([]float64, 6)},
+		moments: make([]float64, 3),
+		s2:      1e-30,
+	}
 	for n := range 5 {
 		for i, k := 0, 0; i < 3; i++ {
 			r.moments[i] += x.At(n, i) * y.AtVec(n)
@@ -182,12 +202,15 @@ func TestFaithfulSolveExact(t *testing.T) {
 // TestFaithfulSolveIsTotal checks that fits are finite even for matrices and moments that only noise could produce.
 func TestFaithfulSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
-		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
+		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5},
+		"huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
 	} {
 		for _, smallest := range []float64{-1e10, 0, 1e10} {
-			fit := noisyMoments{smallest, linear.Packed{P: 3, Values: values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
+			fit := noisyMoments{smallest, linear.Packed{P: 3, Values: values},
+				[]float64{3e10, -1, 0}, 1, 1, 1}.solve()
 			for i, v := range fit.Theta {
-				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) || math.IsInf(fit.Cov.At(i, i), 0) {
+				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) ||
+					math.IsInf(fit.Cov.At(i, i), 0) {
 					t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
 				}
 			}
@@ -203,8 +226,10 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
 			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
-			data[0].Floats, data[1].Floats = append(data[0].Floats, strange), append(data[1].Floats, math.NaN())
-			data[2].Codes, data[3].Floats = append(data[2].Codes, 2), append(data[3].Floats, strange)
+			data[0].Floats, data[1].Floats = append(data[0].Floats, strange),
+				append(data[1].Floats, math.NaN())
+			data[2].Codes, data[3].Floats = append(data[2].Codes, 2),
+				append(data[3].Floats, strange)
 		}
 		odd, err := dataset.NewTable(tab.Schema(), data, nil)
 		if err != nil {
@@ -228,11 +253,13 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 func TestFaithfulWithoutFeatures(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 5000, 0)
 	s := faithfulSession(t, 8, budget.AddRemove, columns[3:])
-	fit, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]))
+	fit, err := AdaSSP{}.Fit(context.Background(), s,
+		dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := fit.Model.(*regression.ClippedLinear); len(m.Terms) != 0 || m.Validate() != nil || math.Abs(m.Intercept-fit.TargetMean) > .5 {
+	if m := fit.Model.(*regression.ClippedLinear); len(m.Terms) != 0 || m.Validate() != nil ||
+		math.Abs(m.Intercept-fit.TargetMean) > .5 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -258,14 +285,16 @@ func TestFaithfulRowOrder(t *testing.T) {
 	}
 	s := faithfulSession(t, 1, budget.AddRemove, columns)
 	sums := func(v dataset.View, block int) *momentsPass {
-		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.NewRecords(v), inBlocks{momentsStatistic{columns, ranges}, block})
+		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.NewRecords(v),
+			inBlocks{momentsStatistic{columns, ranges}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return acc
 	}
 	a, b := sums(tab.All(), 1024), sums(other.All(), 37)
-	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) || !reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
+	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) ||
+		!reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
 		!reflect.DeepEqual(a.gram.SmallestEigenvalue(), b.gram.SmallestEigenvalue()) {
 		t.Error("a private input depends on the order of the rows or on the blocks")
 	}
@@ -277,7 +306,9 @@ type inBlocks struct {
 	rows int
 }
 
-func (b inBlocks) BlockRows() int { return b.rows }
+func (b inBlocks) BlockRows() int {
+	return b.rows
+}
 
 // TestFaithfulWrongLeaf checks that a session that was not priced for the trainer is refused, as is a second run in
 // one that was.
@@ -285,7 +316,8 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		if _, err := (AdaSSP{}).Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); !errors.Is(err, want) {
+		if _, err := (AdaSSP{}).Fit(context.Background(), s,
+			dataOf(columns, tab.All(), ranges)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -293,7 +325,8 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 		mechanism.ErrUnknownLeaf: budget.GaussianLeaf("other", 1, 1),
 		mechanism.ErrLaw:         budget.LaplaceLeaf(eigenvalueLeaf, 1, 1),
 	} {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.Seq(adasspNode, leaf)), budget.Target{Epsilon: 1, Delta: 1e-6})
+		priced, err := budget.Calibrate(budget.Seq("run", budget.Seq(adasspNode, leaf)),
+			budget.Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +344,8 @@ func TestFaithfulCancelled(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (AdaSSP{}).Fit(ctx, faithfulSession(t, 1, budget.AddRemove, columns), dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
+	if _, err := (AdaSSP{}).Fit(ctx, faithfulSession(t, 1, budget.AddRemove, columns),
+		dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -349,10 +383,14 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	rows.Encode(all)
 	before := frame.NewRows()
 	before.Encode(all)
-	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.LimitedNorm()).Add(rows.X)
+	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(),
+		frame.LimitedNorm()).Add(rows.X)
 	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
-		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
+		Codes: map[string]regression.Codes{"c": {
+			Values:     all.Codes(2, nil),
+			Categories: columns[2].Categories,
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -391,11 +429,13 @@ func TestShares(t *testing.T) {
 		"defaults": {nil, [3]float64{eigenvalueShare, matrixShare, momentsShare}},
 		"one":      {method.Values{gramKey: .64}, [3]float64{.36 * .1 / .55, .64, .36 * .45 / .55}},
 		"two":      {method.Values{gramKey: .3, eigenvalueKey: .2}, [3]float64{.2, .3, .5}},
-		"thirds":   {method.Values{gramKey: third, crossKey: third, eigenvalueKey: third}, [3]float64{third, third, third}},
+		"thirds": {method.Values{gramKey: third, crossKey: third, eigenvalueKey: third},
+			[3]float64{third, third, third}},
 	} {
 		trainer := AdaSSP{}.Method().New(c.values)
 		s := sessionFor(t, trainer, columns, 2, budget.AddRemove)
-		if _, err := trainer.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); err != nil {
+		if _, err := trainer.Fit(context.Background(), s,
+			dataOf(columns, tab.All(), ranges)); err != nil {
 			t.Fatal(err)
 		}
 		total := 0.
@@ -415,9 +455,12 @@ func TestShares(t *testing.T) {
 		}
 	}
 	for name, v := range map[string]method.Values{
-		"sum": {gramKey: .5, crossKey: .4, eigenvalueKey: .2}, "nothing left": {gramKey: .5, crossKey: .5}, "range": {gramKey: 1.5}, "NaN": {crossKey: math.NaN()},
+		"sum":          {gramKey: .5, crossKey: .4, eigenvalueKey: .2},
+		"nothing left": {gramKey: .5, crossKey: .5}, "range": {gramKey: 1.5},
+		"NaN": {crossKey: math.NaN()},
 	} {
-		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(err, errShares) {
+		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(
+			err, errShares) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if key, message, hint := checkShares(v); !v.Has(key) || message == "" || hint == "" {

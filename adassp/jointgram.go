@@ -23,11 +23,14 @@ func (t JointGram) PureForm() method.Trainer {
 }
 
 // Name returns "joint-gram".
-func (JointGram) Name() string { return "joint-gram" }
+func (JointGram) Name() string {
+	return "joint-gram"
+}
 
 // Plan returns the leaf of the Gram release. Its error is [linear.ErrTooWide].
 func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
-	if err := linear.CheckWidth(len(scaling.NewEncoder(f.Columns, nil).Slots())+1, "entries a row"); err != nil {
+	if err := linear.CheckWidth(len(scaling.NewEncoder(f.Columns, nil).Slots())+1,
+		"entries a row"); err != nil {
 		return budget.Node{}, err
 	}
 	switch {
@@ -45,7 +48,9 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 //
 // If only private columns may change and the target is not one of them, the moments of public columns are exact
 // and the release holds the other moments only. If the target alone may change, that is the products with the target.
-func (t JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t JointGram) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	switch {
 	case d.Target().Kind == dataset.Category:
 		return t.fitClasses(ctx, s, d)

@@ -15,19 +15,28 @@ import (
 )
 
 // labelFit fits a run that protects only its target.
-func labelFit(t *testing.T, trainer method.Trainer, epsilon float64, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*method.Fit, error) {
+func labelFit(
+	t *testing.T, trainer method.Trainer, epsilon float64, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+) (*method.Fit, error) {
 	t.Helper()
 	data := dataOf(columns, tab.All(), ranges)
-	data.Facts = method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns, LabelOnly: true}
+	data.Facts = method.Facts{
+		Columns:   columns,
+		Relation:  budget.SubstitutePrivateColumns,
+		LabelOnly: true,
+	}
 	node, err := trainer.Plan(data.Facts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trainer.Fit(context.Background(), testrows.Session(t, node, epsilon, data.Relation), data)
+	return trainer.Fit(context.Background(), testrows.Session(t, node, epsilon, data.Relation),
+		data)
 }
 
 // privateTarget returns columns whose last one is private, and ranges that contain all numbers of [linearTable].
-func privateTarget(t *testing.T, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
+func privateTarget(
+	t *testing.T, n int, noise float64,
+) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
 	columns = append([]dataset.Column(nil), columns...)
@@ -46,8 +55,10 @@ func TestPrivateTargetIsLeastSquares(t *testing.T) {
 		}
 		m := f.Linear()
 		for i, want := range []float64{2, -1} {
-			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .03 || !(term.StdError > 0 && term.StdError < .03) {
-				t.Errorf("%s: coefficient of %s: %v +- %v, want %v", trainer.Name(), m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .03 ||
+				!(term.StdError > 0 && term.StdError < .03) {
+				t.Errorf("%s: coefficient of %s: %v +- %v, want %v", trainer.Name(),
+					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .03 {
@@ -62,7 +73,8 @@ func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
 	tab, columns, ranges := privateTarget(t, 50, .1)
 	columns[0].Private = true
 	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
-		if _, err := labelFit(t, trainer, 1, tab, columns, ranges); !errors.Is(err, mechanism.ErrRelation) {
+		if _, err := labelFit(t, trainer, 1, tab, columns, ranges); !errors.Is(err,
+			mechanism.ErrRelation) {
 			t.Errorf("%s: %v", trainer.Name(), err)
 		}
 	}

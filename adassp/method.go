@@ -11,7 +11,8 @@ import (
 // Method describes the trainer.
 func (JointGram) Method() method.Method {
 	return method.Method{
-		Name: JointGram{}.Name(), Summary: "linear regression from one noisy matrix of second moments",
+		Name:        JointGram{}.Name(),
+		Summary:     "linear regression from one noisy matrix of second moments",
 		ClassesFrom: 3, Relations: method.EveryRelation(), PublicFeatures: true,
 		Statistics: []mechanism.Statistic{partStatistic{}},
 		Is:         method.Is[JointGram],
@@ -45,13 +46,19 @@ const (
 )
 
 func newAdaSSP(v method.Values) AdaSSP {
-	return AdaSSP{EigenvalueShare: v.Number(eigenvalueKey), GramShare: v.Number(gramKey), CrossShare: v.Number(crossKey)}
+	return AdaSSP{
+		EigenvalueShare: v.Number(eigenvalueKey),
+		GramShare:       v.Number(gramKey),
+		CrossShare:      v.Number(crossKey),
+	}
 }
 
 // shareKey returns the key for the share of a release.
 func shareKey(name, release string, usual float64, doc string) method.Key {
 	return method.Key{
-		Name: name, Kind: method.Number, Text: "Share of " + release + " in the budget of the model", Min: 0, Max: 1, Above: true, Below: true,
+		Name: name, Kind: method.Number,
+		Text: "Share of " + release + " in the budget of the model", Min: 0, Max: 1, Above: true,
+		Below:  true,
 		Absent: fmt.Sprintf("`%v`", usual), Hint: "leave it out for the default",
 		Doc: "By mu squared under tight composition, by epsilon under basic. The shares add up to 1; those that are left out divide the rest " +
 			"in the proportion of their defaults." + doc,
@@ -71,7 +78,10 @@ func checkShares(v method.Values) (key, message, hint string) {
 		}
 	}
 	if given < 3 {
-		return key, fmt.Sprintf("makes the shares that are given %s, which leaves nothing for the others", fault.Number(sum)), "the shares add up to 1; make one of them smaller"
+		return key,
+			fmt.Sprintf("makes the shares that are given %s, which leaves nothing for the others",
+				fault.Number(sum)), "the shares add up to 1; make one of them smaller"
 	}
-	return key, fmt.Sprintf("makes the three shares add up to %s, not 1", fault.Number(sum)), "leave one of them out: it takes what the others leave"
+	return key, fmt.Sprintf("makes the three shares add up to %s, not 1", fault.Number(sum)),
+		"leave one of them out: it takes what the others leave"
 }

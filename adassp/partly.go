@@ -58,7 +58,8 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 	}
 	l.limit = scaling.NewEncoder(protected, nil).NormLimit(0)
 	// the target's entries have a total length of at most 1, for classes too
-	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+linear.Kappa*linear.Kappa))
+	longest := math.Sqrt(1 +
+		featureWeight*featureWeight*(float64(features)+linear.Kappa*linear.Kappa))
 	times := math.Sqrt(crossShare*l.limit) / longest
 	slots := l.enc.Slots()
 	for i, s := range slots {
@@ -88,7 +89,11 @@ type partStatistic struct {
 // New implements [mechanism.Statistic].
 func (x partStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := newLayout(x.Columns, x.Ranges)
-	return &partPass{rows: linear.NewRows(l.enc), layout: l, sums: m.NewPartGram(l.weights, len(l.private), l.limit)}
+	return &partPass{
+		rows:   linear.NewRows(l.enc),
+		layout: l,
+		sums:   m.NewPartGram(l.weights, len(l.private), l.limit),
+	}
 }
 
 // partPass encodes blocks and passes their public and private parts to an accumulator.
@@ -111,11 +116,15 @@ func (p *partPass) Add(b mechanism.Block) {
 	p.sums.Add(p.u, p.z)
 }
 
-func (p *partPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *partPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // releasePartly releases the moments if only private columns may change: those of public entries, including the
 // target and the constant, are exact; one release of the leaf "gram" holds those of private entries.
-func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (partMoments, error) {
+func releasePartly(
+	ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range,
+) (partMoments, error) {
 	l := newLayout(columns, ranges)
 	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
 	acc, err := mechanism.Sum[*partPass](ctx, s, r, partStatistic{columns, ranges})

@@ -18,16 +18,19 @@ import (
 // the same, and inputs must differ by no more than declared, and for some record by almost as much.
 func TestPartlyReplays(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 9, .1, "a", "c")
-	node, err := JointGram{}.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
+	node, err := JointGram{}.Plan(
+		method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
-		f, err := JointGram{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), dataOf(columns, tab.All(), ranges))
+		f, err := JointGram{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
+			dataOf(columns, tab.All(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +40,9 @@ func TestPartlyReplays(t *testing.T) {
 		as := append([]float64(nil), tab.Float(0)...)
 		cs := append([]int32(nil), tab.Codes(2)...)
 		as[at], cs[at] = a, c
-		out, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: as}, {Floats: tab.Float(1)}, {Codes: cs}, {Floats: tab.Float(3)}}, nil)
+		out, err := dataset.NewTable(dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{{Floats: as}, {Floats: tab.Float(1)}, {Codes: cs},
+				{Floats: tab.Float(3)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,22 +78,26 @@ func TestPartlyReplays(t *testing.T) {
 func TestPartlyClassesReplay(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 12)
 	trainer := JointGram{}
-	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
+	node, err := trainer.Plan(
+		method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(at int, x float64, rec *mechanism.Recorder) *method.Fit {
 		xs := append([]float64(nil), tab.Float(0)...)
 		xs[at] = x
-		edited, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: xs}, {Codes: tab.Codes(1)}, {Codes: tab.Codes(2)}}, nil)
+		edited, err := dataset.NewTable(dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{{Floats: xs}, {Codes: tab.Codes(1)}, {Codes: tab.Codes(2)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fits, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), dataOf(columns, edited.All(), ranges))
+		fits, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
+			dataOf(columns, edited.All(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,10 +14,13 @@ import (
 
 // partlyTable is like linearTable with the named columns private, on ranges so wide that no private part of a row is
 // shortened.
-func partlyTable(t testing.TB, n int, noise float64, private ...string) (*dataset.Table, []dataset.Column, []scaling.Range) {
+func partlyTable(
+	t testing.TB, n int, noise float64, private ...string,
+) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
-	columns, ranges = append([]dataset.Column(nil), columns...), append([]scaling.Range(nil), ranges...)
+	columns, ranges = append([]dataset.Column(nil), columns...),
+		append([]scaling.Range(nil), ranges...)
 	columns[0].Lower = -4
 	columns[0].Upper = 4
 	columns[1].Lower = -3
@@ -45,8 +48,10 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []float64{2, -1} {
-			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .12 || (term.StdError == 0) != (len(private) == 0) {
-				t.Errorf("%v private: coefficient of %s: %v +- %v, want %v", private, m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .12 ||
+				(term.StdError == 0) != (len(private) == 0) {
+				t.Errorf("%v private: coefficient of %s: %v +- %v, want %v", private,
+					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .1 {
@@ -85,8 +90,10 @@ func TestPartlyStdErrors(t *testing.T) {
 			}
 		}
 		for i := range sums {
-			if ratio := math.Sqrt(squares[i]-sums[i]*sums[i]) / claimed[i]; !(ratio > c.least && ratio < 1.2) {
-				t.Errorf("%v private, term %d: the spread is %.3f of %v", c.private, i, ratio, claimed[i])
+			if ratio := math.Sqrt(squares[i]-sums[i]*sums[i]) / claimed[i]; !(ratio > c.least &&
+				ratio < 1.2) {
+				t.Errorf("%v private, term %d: the spread is %.3f of %v", c.private, i, ratio,
+					claimed[i])
 			}
 		}
 	}
@@ -106,7 +113,8 @@ func TestPartlyIsMoreExact(t *testing.T) {
 // public and come last, and that the target has the largest weight.
 func TestPartlyLayout(t *testing.T) {
 	l := newLayout([]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}}, nil)
-	if len(l.public) != 3 || len(l.private) != 1 || l.private[0] != 1 || l.limit != scaling.NumericNorm {
+	if len(l.public) != 3 || len(l.private) != 1 || l.private[0] != 1 ||
+		l.limit != scaling.NumericNorm {
 		t.Errorf("%+v", l)
 	}
 	if l.weights[1] <= l.weights[0] || l.weights[2] != l.weights[0] {
@@ -118,7 +126,8 @@ func TestPartlyLayout(t *testing.T) {
 // falls back to releasing the whole matrix.
 func TestPartlyPrivateTarget(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b", "y")
-	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
+	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns,
+		ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
 	if protectsFeaturesOnly(columns, budget.SubstitutePrivateColumns) {
@@ -130,9 +139,17 @@ func TestPartlyPrivateTarget(t *testing.T) {
 func TestPartlyIsTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
-	for name, x := range map[string][]float64{"none": {}, "one": {2}, "missing": {nan, nan}, "infinite": {inf, -inf}, "constant": {1, 1, 1}} {
+	for name, x := range map[string][]float64{
+		"none":     {},
+		"one":      {2},
+		"missing":  {nan, nan},
+		"infinite": {inf, -inf},
+		"constant": {1, 1, 1},
+	} {
 		_, columns, ranges := partlyTable(t, 0, 0, "b")
-		tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: make([]int32, len(x))}, {Floats: x}}, nil)
+		tab, err := dataset.NewTable(dataset.Schema{Columns: columns},
+			[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: make([]int32, len(x))},
+				{Floats: x}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +164,8 @@ func TestPartlyIsTotal(t *testing.T) {
 
 func partlySession(t *testing.T) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +181,8 @@ func TestPartlyCancels(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 100, 0, "b")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (JointGram{}).Fit(ctx, partlySession(t), dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
+	if _, err := (JointGram{}).Fit(ctx, partlySession(t),
+		dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,11 +19,16 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 		fits  = 60
 		least = 140
 	)
-	for name, trainer := range map[string]method.Trainer{"joint-gram": JointGram{}, "adassp": AdaSSP{}} {
+	for name, trainer := range map[string]method.Trainer{
+		"joint-gram": JointGram{},
+		"adassp":     AdaSSP{},
+	} {
 		var mean [3]float64
 		var lower, upper [fits][3]float64
 		for i := range fits {
-			f, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, 2, budget.AddRemove), dataOf(columns, tab.All(), ranges))
+			f, err := trainer.Fit(context.Background(),
+				sessionFor(t, trainer, columns, 2, budget.AddRemove),
+				dataOf(columns, tab.All(), ranges))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +63,8 @@ func TestSpreadsOfNothing(t *testing.T) {
 	for range 20 {
 		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
 		for _, x := range regression.Importances(f.Model.Inputs(), f.Spreads, .95) {
-			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) || !(x.Lower <= x.Value && x.Value <= x.Upper) {
+			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) ||
+				!(x.Lower <= x.Value && x.Value <= x.Upper) {
 				t.Errorf("%+v", x)
 			}
 		}

@@ -57,7 +57,9 @@ type BoostedAdaSSP struct {
 }
 
 // Name returns "boosted-adassp".
-func (BoostedAdaSSP) Name() string { return "boosted-adassp" }
+func (BoostedAdaSSP) Name() string {
+	return "boosted-adassp"
+}
 
 // Node names of the plan.
 const (
@@ -71,7 +73,9 @@ const (
 // [errSetting] and [linear.ErrTooWide].
 func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
-		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default", ErrRounds, t.Rounds, MaxRounds)
+		return budget.Node{},
+			fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default", ErrRounds, t.Rounds,
+				MaxRounds)
 	}
 	for _, x := range []struct {
 		name               string
@@ -82,7 +86,9 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 		{"gram share", t.gramShare(), minGramShare, maxGramShare},
 	} {
 		if !(x.value >= x.least && x.value <= x.most) {
-			return budget.Node{}, fmt.Errorf("%w: the %s is %v; choose %v to %v, or 0 for the default", errSetting, x.name, x.value, x.least, x.most)
+			return budget.Node{},
+				fmt.Errorf("%w: the %s is %v; choose %v to %v, or 0 for the default", errSetting,
+					x.name, x.value, x.least, x.most)
 		}
 	}
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
@@ -90,17 +96,26 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	}
 	return budget.Seq(rootNode,
 		budget.GaussianLeaf(gramLeaf, linear.GramShare*t.gramShare(), 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-t.gramShare()), 1).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-t.gramShare()),
+			1).Of(mechanism.StatCross)), nil
 }
 
-func (t BoostedAdaSSP) clip() float64 { return cmp.Or(t.Clip, defaultClip) }
+func (t BoostedAdaSSP) clip() float64 {
+	return cmp.Or(t.Clip, defaultClip)
+}
 
-func (t BoostedAdaSSP) shrinkage() float64 { return cmp.Or(t.Shrinkage, defaultShrinkage) }
+func (t BoostedAdaSSP) shrinkage() float64 {
+	return cmp.Or(t.Shrinkage, defaultShrinkage)
+}
 
-func (t BoostedAdaSSP) gramShare() float64 { return cmp.Or(t.GramShare, defaultGramShare) }
+func (t BoostedAdaSSP) gramShare() float64 {
+	return cmp.Or(t.GramShare, defaultGramShare)
+}
 
 // Fit trains; see [method.Trainer].
-func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t BoostedAdaSSP) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
@@ -118,7 +133,8 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 	}
 	var cross float64 // the sum of kappa w y: the residual of round 0 is y
 	for r := range rounds {
-		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, solver.theta, t.clip()}, r, rounds)
+		gradient, err := releaseGradient(ctx, s, records,
+			gradientStatistic{d.Columns, d.Ranges, solver.theta, t.clip()}, r, rounds)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +169,8 @@ type gradientStatistic struct {
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &gradientPass{f.NewLimitedRows(m), m.NewCross(f.Slots(), f.LimitedNorm(), x.Clip), x.Theta}
+	return &gradientPass{f.NewLimitedRows(m), m.NewCross(f.Slots(), f.LimitedNorm(), x.Clip),
+		x.Theta}
 }
 
 type gradientPass struct {
@@ -174,9 +191,13 @@ func (p *gradientPass) Add(b mechanism.Block) {
 	p.cross.Add(p.rows.X, g)
 }
 
-func (p *gradientPass) Cells() mechanism.Cells { return p.cross.Cells() }
+func (p *gradientPass) Cells() mechanism.Cells {
+	return p.cross.Cells()
+}
 
-func releaseGradient(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round, rounds int) ([]float64, error) {
+func releaseGradient(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round, rounds int,
+) ([]float64, error) {
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,11 @@ func (x sample) facts(rel budget.Relation) method.Facts {
 
 // data returns the records together with their public facts.
 func (x sample) data(rel budget.Relation) method.Data {
-	return method.Data{Facts: x.facts(rel), Records: memory.NewRecords(x.tab.All()), Ranges: x.ranges}
+	return method.Data{
+		Facts:   x.facts(rel),
+		Records: memory.NewRecords(x.tab.All()),
+		Ranges:  x.ranges,
+	}
 }
 
 // linearSample returns n records of y = 3 + 2a - b + .5 [c is x] + noise. The declared ranges are wide enough that
@@ -40,7 +44,8 @@ func (x sample) data(rel budget.Relation) method.Data {
 func linearSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -4, Upper: 4}, {Name: "b", Ranged: true, Lower: -3, Upper: 5},
+		{Name: "a", Ranged: true, Lower: -4, Upper: 4},
+		{Name: "b", Ranged: true, Lower: -3, Upper: 5},
 		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
 	}
@@ -57,12 +62,16 @@ func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sa
 }
 
 // train plans and runs the trainer. It also returns the session.
-func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+func (x sample) train(
+	t testing.TB, rounds int, epsilon float64, rel budget.Relation,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	return x.trainBy(t, BoostedAdaSSP{Rounds: rounds}, epsilon, rel)
 }
 
-func (x sample) trainBy(t testing.TB, trainer BoostedAdaSSP, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+func (x sample) trainBy(
+	t testing.TB, trainer BoostedAdaSSP, epsilon float64, rel budget.Relation,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := trainer.Plan(x.facts(rel))
 	if err != nil {
@@ -78,12 +87,19 @@ func (x sample) trainBy(t testing.TB, trainer BoostedAdaSSP, epsilon float64, re
 
 func (x sample) rows() regression.Rows {
 	all := x.tab.All().Block(0, x.tab.Len())
-	rows := regression.Rows{N: x.tab.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	rows := regression.Rows{
+		N:       x.tab.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	for j, c := range x.columns {
 		if c.Kind == dataset.Numeric {
 			rows.Numeric[c.Name] = all.Float(j, nil)
 		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, nil), Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     all.Codes(j, nil),
+				Categories: c.Categories,
+			}
 		}
 	}
 	return rows
@@ -99,8 +115,10 @@ func TestRecoversCoefficients(t *testing.T) {
 		m := fit.Model.(*regression.ClippedLinear)
 		for i, want := range []float64{2, -1} {
 			term := m.Terms[i]
-			if math.Abs(term.Coefficient-want) > .08 || !(term.StdError > 0 && term.StdError < .01) {
-				t.Errorf("%d rounds: coefficient of %s: %v +- %v, want %v", rounds, m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			if math.Abs(term.Coefficient-want) > .08 ||
+				!(term.StdError > 0 && term.StdError < .01) {
+				t.Errorf("%d rounds: coefficient of %s: %v +- %v, want %v", rounds,
+					m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
 			}
 		}
 		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .08 {
@@ -148,7 +166,8 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 			fit, _ := x.trainBy(t, trainer, 5, budget.AddRemove)
 			m := fit.Model.(*regression.ClippedLinear)
 			for i, v := range []struct{ value, se float64 }{
-				{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+				{m.Terms[0].Coefficient, m.Terms[0].StdError},
+				{m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 			} {
 				sum[i] += v.value
 				squares[i] += v.value * v.value
@@ -157,9 +176,11 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 		}
 		for i := range sum {
 			variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
-			t.Logf("%d rounds, number %d: observed variance over claimed %.2f", rounds, i, variance/claimed[i])
+			t.Logf("%d rounds, number %d: observed variance over claimed %.2f", rounds, i,
+				variance/claimed[i])
 			if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
-				t.Errorf("%d rounds, number %d: observed variance is %.2f times the claimed one", rounds, i, ratio)
+				t.Errorf("%d rounds, number %d: observed variance is %.2f times the claimed one",
+					rounds, i, ratio)
 			}
 		}
 	}
@@ -193,7 +214,8 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 	} {
 		a, b := scales(c.trainer)
 		if math.Abs(a/gram/c.gram-1) > 1e-4 || math.Abs(b/gradients/c.gradients-1) > 1e-4 {
-			t.Errorf("%+v: noise %v and %v times that of the defaults, want %v and %v", c.trainer, a/gram, b/gradients, c.gram, c.gradients)
+			t.Errorf("%+v: noise %v and %v times that of the defaults, want %v and %v", c.trainer,
+				a/gram, b/gradients, c.gram, c.gradients)
 		}
 	}
 }
@@ -210,12 +232,14 @@ func TestScales(t *testing.T) {
 		for _, c := range []struct {
 			leaf         string
 			want, factor float64
-		}{{gramLeaf, b2 / part, math.Sqrt2}, {gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2}} {
+		}{{gramLeaf, b2 / part, math.Sqrt2},
+			{gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2}} {
 			if got := s.Scale(c.leaf); math.Abs(got/c.want-1) > 1e-5 {
 				t.Errorf("%d rounds, %s: noise %v, want %v", rounds, c.leaf, got, c.want)
 			}
 			if ratio := sub.Scale(c.leaf) / s.Scale(c.leaf); math.Abs(ratio-c.factor) > 1e-6 {
-				t.Errorf("%d rounds, %s: substitution multiplies the noise by %v, want %v", rounds, c.leaf, ratio, c.factor)
+				t.Errorf("%d rounds, %s: substitution multiplies the noise by %v, want %v", rounds,
+					c.leaf, ratio, c.factor)
 			}
 		}
 	}
@@ -249,7 +273,9 @@ func TestGradient(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
-	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
+	pass, err := mechanism.Sum[*gradientPass](context.Background(), s,
+		memory.NewRecords(x.tab.All()),
+		inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +310,9 @@ type inBlocks struct {
 	rows int
 }
 
-func (b inBlocks) BlockRows() int { return b.rows }
+func (b inBlocks) BlockRows() int {
+	return b.rows
+}
 
 // TestRowOrder checks that permuting the rows and splitting them into other blocks leaves the private inputs of the
 // releases equal, bit for bit.
@@ -308,7 +336,9 @@ func TestRowOrder(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) any {
-		c, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}, defaultClip}, block})
+		c, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(v),
+			inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9},
+				defaultClip}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,18 +357,25 @@ func TestDegenerateTables(t *testing.T) {
 		data := make([]dataset.ColumnData, 4)
 		for i := range n {
 			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
-			data[0].Floats, data[1].Floats = append(data[0].Floats, strange), append(data[1].Floats, math.NaN())
-			data[2].Codes, data[3].Floats = append(data[2].Codes, 2), append(data[3].Floats, strange)
+			data[0].Floats, data[1].Floats = append(data[0].Floats, strange),
+				append(data[1].Floats, math.NaN())
+			data[2].Codes, data[3].Floats = append(data[2].Codes, 2),
+				append(data[3].Floats, strange)
 		}
-		for name, x := range map[string]sample{"plain": plain, "strange": table(t, plain.columns, data)} {
+		for name, x := range map[string]sample{
+			"plain":   plain,
+			"strange": table(t, plain.columns, data),
+		} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				for _, rounds := range []int{1, 20} {
 					fit, _ := x.train(t, rounds, 1, rel)
 					if err := fit.Model.(*regression.ClippedLinear).Validate(); err != nil {
 						t.Errorf("%d %s rows: %v", n, name, err)
 					}
-					if !(fit.TargetMean >= fit.Linear().Lower && fit.TargetMean <= fit.Linear().Upper) {
-						t.Errorf("%d %s rows: target mean %v outside the range", n, name, fit.TargetMean)
+					if !(fit.TargetMean >= fit.Linear().Lower &&
+						fit.TargetMean <= fit.Linear().Upper) {
+						t.Errorf("%d %s rows: target mean %v outside the range", n, name,
+							fit.TargetMean)
 					}
 				}
 			}
@@ -351,16 +388,22 @@ func TestWrongLeaf(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), s, x.data(budget.AddRemove)); !errors.Is(err, want) {
+		if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), s,
+			x.data(budget.AddRemove)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 	gram := budget.GaussianLeaf(gramLeaf, 1, 1)
-	refused(testrows.Session(t, budget.Seq("other", gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)), 1, budget.AddRemove), mechanism.ErrLaw)
-	once := testrows.Session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1, budget.AddRemove)
-	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once, x.data(budget.AddRemove)); err != nil {
+	refused(testrows.Session(t, budget.Seq("other", gram), 1, budget.AddRemove),
+		mechanism.ErrUnknownLeaf)
+	refused(testrows.Session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove),
+		mechanism.ErrUnknownLeaf)
+	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)),
+		1, budget.AddRemove), mechanism.ErrLaw)
+	once := testrows.Session(t,
+		budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1, budget.AddRemove)
+	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once,
+		x.data(budget.AddRemove)); err != nil {
 		t.Fatal(err)
 	}
 	refused(once, mechanism.ErrSpent)
@@ -369,19 +412,23 @@ func TestWrongLeaf(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	columns := []dataset.Column{{Name: "a"}, {Name: "y"}}
 	for _, rounds := range []int{-1, MaxRounds + 1} {
-		if _, err := (BoostedAdaSSP{Rounds: rounds}).Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrRounds) {
+		if _, err := (BoostedAdaSSP{Rounds: rounds}).Plan(
+			method.Facts{Columns: columns}); !errors.Is(err, ErrRounds) {
 			t.Errorf("%d rounds: %v", rounds, err)
 		}
 	}
 	for _, x := range []BoostedAdaSSP{
-		{Clip: .009}, {Clip: 4.1}, {Clip: -1}, {Clip: math.NaN()}, {Shrinkage: .009}, {Shrinkage: 1.1},
+		{Clip: .009}, {Clip: 4.1}, {Clip: -1}, {Clip: math.NaN()}, {Shrinkage: .009},
+		{Shrinkage: 1.1},
 		{GramShare: .009}, {GramShare: .991}, {GramShare: math.Inf(1)},
 	} {
 		if _, err := x.Plan(method.Facts{Columns: columns}); !errors.Is(err, errSetting) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
-	if _, err := (BoostedAdaSSP{}).Plan(method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)}); !errors.Is(err, linear.ErrTooWide) {
+	if _, err := (BoostedAdaSSP{}).Plan(
+		method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)}); !errors.Is(err,
+		linear.ErrTooWide) {
 		t.Errorf("too wide: %v", err)
 	}
 }
@@ -395,7 +442,8 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trainer.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	if _, err := trainer.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
+		x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -42,7 +42,9 @@ const (
 type Additive struct{}
 
 // Name returns "boosted-additive".
-func (Additive) Name() string { return "boosted-additive" }
+func (Additive) Name() string {
+	return "boosted-additive"
+}
 
 // Node names of the plan.
 const (
@@ -72,7 +74,8 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	if f.Derived {
 		shapes += residualsShare
 	} else {
-		leaves = append(leaves, leaf(residualsLeaf, residualsShare, additiveEpochs, mechanism.StatHistogram))
+		leaves = append(leaves,
+			leaf(residualsLeaf, residualsShare, additiveEpochs, mechanism.StatHistogram))
 	}
 	return budget.Seq(additiveNode, append(leaves,
 		leaf(linearLeaf, linearShare, additiveEpochs, mechanism.StatCross),
@@ -113,7 +116,8 @@ func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*boos
 	if b.frame, err = linear.NewFrame(b.state.Columns, d.Ranges); err != nil {
 		return nil, err
 	}
-	if b.moments, err = linear.ReleaseMoments(ctx, s, gramLeaf, b.state.Columns, d.Records, d.Ranges); err != nil {
+	if b.moments, err = linear.ReleaseMoments(ctx, s, gramLeaf, b.state.Columns, d.Records,
+		d.Ranges); err != nil {
 		return nil, err
 	}
 	b.start, b.startCov = b.moments.Solve()
@@ -127,7 +131,11 @@ func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*boos
 
 // fit returns the fit with model m.
 func (b *booster) fit(m regression.Model) *method.Fit {
-	return &method.Fit{Model: m, TargetMean: b.moments.TargetMean(), Spreads: [][]regression.Spread{b.spreads(indicators(b.state.Columns))}}
+	return &method.Fit{
+		Model:      m,
+		TargetMean: b.moments.TargetMean(),
+		Spreads:    [][]regression.Spread{b.spreads(indicators(b.state.Columns))},
+	}
 }
 
 // booster is one run: the released values and, by record, the private state computed from them.
@@ -172,7 +180,8 @@ func (b *booster) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.state.Slots, b.state.rowless, b.state.rowlessStore = slots, n > b.mostKept()/b.frame.Slots(), int64(n) > maxStoredCells/int64(b.frame.Slots())
+	b.state.Slots, b.state.rowless, b.state.rowlessStore = slots, n > b.mostKept()/b.frame.Slots(),
+		int64(n) > maxStoredCells/int64(b.frame.Slots())
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
@@ -238,7 +247,8 @@ func indicators(columns []dataset.Column) []int {
 	var out []int
 	slots := scaling.NewEncoder(columns[:len(columns)-1], nil).Slots()
 	for k, slot := range slots {
-		if k > 0 && columns[slot.Column].Kind == dataset.Numeric && slots[k-1].Column == slot.Column {
+		if k > 0 && columns[slot.Column].Kind == dataset.Numeric &&
+			slots[k-1].Column == slot.Column {
 			out = append(out, k)
 		}
 	}
@@ -247,14 +257,17 @@ func indicators(columns []dataset.Column) []int {
 
 // releaseCounts releases the number of records in each fine bin of each numeric feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state, b.residualCounts})
+	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records,
+		countsStatistic{b.state, b.residualCounts})
 	if err != nil {
 		return nil, err
 	}
 	b.keepCounts(acc.residuals)
 	release := mechanism.Gaussian
 	if len(b.valued) > 0 {
-		release = func(s *mechanism.Session, leaf string, x mechanism.Bounded[mechanism.Vector]) (mechanism.Public[[]float64], error) {
+		release = func(
+			s *mechanism.Session, leaf string, x mechanism.Bounded[mechanism.Vector],
+		) (mechanism.Public[[]float64], error) {
 			return mechanism.GaussianShare(s, leaf, 0, 1, b.countParts(len(b.valued)), x)
 		}
 	}
@@ -274,7 +287,8 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 	target := b.frame.Target()
 	first := b.moments.Linear(b.start, b.startCov)
-	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start), b.ownCurves(b.covariance()))}
+	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start),
+		b.ownCurves(b.covariance()))}
 	for _, s := range b.shapes {
 		if s.levels != nil {
 			continue
@@ -285,7 +299,8 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 		}
 		step, mean := s.step(r, target.Half())
 		m.Intercept = saturate(m.Intercept + mean)
-		m.InterceptStdError = saturate(math.Hypot(m.InterceptStdError, target.Half()*s.meanError(b.session.Scale(countsLeaf))))
+		m.InterceptStdError = saturate(
+			math.Hypot(m.InterceptStdError, target.Half()*s.meanError(b.session.Scale(countsLeaf))))
 		if len(step.Edges) == 0 {
 			continue
 		}

@@ -22,10 +22,14 @@ func newCoupling(b *booster) *coupling {
 	return c
 }
 
-func (c *coupling) constant() int { return len(c.moved) - 1 }
+func (c *coupling) constant() int {
+	return len(c.moved) - 1
+}
 
 // mean returns the mean of an entry over the records, from the sum of the entry times the constant.
-func (c *coupling) mean(sum float64) float64 { return sum / linear.Kappa / c.records }
+func (c *coupling) mean(sum float64) float64 {
+	return sum / linear.Kappa / c.records
+}
 
 // add records an update of the predictions by theta times an entry of x.
 func (c *coupling) add(theta float64, entry int) {
@@ -91,7 +95,8 @@ func (c *coupling) shiftOf(s *shape) []float64 {
 		mean = c.mean(c.b.score[c.constant()])
 	} else {
 		e := c.entry(s)
-		along, square, mean = c.moved[e], c.b.second.At(e, e), c.mean(c.b.second.At(e, c.constant()))
+		along, square, mean = c.moved[e], c.b.second.At(e, e),
+			c.mean(c.b.second.At(e, c.constant()))
 	}
 	slope := 0.
 	r := s.regress(s.values, s.groups.centers)

@@ -17,7 +17,8 @@ import (
 func coupledSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -4, Upper: 4}, {Name: "b", Ranged: true, Lower: -4, Upper: 4},
+		{Name: "a", Ranged: true, Lower: -4, Upper: 4},
+		{Name: "b", Ranged: true, Lower: -4, Upper: 4},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
 	}
 	data := make([]dataset.ColumnData, 3)
@@ -77,7 +78,8 @@ func TestCouplingForesees(t *testing.T) {
 				size += square(want[k])
 			}
 			if !(size > 0) || wrong > .01*size {
-				t.Errorf("part %d on shape %d: off by %.3f of the size", moving, i, math.Sqrt(wrong/size))
+				t.Errorf("part %d on shape %d: off by %.3f of the size", moving, i,
+					math.Sqrt(wrong/size))
 			}
 		}
 	}
@@ -137,7 +139,8 @@ func TestJointPassIsExact(t *testing.T) {
 	b := coupledSample(t, 9001).booster(t, 3)
 	b.clamp = clamp{limit: .4, slope: 1}
 	all := b.passes(0, manyRounds-1)[0]
-	joint, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records, all.sumsStatistic)
+	joint, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records,
+		all.sumsStatistic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +148,8 @@ func TestJointPassIsExact(t *testing.T) {
 	b.inTurn = true
 	b.rounds = 1
 	for i, x := range b.passes(0, 0) {
-		one, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records, x.sumsStatistic)
+		one, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records,
+			x.sumsStatistic)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,12 +17,16 @@ type releases interface {
 // additiveReleases has a leaf with one draw per epoch for each kind of sums.
 type additiveReleases struct{ session *mechanism.Session }
 
-func (r additiveReleases) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
+func (r additiveReleases) sizes(
+	epoch int, x mechanism.Bounded[mechanism.Vector],
+) ([]float64, error) {
 	out, err := mechanism.GaussianDraw(r.session, residualsLeaf, epoch, x)
 	return out.Value(), err
 }
 
-func (r additiveReleases) linear(epoch, part, parts int, x *mechanism.Cross) ([]float64, float64, error) {
+func (r additiveReleases) linear(
+	epoch, part, parts int, x *mechanism.Cross,
+) ([]float64, float64, error) {
 	if parts == 1 { // the draw is spent as a whole
 		out, err := mechanism.GaussianDraw(r.session, linearLeaf, epoch, x.Bound())
 		return out.Value(), x.Bound().Sensitivity() / r.session.Mu(linearLeaf), err
@@ -30,12 +34,16 @@ func (r additiveReleases) linear(epoch, part, parts int, x *mechanism.Cross) ([]
 	return r.part(linearLeaf, epoch, part, parts, x.Bound())
 }
 
-func (r additiveReleases) shape(epoch, part, parts int, x *mechanism.BinSums) ([]float64, float64, error) {
+func (r additiveReleases) shape(
+	epoch, part, parts int, x *mechanism.BinSums,
+) ([]float64, float64, error) {
 	return r.part(shapesLeaf, epoch, part, parts, x.Bound())
 }
 
 // part spends a part of the epoch's draw.
-func (r additiveReleases) part(leaf string, epoch, part, parts int, x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
+func (r additiveReleases) part(
+	leaf string, epoch, part, parts int, x mechanism.Bounded[mechanism.Vector],
+) ([]float64, float64, error) {
 	out, err := mechanism.GaussianPart(r.session, leaf, epoch, part, parts, x)
 	return out.Value(), x.Sensitivity() * sqrtParts(parts) / r.session.Mu(leaf), err
 }
@@ -46,7 +54,12 @@ func (b *booster) epoch(epoch int) (clamp, error) {
 	b.clamp = clamp{limit: classClip, slope: 1}
 	if !b.classes {
 		if b.inTurn && epoch > 0 {
-			if err := b.correct(epoch, 0, pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: b.clamp.limit, Counts: b.residualCounts}}); err != nil {
+			if err := b.correct(epoch, 0,
+				pass{sumsStatistic: sumsStatistic{
+					Of:     b.state,
+					Clip:   b.clamp.limit,
+					Counts: b.residualCounts,
+				}}); err != nil {
 				return clamp{}, err
 			}
 		}
@@ -85,7 +98,10 @@ type pass struct {
 // updates, alternately forward and backward.
 func (b *booster) passes(epoch, round int) []pass {
 	clip := b.clamp.limit
-	all := pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}, shapes: slices.Clone(b.shapes)}
+	all := pass{
+		sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true},
+		shapes:        slices.Clone(b.shapes),
+	}
 	if round == b.rounds-1 {
 		all.Counts = b.residualCounts
 	}
@@ -96,7 +112,8 @@ func (b *booster) passes(epoch, round int) []pass {
 	for i, s := range all.shapes {
 		list := []int{s.bins}
 		steps := []int{len(s.values)}
-		each = append(each, pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
+		each = append(each,
+			pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
 		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
 	}
 	if b.inTurn {
@@ -126,7 +143,8 @@ func (b *booster) correct(epoch, round int, x pass) error {
 		c.moveLine(step)
 	}
 	for i, s := range x.shapes {
-		if err := b.correctShape(epoch, round*len(b.shapes)+x.first+i, s, acc.steps[i], c); err != nil {
+		if err := b.correctShape(epoch, round*len(b.shapes)+x.first+i, s, acc.steps[i],
+			c); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,13 @@ type correction struct {
 
 func newCorrection(m *linear.Moments) *correction {
 	k := len(m.Spectrum().Values)
-	c := &correction{spectrum: m.Spectrum(), eigen: make([]float64, k), theta: make([]float64, k), mean: make([]float64, k), shrink: make([]float64, k)}
+	c := &correction{
+		spectrum: m.Spectrum(),
+		eigen:    make([]float64, k),
+		theta:    make([]float64, k),
+		mean:     make([]float64, k),
+		shrink:   make([]float64, k),
+	}
 	floor := max(linear.RidgeFactor*m.Sigma()*math.Sqrt(2*float64(k)), math.SmallestNonzeroFloat32)
 	for i, e := range c.spectrum.Values {
 		c.eigen[i] = max(e, floor)

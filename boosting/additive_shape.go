@@ -183,7 +183,14 @@ type posterior struct {
 
 func newShape(column, bins int, g binGroups) *shape {
 	k := len(g.counts)
-	s := &shape{column: column, bins: bins, groups: g, kernel: mat.NewSymDense(k, nil), values: make([]float64, k), mean: make([]float64, k)}
+	s := &shape{
+		column: column,
+		bins:   bins,
+		groups: g,
+		kernel: mat.NewSymDense(k, nil),
+		values: make([]float64, k),
+		mean:   make([]float64, k),
+	}
 	for b := range k {
 		for c := b; c < k; c++ {
 			s.kernel.SetSym(b, c, math.Exp(float64(b-c)/float64(k)/smoothness))
@@ -227,7 +234,8 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 		signal[i], energy[i] = max(e, 0), turned.AtVec(i)*turned.AtVec(i)
 		largest = max(largest, e)
 	}
-	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, shapeMost/largest, shapeSteps), signal, energy)
+	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, shapeMost/largest, shapeSteps),
+		signal, energy)
 	for i, e := range signal {
 		signal[i] = t * e / (1 + t*e)
 		turned.SetVec(i, turned.AtVec(i)*signal[i])
@@ -283,4 +291,6 @@ func saturate(x float64) float64 {
 	return min(max(x, -largestNumber), largestNumber)
 }
 
-func sqrtParts(parts int) float64 { return math.Sqrt(float64(parts)) }
+func sqrtParts(parts int) float64 {
+	return math.Sqrt(float64(parts))
+}

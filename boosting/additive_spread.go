@@ -35,7 +35,11 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 		}
 		cells := c.cells(theta[c.slot], cov.At(c.slot, c.slot), curve, b.session.Scale(countsLeaf))
 		if variance, noise, known := b.moments.Distribution().Variance(c.slot); known {
-			cells.Line = &regression.Line{Coefficient: theta[c.slot], Variance: variance, Noise: noise}
+			cells.Line = &regression.Line{
+				Coefficient: theta[c.slot],
+				Variance:    variance,
+				Noise:       noise,
+			}
 		}
 		spread := cells.Spread().Plus(out[c.column], lines[c.column])
 		spread.Unit = out[c.column].Unit
@@ -68,7 +72,11 @@ func (c counted) cells(slope, variance float64, curve *shape, sigma float64) reg
 	if curve != nil {
 		steps = len(curve.values)
 	}
-	out := regression.Cells{Counts: c.counts, Basis: mat.NewDense(len(c.counts), 1+steps, nil), Cov: mat.NewSymDense(1+steps, nil)}
+	out := regression.Cells{
+		Counts: c.counts,
+		Basis:  mat.NewDense(len(c.counts), 1+steps, nil),
+		Cov:    mat.NewSymDense(1+steps, nil),
+	}
 	for bin := range c.counts {
 		middle := (2*float64(bin)+1)/float64(len(c.counts)) - 1
 		out.Values, out.Noise = append(out.Values, slope*middle), append(out.Noise, sigma)
@@ -198,4 +206,6 @@ func (s *shape) meanError(sigma float64) float64 {
 	return sigma / total * math.Sqrt(sum)
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}

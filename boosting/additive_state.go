@@ -77,19 +77,32 @@ type kept struct {
 }
 
 // lists returns the number of lists of bins: of numbers, of the score, of values.
-func (s *state) lists() int { return len(s.Slots) + 1 + len(s.Values) }
+func (s *state) lists() int {
+	return len(s.Slots) + 1 + len(s.Values)
+}
 
 // Steps implements [mechanism.State].
-func (s *state) Steps() int { return len(s.Moves) }
+func (s *state) Steps() int {
+	return len(s.Moves)
+}
 
 // Begin implements [mechanism.State]: it encodes the records, predicts them with the initial model and computes
 // their fine bins.
-func (s *state) Begin(b dataset.Block) mechanism.Kept { return s.begin(b, !s.rowless) }
+func (s *state) Begin(b dataset.Block) mechanism.Kept {
+	return s.begin(b, !s.rowless)
+}
 
 // begin implements Begin, with or without keeping the rows.
 func (s *state) begin(b dataset.Block, keepRows bool) *kept {
 	n := b.Len()
-	k := &kept{state: s, n: n, joined: make([]bool, s.lists()), y: make([]int16, n), f: make([]float64, n), bins: make([][]uint8, s.lists())}
+	k := &kept{
+		state:  s,
+		n:      n,
+		joined: make([]bool, s.lists()),
+		y:      make([]int16, n),
+		f:      make([]float64, n),
+		bins:   make([][]uint8, s.lists()),
+	}
 	rows := s.encode(b)
 	defer s.rows.Put(rows)
 	for i, y := range rows.Y {
@@ -161,7 +174,9 @@ func (k *kept) Take(step int, b dataset.Block) {
 		k.enter(m.Map, step)
 	case m.Theta != nil:
 		f := k.mutablePredictions()
-		k.eachFeature(func(phi [][]int16, from int) { gram.AddProducts(f[from:][:len(phi[0])], phi, m.Theta) })
+		k.eachFeature(func(phi [][]int16, from int) {
+			gram.AddProducts(f[from:][:len(phi[0])], phi, m.Theta)
+		})
 	default:
 		table := (*[fineBins]float64)(m.Table)
 		bins := k.list(m.Bins)

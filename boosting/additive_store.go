@@ -19,7 +19,9 @@ const (
 	featureGroup
 )
 
-func (s *state) inputLists() int { return binLists + s.lists() }
+func (s *state) inputLists() int {
+	return binLists + s.lists()
+}
 
 // BeginStorable implements [mechanism.StorableState].
 func (s *state) BeginStorable(b dataset.Block) mechanism.StorableBlock {
@@ -28,7 +30,13 @@ func (s *state) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 
 // Open implements [mechanism.StorableState].
 func (s *state) Open(n, done int, from mechanism.ColumnStore) mechanism.StorableBlock {
-	k := &kept{state: s, n: n, store: from, bins: make([][]uint8, s.lists()), joined: make([]bool, s.lists())}
+	k := &kept{
+		state:  s,
+		n:      n,
+		store:  from,
+		bins:   make([][]uint8, s.lists()),
+		joined: make([]bool, s.lists()),
+	}
 	for i, m := range s.Moves[:done] {
 		if m.Map != nil {
 			k.features = m.Map

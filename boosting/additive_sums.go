@@ -12,15 +12,20 @@ type countsStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x countsStatistic) State() mechanism.State { return x.Of }
+func (x countsStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (countsStatistic) BlockRows() int { return blockRows }
+func (countsStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic].
 func (x countsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	lists := len(x.Of.Slots) + 1
-	return &countsPass{m.NewHistogram(repeatOne(lists), fineBins), make([][]uint16, lists), newResidualHistogram(m, x.Counts), nil}
+	return &countsPass{m.NewHistogram(repeatOne(lists), fineBins), make([][]uint16, lists),
+		newResidualHistogram(m, x.Counts), nil}
 }
 
 func repeatOne(n int) []int {
@@ -70,14 +75,22 @@ type sumsStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x sumsStatistic) State() mechanism.State { return x.Of }
+func (x sumsStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (sumsStatistic) BlockRows() int { return blockRows }
+func (sumsStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic].
 func (x sumsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	p := &sumsPass{lists: x.Lists, residuals: newResidualHistogram(m, x.Counts), clamped: mechanism.NewClamped(x.Clip)}
+	p := &sumsPass{
+		lists:     x.Lists,
+		residuals: newResidualHistogram(m, x.Counts),
+		clamped:   mechanism.NewClamped(x.Clip),
+	}
 	if x.Line {
 		f := linear.FrameOf(x.Of.Columns, x.Of.Ranges)
 		p.cross, p.x = m.NewCross(f.Slots(), f.NormLimit(), x.Clip), make([][]int16, f.Slots())

@@ -26,7 +26,8 @@ import (
 func curvedSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
 		{Name: "c", Ranged: true, Lower: -1, Upper: 2},
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
@@ -39,14 +40,17 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 		c := float64(i % 2)
 		k := int32(i / 2 % 2)
 		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.Next()
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Floats, c)
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a),
+			append(data[1].Floats, b), append(data[2].Floats, c)
 		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
 	}
 	return table(t, columns, data)
 }
 
 // additive plans and runs the additive trainer. It also returns the session.
-func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+func (x sample) additive(
+	t testing.TB, epsilon float64, rel budget.Relation,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := Additive{}.Plan(x.facts(rel))
 	if err != nil {
@@ -79,7 +83,8 @@ func TestAdditiveFindsCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all, linear := regression.R2(got, target), regression.R2(line, target); all < .97 || linear > .8 {
+		if all, linear := regression.R2(got, target), regression.R2(line, target); all < .97 ||
+			linear > .8 {
 			t.Errorf("%v: R² %v, of the linear part alone %v", rel, all, linear)
 		}
 		for _, s := range m.Shapes {
@@ -183,9 +188,14 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 // cells, with only categories, or with a constant target.
 func TestAdditiveOfNothing(t *testing.T) {
 	only := table(t, []dataset.Column{
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
 	}, []dataset.ColumnData{{Codes: []int32{0, 1, 2}}, {Floats: []float64{0, math.NaN(), 1}}})
-	tables := map[string]sample{"no rows": curvedSample(t, 0, 0), "one row": curvedSample(t, 1, 0), "categories": only}
+	tables := map[string]sample{
+		"no rows":    curvedSample(t, 0, 0),
+		"one row":    curvedSample(t, 1, 0),
+		"categories": only,
+	}
 	strange := curvedSample(t, 0, 0)
 	data := make([]dataset.ColumnData, 5)
 	for i := range 200 {
@@ -206,7 +216,13 @@ func TestAdditiveOfNothing(t *testing.T) {
 			fit, _ := x.additive(t, 1, rel)
 			m := fit.Model.(*regression.Additive)
 			if name == "absurd ranges" { // the pipeline saturates what is linear
-				m.Linear = regression.Linear{Target: m.Target, Columns: m.Columns, Terms: make([]regression.Term, 0), Lower: m.Lower, Upper: m.Upper}
+				m.Linear = regression.Linear{
+					Target:  m.Target,
+					Columns: m.Columns,
+					Terms:   make([]regression.Term, 0),
+					Lower:   m.Lower,
+					Upper:   m.Upper,
+				}
 				m.Score = nil
 			}
 			if err := m.Validate(); err != nil {
@@ -231,7 +247,15 @@ func TestAdditivePrivateInputs(t *testing.T) {
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Counts: countsBySize})
+	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records,
+		sumsStatistic{
+			Of:     b.state,
+			Clip:   clip,
+			Line:   true,
+			Lists:  []int{s.bins},
+			Steps:  []int{len(s.values)},
+			Counts: countsBySize,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +266,8 @@ func TestAdditivePrivateInputs(t *testing.T) {
 
 func TestAdditiveRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, linear.MaxSlots+1)
-	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, linear.ErrTooWide) {
+	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err,
+		linear.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -255,7 +280,8 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Additive{}.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove))
+	_, err = Additive{}.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
+		x.data(budget.AddRemove))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -269,12 +295,15 @@ func TestGroup(t *testing.T) {
 		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
 		records := rapid.Float64Range(minRecords, 1e5).Draw(t, "records")
 		g := groupBins(counts, sigma, records)
-		if len(g.counts) != len(g.edges)+1 || g.stepOf[0] != 0 || int(g.stepOf[fineBins-1]) != len(g.edges) {
-			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.stepOf[fineBins-1])
+		if len(g.counts) != len(g.edges)+1 || g.stepOf[0] != 0 ||
+			int(g.stepOf[fineBins-1]) != len(g.edges) {
+			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges),
+				g.stepOf[fineBins-1])
 		}
 		for b := 1; b < fineBins; b++ {
 			begins := slices.Contains(g.edges, b)
-			if step := int(g.stepOf[b]) - int(g.stepOf[b-1]); step != 0 && step != 1 || begins != (step == 1) {
+			if step := int(g.stepOf[b]) - int(g.stepOf[b-1]); step != 0 && step != 1 ||
+				begins != (step == 1) {
 				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
 			}
 		}
@@ -296,7 +325,8 @@ func TestGroup(t *testing.T) {
 	}
 	counts[0] = 9 * 2550
 	if g = groupBins(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
-		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins", len(g.counts), g.edges[0])
+		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins",
+			len(g.counts), g.edges[0])
 	}
 }
 
@@ -306,7 +336,8 @@ func TestTwoValued(t *testing.T) {
 	for _, c := range []struct {
 		sigma, records float64
 		want           bool
-	}{{10, 1000, true}, {10, 1200, false}, {10, 1025, true}, {10, 1035, false}, {300, 1000, false}} {
+	}{{10, 1000, true}, {10, 1200, false}, {10, 1025, true}, {10, 1035, false},
+		{300, 1000, false}} {
 		if got := twoValued(counts, c.sigma, c.records); got != c.want {
 			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
 		}
@@ -380,10 +411,12 @@ func TestShapeLearns(t *testing.T) {
 func TestLikeliest(t *testing.T) {
 	signal := []float64{100, 50, 1}
 	energy := []float64{41, 21, 1.1}
-	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal,
+		energy); math.Abs(got-.4) > .05 {
 		t.Errorf("variance factor %v, want about .4", got)
 	}
-	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 20), signal,
+		[]float64{.9, .5, .2}); got != 0 {
 		t.Errorf("variance factor %v of noise", got)
 	}
 }
@@ -392,7 +425,12 @@ func TestLikeliest(t *testing.T) {
 // and that the covariance matches the noise.
 func TestCorrectionConverges(t *testing.T) {
 	a := mat.NewSymDense(3, []float64{900, 200, 0, 200, 700, 100, 0, 100, 400})
-	c := &correction{spectrum: linear.NewSpectrum(a), theta: make([]float64, 3), mean: make([]float64, 3), shrink: make([]float64, 3)}
+	c := &correction{
+		spectrum: linear.NewSpectrum(a),
+		theta:    make([]float64, 3),
+		mean:     make([]float64, 3),
+		shrink:   make([]float64, 3),
+	}
 	c.eigen = c.spectrum.Values
 	want := []float64{.5, -.2, .1}
 	for range 5 {

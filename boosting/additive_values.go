@@ -52,7 +52,8 @@ type valuesStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x valuesStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &valuesPass{x, m.NewHistogram(repeatOne(len(x.Columns)), slices.Max(x.Levels)+1), make([][]uint16, len(x.Columns)), nil}
+	return &valuesPass{x, m.NewHistogram(repeatOne(len(x.Columns)), slices.Max(x.Levels)+1),
+		make([][]uint16, len(x.Columns)), nil}
 }
 
 type valuesPass struct {
@@ -78,7 +79,9 @@ func (p *valuesPass) Add(b mechanism.Block) {
 	p.hist.Add(p.bins)
 }
 
-func (p *valuesPass) Cells() mechanism.Cells { return p.hist.Cells() }
+func (p *valuesPass) Cells() mechanism.Cells {
+	return p.hist.Cells()
+}
 
 // valueGroups are the steps of a column of many values.
 type valueGroups struct {
@@ -97,7 +100,9 @@ func groupValues(counts []float64) valueGroups {
 	}
 	own := listed
 	if listed > mostValues {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Compare(counts[b], counts[a])
+		})
 		own = mostValues
 		slices.Sort(order[:own])
 	}
@@ -132,7 +137,8 @@ func (b *booster) countValues() error {
 	if err != nil {
 		return err
 	}
-	released, err := mechanism.GaussianShare(b.session, countsLeaf, 0, 0, b.countParts(len(many)), acc.hist.Bound())
+	released, err := mechanism.GaussianShare(b.session, countsLeaf, 0, 0, b.countParts(len(many)),
+		acc.hist.Bound())
 	if err != nil {
 		return err
 	}
@@ -145,7 +151,13 @@ func (b *booster) countValues() error {
 		g := groupValues(counts)
 		b.state.Columns[j] = linear.Frequent(b.columns[j], counts, seenValue*sigma)
 		b.state.Values = append(b.state.Values, valueList{j, g.of})
-		s := &shape{column: j, bins: len(numbers) + 1 + i, levels: &g, values: make([]float64, len(g.counts)), mean: make([]float64, len(g.counts))}
+		s := &shape{
+			column: j,
+			bins:   len(numbers) + 1 + i,
+			levels: &g,
+			values: make([]float64, len(g.counts)),
+			mean:   make([]float64, len(g.counts)),
+		}
 		s.groups.counts = g.divisors(sigma)
 		b.valued = append(b.valued, s)
 	}
@@ -169,7 +181,8 @@ func (s *shape) learnIndependent(deviation []float64) []float64 {
 		signal[i], energy[i] = 1/(d*d), s.mean[i]*s.mean[i]/(d*d)
 		largest = max(largest, signal[i])
 	}
-	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, max(shapeMost/largest, 1), shapeSteps), signal, energy)
+	t, _ := mostLikelyVariance(
+		geometricGrid(shapeLeast/largest, max(shapeMost/largest, 1), shapeSteps), signal, energy)
 	s.last = posterior{nil, signal, deviation}
 	step := make([]float64, len(deviation))
 	for i, x := range signal {
@@ -307,7 +320,9 @@ func (b *booster) addValues(m *regression.Additive) {
 // given, plus those of the steps, less their mean m over the released counts, which goes to the intercept. With
 // C the variances of the noise in the values, p the shares of the steps, s the noise of a count and n the
 // number of records, the variance of such an effect is C_v (1 - 2 p_v) + sum p^2 C + sum (s (f - m)/n)^2.
-func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, add func(regression.Term, int)) {
+func (b *booster) valueTerms(
+	m *regression.Additive, s *shape, entries []int, add func(regression.Term, int),
+) {
 	sigma := b.session.Scale(countsLeaf)
 	half := b.frame.Target().Half()
 	p := s.levels.shares(sigma)
@@ -320,7 +335,8 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 		total += max(s.levels.counts[k], 0)
 	}
 	for k, f := range s.values {
-		common += p[k]*p[k]*noise.At(k, k) + float64(s.levels.sizes[k])*square(sigma*(f-mean)/max(total, minRecords))
+		common += p[k]*p[k]*noise.At(k, k) +
+			float64(s.levels.sizes[k])*square(sigma*(f-mean)/max(total, minRecords))
 	}
 	m.Intercept = saturate(m.Intercept + half*mean)
 	m.InterceptStdError = saturate(math.Hypot(m.InterceptStdError, half*math.Sqrt(common)))
@@ -333,7 +349,8 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 		t.StdError = half * math.Sqrt(max(noise.At(k, k)*(1-2*p[k])+common, 0))
 		if at := int(levels[code]); at < len(entries) {
 			entry = entries[at]
-			t.Coefficient, t.StdError = t.Coefficient+m.Terms[entry].Coefficient, math.Hypot(t.StdError, m.Terms[entry].StdError)
+			t.Coefficient, t.StdError = t.Coefficient+m.Terms[entry].Coefficient,
+				math.Hypot(t.StdError, m.Terms[entry].StdError)
 		}
 		t.Coefficient, t.StdError = saturate(t.Coefficient), saturate(t.StdError)
 		add(t, entry)
@@ -365,7 +382,8 @@ func (b *booster) valueSpread(s *shape, theta []float64, cov *mat.SymDense) regr
 	}
 	c := regression.Cells{
 		Values: b.effects(s, theta), Counts: s.levels.counts,
-		Basis: mat.NewDense(steps, len(slots)+steps, nil), Cov: mat.NewSymDense(len(slots)+steps, nil),
+		Basis: mat.NewDense(steps, len(slots)+steps, nil),
+		Cov:   mat.NewSymDense(len(slots)+steps, nil),
 	}
 	for i, k := range slots {
 		for j, l := range slots[i:] {

@@ -51,7 +51,8 @@ var (
 	ErrPublished = errors.New("BRC as published needs a public number of records")
 	// ErrIndicator is returned at plan time for a column with a missing-cell indicator: a random classifier
 	// uses one number of a column.
-	ErrIndicator = errors.New("BRC takes no indicator of missing cells; declare a missing value, or choose another method")
+	ErrIndicator = errors.New(
+		"BRC takes no indicator of missing cells; declare a missing value, or choose another method")
 	// ErrNoPrivate is returned at plan time for a run that protects private columns if neither a feature nor the
 	// target is private.
 	ErrNoPrivate = errors.New("BRC needs a private column")
@@ -96,11 +97,15 @@ const (
 )
 
 // Name returns "brc".
-func (BRC) Name() string { return "brc" }
+func (BRC) Name() string {
+	return "brc"
+}
 
 // Gathers returns true: the public classifier is fitted to all rows, and the weights of records are kept in
 // memory.
-func (BRC) Gathers() bool { return true }
+func (BRC) Gathers() bool {
+	return true
+}
 
 // PureForm returns the trainer, with the form [Laplace] unless a form is set.
 func (t BRC) PureForm() method.Trainer {
@@ -111,7 +116,9 @@ func (t BRC) PureForm() method.Trainer {
 }
 
 // FormName returns the form.
-func (t BRC) FormName() string { return t.Form }
+func (t BRC) FormName() string {
+	return t.Form
+}
 
 // Node names of the plan.
 const (
@@ -122,7 +129,9 @@ const (
 	startLeaf     = "start"
 )
 
-func classNode(c int) string { return fmt.Sprintf("class-%d", c) }
+func classNode(c int) string {
+	return fmt.Sprintf("class-%d", c)
+}
 
 // settings are the public facts of a run with defaults filled in.
 type settings struct {
@@ -134,18 +143,23 @@ type settings struct {
 }
 
 func (t BRC) settings() (settings, error) {
-	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper, t.Intercept}
+	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper,
+		t.Form == Paper, t.Intercept}
 	if out.intercept == "" {
 		out.intercept = randomIntercept
 	}
 	if !slices.Contains(intercepts(), out.intercept) {
-		return out, fmt.Errorf("%w: brc with intercept %q; use one of %v", method.ErrForm, t.Intercept, intercepts())
+		return out,
+			fmt.Errorf("%w: brc with intercept %q; use one of %v", method.ErrForm, t.Intercept,
+				intercepts())
 	}
 	if forms := []string{"", Gaussian, Laplace, Paper}; !slices.Contains(forms, t.Form) {
 		return out, fmt.Errorf("%w: brc %q; use one of %v", method.ErrForm, t.Form, forms[1:])
 	}
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
-		return out, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultBRCRounds)
+		return out,
+			fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds,
+				MaxRounds, DefaultBRCRounds)
 	}
 	if out.rounds == 0 {
 		out.rounds = DefaultBRCRounds
@@ -157,8 +171,11 @@ func (t BRC) settings() (settings, error) {
 		out.lower = defaultWeightLower
 		out.upper = defaultWeightUpper
 	}
-	if !(out.lower >= leastWeight && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
-		return out, fmt.Errorf("%w: l = %v, u = %v; choose %v <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, leastWeight, maxWeightRatio, maxWeightRatio)
+	if !(out.lower >= leastWeight && out.lower <= out.upper && out.upper <= maxWeightRatio &&
+		out.upper <= maxWeightRatio*out.lower) {
+		return out,
+			fmt.Errorf("%w: l = %v, u = %v; choose %v <= l <= u <= %d with u/l at most %d",
+				ErrWeights, t.Lower, t.Upper, leastWeight, maxWeightRatio, maxWeightRatio)
 	}
 	return out, nil
 }
@@ -184,7 +201,8 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	share := linear.GramShare
 	root := budget.Seq(brcNode)
 	if f.Relation == budget.AddRemove {
-		root.Kids = append(root.Kids, set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
+		root.Kids = append(root.Kids,
+			set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
 		share *= 1 - brcCountShare
 	}
 	scores := scoreCount(len(f.Target().Categories))
@@ -192,17 +210,21 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 		var leaves []budget.Node
 		rounds := share / float64(scores)
 		if set.startsFromLabels(f) {
-			leaves = append(leaves, budget.GaussianLeaf(startLeaf, rounds*brcStartShare, 1).Of(mechanism.StatLabelSums))
+			leaves = append(leaves,
+				budget.GaussianLeaf(startLeaf, rounds*brcStartShare, 1).Of(mechanism.StatLabelSums))
 			rounds *= 1 - brcStartShare
 		}
-		root.Kids = append(root.Kids, budget.Seq(classNode(c), append(leaves, set.roundLeaves(rounds, agreement)...)...))
+		root.Kids = append(root.Kids,
+			budget.Seq(classNode(c), append(leaves, set.roundLeaves(rounds, agreement)...)...))
 	}
 	return root, nil
 }
 
 // startsFromLabels reports whether a run starts from a logistic regression of its private target on its features, all of
 // which are public: the public classifier of the paper, with noise. Forms of Laplace noise have no such start.
-func (set settings) startsFromLabels(f method.Facts) bool { return f.LabelOnly && !set.laplace }
+func (set settings) startsFromLabels(f method.Facts) bool {
+	return f.LabelOnly && !set.laplace
+}
 
 // roundLeaves returns the leaves of a boosting run, with one draw per round each.
 func (set settings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
@@ -210,7 +232,8 @@ func (set settings) roundLeaves(share float64, agreement budget.Statistic) []bud
 		return []budget.Node{set.leaf(agreementLeaf, share, set.rounds, agreement)}
 	}
 	return []budget.Node{
-		budget.ExponentialLeaf(interceptLeaf, share*interceptShare, set.rounds).Of(mechanism.StatIntercepts),
+		budget.ExponentialLeaf(interceptLeaf, share*interceptShare,
+			set.rounds).Of(mechanism.StatIntercepts),
 		set.leaf(agreementLeaf, share*(1-interceptShare), set.rounds, agreement),
 	}
 }
@@ -224,14 +247,16 @@ func scoreCount(classes int) int {
 }
 
 func (set settings) check(f method.Facts) error {
-	if len(f.Columns) == 0 || f.Target().Kind != dataset.Category || len(f.Target().Categories) < 2 {
+	if len(f.Columns) == 0 || f.Target().Kind != dataset.Category ||
+		len(f.Target().Categories) < 2 {
 		return ErrClasses
 	}
 	if slices.ContainsFunc(f.Columns, func(c dataset.Column) bool { return c.Indicator }) {
 		return ErrIndicator
 	}
 	if set.published && f.Relation == budget.AddRemove {
-		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published", ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
+		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published",
+			ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
 	}
 	return nil
 }
@@ -252,7 +277,8 @@ func checkFeatures(f method.Facts) error {
 }
 
 func errNoPrivate() error {
-	return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation", ErrNoPrivate)
+	return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation",
+		ErrNoPrivate)
 }
 
 // splitFeatures lists the features of the random classifiers and those of the public classifier. Without public
@@ -282,7 +308,9 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 		return nil, err
 	}
 	if rel := s.Relation(); rel != d.Relation {
-		return nil, fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation, d.Relation, rel)
+		return nil,
+			fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation,
+				d.Relation, rel)
 	}
 	s = s.Sub(brcNode)
 	classes := d.Target().Categories
@@ -316,7 +344,9 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 // the public number of
 // all records is used instead. Then every alpha is smaller by the share of records in a class: the steps are
 // shorter, but their signs are unchanged.
-func (set settings) records(ctx context.Context, s *mechanism.Session, d method.Data) (float64, error) {
+func (set settings) records(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (float64, error) {
 	counted := d.Records
 	if d.Relation == budget.AddRemove || method.PublicTarget(d.Relation, d.Target()) {
 		counted = counted.Known(len(d.Columns) - 1)
@@ -333,7 +363,9 @@ func (set settings) records(ctx context.Context, s *mechanism.Session, d method.
 }
 
 // leaf plans releases of one number with the noise of the run.
-func (set settings) leaf(name string, share float64, draws int, number budget.Statistic) budget.Node {
+func (set settings) leaf(
+	name string, share float64, draws int, number budget.Statistic,
+) budget.Node {
 	if set.laplace {
 		return budget.LaplaceLeaf(name, share, draws).Of(number)
 	}
@@ -341,7 +373,9 @@ func (set settings) leaf(name string, share float64, draws int, number budget.St
 }
 
 // release adds the noise of the run to one number.
-func (set settings) release(s *mechanism.Session, leaf string, draw int, x mechanism.Bounded[int64]) (float64, error) {
+func (set settings) release(
+	s *mechanism.Session, leaf string, draw int, x mechanism.Bounded[int64],
+) (float64, error) {
 	if set.laplace {
 		out, err := mechanism.Laplace(s, leaf, draw, x)
 		return out.Value(), err
@@ -354,4 +388,6 @@ func (set settings) release(s *mechanism.Session, leaf string, draw int, x mecha
 }
 
 // reference returns the initial private weight, sqrt(l u).
-func (set settings) reference() float64 { return math.Sqrt(set.lower * set.upper) }
+func (set settings) reference() float64 {
+	return math.Sqrt(set.lower * set.upper)
+}

@@ -19,7 +19,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-var brcRuns = flag.Int("brc.runs", 0, "measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)")
+var brcRuns = flag.Int("brc.runs", 0,
+	"measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)")
 
 // publicData is a public data set for classification. Its columns are numbers, or categories coded in alphabetical
 // order.
@@ -39,7 +40,10 @@ func readPublic(t *testing.T, file, target string, drop, public []string, codes 
 		for i, row := range rows[1:] {
 			cells[i] = row[j]
 		}
-		c := dataset.Column{Name: rows[0][j], Private: rows[0][j] != target && !slices.Contains(public, rows[0][j])}
+		c := dataset.Column{
+			Name:    rows[0][j],
+			Private: rows[0][j] != target && !slices.Contains(public, rows[0][j]),
+		}
 		var d dataset.ColumnData
 		for _, x := range cells {
 			v, err := strconv.ParseFloat(x, 64)
@@ -135,7 +139,8 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	if s, private := scale.Plan(); private {
 		root = budget.Seq("run", s, node)
 	}
-	priced, err := budget.Calibrate(root, budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation})
+	priced, err := budget.Calibrate(root,
+		budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -143,7 +148,8 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	ranges, err := scale.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(x.train.All()))
+	ranges, err := scale.Run(context.Background(), s.Sub("scaling"),
+		memory.NewRecords(x.train.All()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -154,13 +160,20 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 func (x trial) accuracy(m regression.Model) float64 {
 	x.t.Helper()
 	all := x.test.All().Block(0, x.test.Len())
-	rows := regression.Rows{N: x.test.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	rows := regression.Rows{
+		N:       x.test.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	columns := x.test.Schema().Columns
 	for j, c := range columns {
 		if c.Kind == dataset.Numeric {
 			rows.Numeric[c.Name] = all.Float(j, nil)
 		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, nil), Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     all.Codes(j, nil),
+				Categories: c.Categories,
+			}
 		}
 	}
 	score, err := m.Predict(nil, rows)
@@ -185,7 +198,8 @@ func (x trial) brc(published bool) float64 {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.session(node)
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(x.train.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s,
+		method.Data{Facts: facts, Records: memory.NewRecords(x.train.All()), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -198,7 +212,8 @@ func (x trial) gram() float64 {
 	columns := slices.Clone(x.train.Schema().Columns)
 	last := len(columns) - 1
 	columns[last] = dataset.Column{Name: columns[last].Name, Ranged: true, Lower: -1, Upper: 1}
-	node, err := adassp.JointGram{}.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
+	node, err := adassp.JointGram{}.Plan(
+		method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -221,7 +236,12 @@ func (x trial) gram() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: memory.NewRecords(tab.All()), Ranges: ranges})
+	fit, err := adassp.JointGram{}.Fit(context.Background(), s,
+		method.Data{
+			Facts:   method.Facts{Columns: columns},
+			Records: memory.NewRecords(tab.All()),
+			Ranges:  ranges,
+		})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -242,13 +262,16 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 		if c.Kind == dataset.Numeric {
 			var err error
-			if ranges[j], err = scaling.Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(x.train.All()), j); err != nil {
+			if ranges[j], err = scaling.Exact(context.Background(),
+				mechanism.NewMaker(budget.SubstitutePrivateColumns),
+				memory.NewRecords(x.train.All()), j); err != nil {
 				x.t.Fatal(err)
 			}
 		}
 	}
 	labels := labelsOf(x.train.All(), last, 1, 2)
-	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used), selectItems(columns, used), selectItems(ranges, used))
+	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used),
+		selectItems(columns, used), selectItems(ranges, used))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -278,8 +301,11 @@ func TestBRCOnPublicData(t *testing.T) {
 		data publicData
 	}{
 		{"Adult, one-hot", readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, false)},
-		{"Adult, integer codes", readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, true)},
-		{"credit default", readPublic(t, "credit_default.raw.csv.gz", "default.payment.next.month", []string{"ID"}, []string{"LIMIT_BAL", "SEX"}, false)},
+		{"Adult, integer codes",
+			readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, true)},
+		{"credit default",
+			readPublic(t, "credit_default.raw.csv.gz", "default.payment.next.month", []string{"ID"},
+				[]string{"LIMIT_BAL", "SEX"}, false)},
 	} {
 		measure := func(epsilon float64, rel budget.Relation, f func(trial) float64) float64 {
 			out := make([]float64, *brcRuns)
@@ -292,9 +318,11 @@ func TestBRCOnPublicData(t *testing.T) {
 		part := budget.SubstitutePrivateColumns
 		sub := budget.Substitute
 		t.Logf("%s: public columns only %.4f, all columns without noise %.4f", set.name,
-			measure(1, part, func(x trial) float64 { return x.publicOnly(false) }), measure(1, part, func(x trial) float64 { return x.publicOnly(true) }))
+			measure(1, part, func(x trial) float64 { return x.publicOnly(false) }),
+			measure(1, part, func(x trial) float64 { return x.publicOnly(true) }))
 		for _, epsilon := range []float64{.1, .3, .5, 1, 3, 5} {
-			t.Logf("%s | %v | BRC %.4f | as published %.4f | joint-gram %.4f || all private: BRC %.4f %.4f | joint-gram %.4f", set.name, epsilon,
+			t.Logf("%s | %v | BRC %.4f | as published %.4f | joint-gram %.4f || all private: BRC %.4f %.4f | joint-gram %.4f",
+				set.name, epsilon,
 				measure(epsilon, part, func(x trial) float64 { return x.brc(false) }),
 				measure(epsilon, part, func(x trial) float64 { return x.brc(true) }),
 				measure(epsilon, part, trial.gram),
@@ -313,16 +341,21 @@ func TestBRCTargets(t *testing.T) {
 		least   float64
 		f       func(trial) float64
 	}{
-		"integer codes at 1":         {true, 1, .73, func(x trial) float64 { return x.brc(false) }},
-		"one-hot at 1":               {false, 1, .75, func(x trial) float64 { return x.brc(false) }},
-		"one-hot at .3 above public": {false, .3, .66, func(x trial) float64 { return x.brc(false) }},
-		"joint Gram at .5":           {false, .5, .79, trial.gram},
+		"integer codes at 1": {true, 1, .73, func(x trial) float64 { return x.brc(false) }},
+		"one-hot at 1": {false, 1, .75, func(x trial) float64 {
+			return x.brc(false)
+		}},
+		"one-hot at .3 above public": {false, .3, .66, func(x trial) float64 {
+			return x.brc(false)
+		}},
+		"joint Gram at .5": {false, .5, .79, trial.gram},
 	} {
 		data := readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, c.codes)
 		var got []float64
 		for i := range 3 {
 			train, test := data.balanced(t, uint64(i))
-			got = append(got, c.f(trial{t, train, test, c.epsilon, budget.SubstitutePrivateColumns}))
+			got = append(got,
+				c.f(trial{t, train, test, c.epsilon, budget.SubstitutePrivateColumns}))
 		}
 		if m := median(got); m < c.least {
 			t.Errorf("%s: %.4f, want at least %v", name, m, c.least)

@@ -18,18 +18,22 @@ import (
 )
 
 // recorded runs a trainer under a recorder.
-func (x sample) recorded(t *testing.T, trainer related, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
+func (x sample) recorded(
+	t *testing.T, trainer related, tab *dataset.Table, rec *mechanism.Recorder,
+) *method.Fit {
 	t.Helper()
 	node, err := trainer.Plan(x.facts(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.tab = tab
-	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), x.data(trainer.relation))
+	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
+		x.data(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func (x sample) neighbours(t *testing.T, rel budget.Relation) []neighbour {
 			for code := range 4 {
 				row := [5]float64{v, v, float64(code % 3), float64(code), float64(code % 3)}
 				if rel == budget.SubstitutePrivateColumns { // public columns stay the same
-					row[0], row[2], row[4] = x.tab.Float(0)[at], float64(x.tab.Codes(2)[at]), float64(x.tab.Codes(4)[at])
+					row[0], row[2], row[4] = x.tab.Float(0)[at], float64(x.tab.Codes(2)[at]),
+						float64(x.tab.Codes(4)[at])
 				}
 				drop := 1
 				if rel == budget.AddRemove {
@@ -112,13 +117,16 @@ func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 // no input moved further than declared. Over 100 rounds the bound is attained.
 func TestBRCReplays(t *testing.T) {
 	for name, trainer := range map[string]related{
-		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Form: Laplace}},
-		"published":                  {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
-		"chosen intercept":           {BRC: BRC{Intercept: chosenIntercept, Lower: .25, Upper: 3}},
-		"chosen, substitute":         {BRC{Intercept: chosenIntercept, Form: Laplace}, budget.Substitute},
-		"no intercept":               {BRC: BRC{Intercept: zeroIntercept}},
-		"private columns":            {BRC{}, budget.SubstitutePrivateColumns},
-		"published, private columns": {BRC{Form: Paper, Rounds: 100}, budget.SubstitutePrivateColumns},
+		"add-remove": {}, "substitute": {relation: budget.Substitute},
+		"Laplace":          {BRC: BRC{Form: Laplace}},
+		"published":        {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
+		"chosen intercept": {BRC: BRC{Intercept: chosenIntercept, Lower: .25, Upper: 3}},
+		"chosen, substitute": {BRC{Intercept: chosenIntercept, Form: Laplace},
+			budget.Substitute},
+		"no intercept":    {BRC: BRC{Intercept: zeroIntercept}},
+		"private columns": {BRC{}, budget.SubstitutePrivateColumns},
+		"published, private columns": {BRC{Form: Paper, Rounds: 100},
+			budget.SubstitutePrivateColumns},
 	} {
 		n := 6
 		if trainer.relation == budget.SubstitutePrivateColumns {
@@ -162,7 +170,8 @@ func TestPublicSideIsPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+		priced, err := budget.Calibrate(budget.Seq("run", node),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,12 +195,22 @@ func TestPublicSideIsPublic(t *testing.T) {
 		}
 		p := testrows.Points(99)
 		for name, cell := range map[string]func(i int) (float64, int32){
-			"random":            func(i int) (float64, int32) { return 3 * p.Next(), int32(i / 3 % 4) },
-			"missing":           func(int) (float64, int32) { return math.NaN(), 3 },
-			"infinite":          func(i int) (float64, int32) { return math.Inf(i%2*2 - 1), int32(i % 4) },
-			"huge":              func(i int) (float64, int32) { return math.Copysign(1e308, p.Next()), 0 },
-			"the label":         func(i int) (float64, int32) { return float64(x.tab.Codes(4)[i]), x.tab.Codes(4)[i] },
-			"the public column": func(i int) (float64, int32) { return x.tab.Float(0)[i], x.tab.Codes(2)[i] },
+			"random": func(i int) (float64, int32) {
+				return 3 * p.Next(), int32(i / 3 % 4)
+			},
+			"missing": func(int) (float64, int32) { return math.NaN(), 3 },
+			"infinite": func(i int) (float64, int32) {
+				return math.Inf(i%2*2 - 1), int32(i % 4)
+			},
+			"huge": func(i int) (float64, int32) {
+				return math.Copysign(1e308, p.Next()), 0
+			},
+			"the label": func(i int) (float64, int32) {
+				return float64(x.tab.Codes(4)[i]), x.tab.Codes(4)[i]
+			},
+			"the public column": func(i int) (float64, int32) {
+				return x.tab.Float(0)[i], x.tab.Codes(2)[i]
+			},
 		} {
 			bs := make([]float64, 400)
 			ss := make([]int32, 400)
@@ -199,17 +218,21 @@ func TestPublicSideIsPublic(t *testing.T) {
 				bs[i], ss[i] = cell(i)
 			}
 			other, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, []dataset.ColumnData{
-				{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss}, {Codes: x.tab.Codes(4)},
+				{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss},
+				{Codes: x.tab.Codes(4)},
 			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b := run(other, first.Replay())
-			if !reflect.DeepEqual(a.public, b.public) || !reflect.DeepEqual(a.members, b.members) || !reflect.DeepEqual(a.start, b.start) {
+			if !reflect.DeepEqual(a.public, b.public) || !reflect.DeepEqual(a.members, b.members) ||
+				!reflect.DeepEqual(a.start, b.start) {
 				t.Errorf("private columns that are %s reach the public classifier", name)
 			}
 			if reflect.DeepEqual(a.private.weights, b.private.weights) {
-				t.Errorf("the private weights do not depend on private columns that are %s: the test would see nothing", name)
+				t.Errorf(
+					"the private weights do not depend on private columns that are %s: the test would see nothing",
+					name)
 			}
 		}
 	}

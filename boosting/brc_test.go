@@ -29,9 +29,16 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 		classes = []string{"no", "yes"}
 	}
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1, Private: true},
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "b", Ranged: true, Lower: -1, Upper: 1, Private: true},
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
-		{Name: "s", Kind: dataset.Category, Categories: []string{"t", "u", "v"}, Other: true, Private: true},
+		{
+			Name:       "s",
+			Kind:       dataset.Category,
+			Categories: []string{"t", "u", "v"},
+			Other:      true,
+			Private:    true,
+		},
 		{Name: "class", Kind: dataset.Category, Categories: classes},
 	}
 	data := make([]dataset.ColumnData, 5)
@@ -66,7 +73,9 @@ type related struct {
 }
 
 // boosted plans and runs a trainer. It also returns the session.
-func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regression.Classifier, *mechanism.Session) {
+func (x sample) boosted(
+	t testing.TB, trainer related, epsilon float64,
+) (*regression.Classifier, *mechanism.Session) {
 	t.Helper()
 	node, err := trainer.Plan(x.facts(trainer.relation))
 	if err != nil {
@@ -81,7 +90,9 @@ func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regres
 }
 
 // checkScore validates the first score of a classifier.
-func checkScore(m *regression.Classifier) error { return m.Scores[0].(*regression.Votes).Validate() }
+func checkScore(m *regression.Classifier) error {
+	return m.Scores[0].(*regression.Votes).Validate()
+}
 
 // accuracy returns the accuracy of a model on the sample itself.
 func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
@@ -117,7 +128,8 @@ func TestBRCLearns(t *testing.T) {
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
 		"no intercept":    {related{BRC: BRC{Intercept: zeroIntercept}}, .65},
 		"chosen":          {related{BRC: BRC{Intercept: chosenIntercept}}, .7},
-		"chosen, paper":   {related{BRC{Form: Paper, Intercept: chosenIntercept}, budget.SubstitutePrivateColumns}, .6},
+		"chosen, paper": {related{BRC{Form: Paper, Intercept: chosenIntercept},
+			budget.SubstitutePrivateColumns}, .6},
 	} {
 		fit, _ := x.boosted(t, c.trainer, 3)
 		if err := checkScore(fit); err != nil {
@@ -146,11 +158,20 @@ func TestBRCNoise(t *testing.T) {
 		composition budget.Composition
 		want        float64
 	}{{true, budget.Basic, 35.4}, {true, budget.Tight, 27.9}, {false, budget.Tight, 21.1}} {
-		node, err := BRC{Rounds: 25, Form: map[bool]string{true: Laplace}[c.laplace]}.Plan(x.facts(budget.Substitute))
+		node, err := BRC{
+			Rounds: 25,
+			Form:   map[bool]string{true: Laplace}[c.laplace],
+		}.Plan(x.facts(budget.Substitute))
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(node, budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute, Composition: c.composition})
+		priced, err := budget.Calibrate(node,
+			budget.Target{
+				Epsilon:     1,
+				Delta:       1e-6,
+				Relation:    budget.Substitute,
+				Composition: c.composition,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +181,8 @@ func TestBRCNoise(t *testing.T) {
 			got = math.Sqrt2 / law.Epsilon
 		}
 		if math.Abs(got-c.want) > .05 || law.Draws != 25 {
-			t.Errorf("Laplace %v, %v: standard deviation %.3f, want %.1f", c.laplace, c.composition, got, c.want)
+			t.Errorf("Laplace %v, %v: standard deviation %.3f, want %.1f", c.laplace, c.composition,
+				got, c.want)
 		}
 	}
 }
@@ -168,7 +190,11 @@ func TestBRCNoise(t *testing.T) {
 // TestBRCSpendsItsPlan checks that every draw of every leaf is released once, with sensitivity u under add-remove and
 // 2u otherwise.
 func TestBRCSpendsItsPlan(t *testing.T) {
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2, budget.Substitute: 4, budget.SubstitutePrivateColumns: 4} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:                2,
+		budget.Substitute:               4,
+		budget.SubstitutePrivateColumns: 4,
+	} {
 		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
 			_, s := classSample(t, 300, classes...).boosted(t, related{BRC{Rounds: 7}, rel}, 1)
 			agreements := 0
@@ -201,11 +227,14 @@ func TestBRCKeys(t *testing.T) {
 		upper      float64
 		intercepts bool
 	}{
-		"none":   {nil, BRC{}, defaultWeightUpper, false},
-		"lower":  {method.Values{lowerKey: .1}, BRC{Lower: .1, Upper: defaultWeightUpper}, defaultWeightUpper, false},
-		"upper":  {method.Values{upperKey: 3.}, BRC{Lower: defaultWeightLower, Upper: 3}, 3, false},
-		"chosen": {method.Values{upperKey: 3., "intercept": chosenIntercept}, BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept}, 3, true},
-		"zero":   {method.Values{"intercept": zeroIntercept}, BRC{Intercept: zeroIntercept}, defaultWeightUpper, false},
+		"none": {nil, BRC{}, defaultWeightUpper, false},
+		"lower": {method.Values{lowerKey: .1}, BRC{Lower: .1, Upper: defaultWeightUpper},
+			defaultWeightUpper, false},
+		"upper": {method.Values{upperKey: 3.}, BRC{Lower: defaultWeightLower, Upper: 3}, 3, false},
+		"chosen": {method.Values{upperKey: 3., "intercept": chosenIntercept},
+			BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept}, 3, true},
+		"zero": {method.Values{"intercept": zeroIntercept}, BRC{Intercept: zeroIntercept},
+			defaultWeightUpper, false},
 	} {
 		trainer := made(c.values)
 		if trainer != c.trainer {
@@ -222,7 +251,8 @@ func TestBRCKeys(t *testing.T) {
 				want *= 2
 			}
 			if e.Released != e.Law.Draws || math.Abs(e.Sensitivity-want) > 1e-9 {
-				t.Errorf("%s: %s released %d of %d, sensitivity %v, want %v", name, e.Path, e.Released, e.Law.Draws, e.Sensitivity, want)
+				t.Errorf("%s: %s released %d of %d, sensitivity %v, want %v", name, e.Path,
+					e.Released, e.Law.Draws, e.Sensitivity, want)
 			}
 			c.intercepts = c.intercepts && !intercept
 		}
@@ -231,16 +261,19 @@ func TestBRCKeys(t *testing.T) {
 		}
 		for _, m := range fit.Scores[0].(*regression.Votes).Members {
 			for _, term := range m.Terms { // a threshold of a number is in the middle of its range, in units of the column
-				if name == "zero" && x.columns[term.Column].Kind == dataset.Category && m.Intercept != 0 {
+				if name == "zero" && x.columns[term.Column].Kind == dataset.Category &&
+					m.Intercept != 0 {
 					t.Errorf("an intercept of %v", m.Intercept)
 				}
 			}
 		}
 	}
 	for name, v := range map[string]method.Values{
-		lowerKey: {lowerKey: 3.}, upperKey: {upperKey: .25}, "ratio": {lowerKey: .001, upperKey: 1000.},
+		lowerKey: {lowerKey: 3.}, upperKey: {upperKey: .25},
+		"ratio": {lowerKey: .001, upperKey: 1000.},
 	} {
-		if key, message, hint := checkWeights(v); message == "" || hint == "" || key != name && name != "ratio" {
+		if key, message, hint := checkWeights(v); message == "" || hint == "" ||
+			key != name && name != "ratio" {
 			t.Errorf("%v: %s %s (%s)", v, key, message, hint)
 		}
 	}
@@ -271,7 +304,10 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 	for range 50 {
 		h, _ := b.private.draw()
 		votes := b.private.votes(h)
-		m := &regression.Votes{Linear: b.model().Linear, Members: []regression.Member{h.member(b, 1)}}
+		m := &regression.Votes{
+			Linear:  b.model().Linear,
+			Members: []regression.Member{h.member(b, 1)},
+		}
 		got, err := m.Predict(nil, x.rows())
 		if err != nil {
 			t.Fatal(err)
@@ -293,8 +329,20 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 func TestBRCRandomClassifiers(t *testing.T) {
 	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
 	for _, all := range []bool{false, true} {
-		p := &privateSide{stream: s.PublicStream("c"), all: all, names: []int{4, 7, 9}, features: []feature{{numbers: []int16{1}}, {codes: []int32{0}, levels: 3}, {numbers: []int16{2}}}}
-		q := &privateSide{stream: s.PublicStream("c"), all: all, names: p.names, features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3}, {numbers: []int16{0, 0}}}}
+		p := &privateSide{
+			stream: s.PublicStream("c"),
+			all:    all,
+			names:  []int{4, 7, 9},
+			features: []feature{{numbers: []int16{1}}, {codes: []int32{0}, levels: 3},
+				{numbers: []int16{2}}},
+		}
+		q := &privateSide{
+			stream: s.PublicStream("c"),
+			all:    all,
+			names:  p.names,
+			features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3},
+				{numbers: []int16{0, 0}}},
+		}
 		seen := map[int]int{}
 		for range 300 {
 			h, span := p.draw()
@@ -357,18 +405,22 @@ func TestBRCRefusals(t *testing.T) {
 		facts   method.Facts
 		want    error
 	}{
-		"negative rounds":  {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
-		"too many rounds":  {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns}, ErrRounds},
-		"weights":          {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
-		"one weight":       {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
-		"NaN":              {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
-		"ratio of weights": {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
-		"intercept":        {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns}, method.ErrForm},
-		"published":        {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
-		"numeric target":   {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
-		"one class":        {BRC{}, method.Facts{Columns: one}, ErrClasses},
-		"no feature":       {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
-		"nothing private":  {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
+		"negative rounds": {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"too many rounds": {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns},
+			ErrRounds},
+		"weights":    {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
+		"one weight": {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"NaN": {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns},
+			ErrWeights},
+		"ratio of weights": {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns},
+			ErrWeights},
+		"intercept": {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns},
+			method.ErrForm},
+		"published":       {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
+		"numeric target":  {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
+		"one class":       {BRC{}, method.Facts{Columns: one}, ErrClasses},
+		"no feature":      {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
+		"nothing private": {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
 	} {
 		if _, err := c.trainer.Plan(c.facts); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -376,12 +428,18 @@ func TestBRCRefusals(t *testing.T) {
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
 		}
-		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: memory.NewRecords(x.tab.All()), Ranges: x.ranges}); !errors.Is(err, c.want) {
+		if _, err := c.trainer.Fit(context.Background(), nil,
+			method.Data{
+				Facts:   c.facts,
+				Records: memory.NewRecords(x.tab.All()),
+				Ranges:  x.ranges,
+			}); !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}
 	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
-	if _, err := (BRC{}).Fit(context.Background(), s, x.data(private)); !errors.Is(err, mechanism.ErrRelation) {
+	if _, err := (BRC{}).Fit(context.Background(), s, x.data(private)); !errors.Is(err,
+		mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
 }
@@ -391,11 +449,19 @@ func TestBRCIsTotal(t *testing.T) {
 	columns := classSample(t, 0).columns
 	nan := math.NaN()
 	inf := math.Inf(1)
-	for name, x := range map[string][]float64{"none": {}, "one": {3}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, 0}} {
+	for name, x := range map[string][]float64{
+		"none":     {},
+		"one":      {3},
+		"missing":  {nan, nan, nan},
+		"infinite": {inf, -inf, 0},
+	} {
 		for _, code := range []int32{0, 1, 2} {
 			codes := slices.Repeat([]int32{code}, len(x))
-			y := table(t, columns, []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes}, {Codes: codes}})
-			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+			y := table(t, columns,
+				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes},
+					{Codes: codes}})
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+				budget.SubstitutePrivateColumns} {
 				fit, _ := y.boosted(t, related{relation: rel}, .1)
 				if err := checkScore(fit); err != nil {
 					t.Errorf("%s, %v: %v", name, rel, err)
@@ -408,7 +474,8 @@ func TestBRCIsTotal(t *testing.T) {
 // TestBRCAbsurdRanges checks that the model is valid even for a range whose quotient overflows float64.
 func TestBRCAbsurdRanges(t *testing.T) {
 	x := classSample(t, 50)
-	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300}, scaling.Range{Lower: -1e300, Upper: 1e300}
+	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300},
+		scaling.Range{Lower: -1e300, Upper: 1e300}
 	fit, _ := x.boosted(t, related{relation: budget.SubstitutePrivateColumns}, 1)
 	if err := checkScore(fit); err != nil {
 		t.Error(err)
@@ -424,7 +491,8 @@ func TestBRCCancels(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (BRC{}).Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	if _, err := (BRC{}).Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
+		x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -459,7 +527,8 @@ func TestLogistic(t *testing.T) {
 				moved := slices.Clone(theta)
 				moved[k] += h
 				if v := problem.value(moved); v < best {
-					t.Errorf("separable %v: coefficient %d moved by %v is better by %v", separable, k, h, best-v)
+					t.Errorf("separable %v: coefficient %d moved by %v is better by %v", separable,
+						k, h, best-v)
 				}
 			}
 		}

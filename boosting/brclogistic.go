@@ -25,7 +25,9 @@ const (
 // with halved steps. Records without a label are ignored. It is exact up to
 // rounding and deterministic: equal input gives equal output bit for
 // bit.
-func fitLogistic(ctx context.Context, features []feature, labels []int8, weights []float64) ([]float64, error) {
+func fitLogistic(
+	ctx context.Context, features []feature, labels []int8, weights []float64,
+) ([]float64, error) {
 	p := newLogistic(features, labels, weights)
 	theta := make([]float64, p.size)
 	value := p.value(theta)
@@ -152,7 +154,8 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 	}
 	var factor mat.Cholesky
 	var solved mat.VecDense
-	if !factor.Factorize(mat.NewSymDense(p.size, hessian)) || factor.SolveVecTo(&solved, mat.NewVecDense(p.size, gradient)) != nil {
+	if !factor.Factorize(mat.NewSymDense(p.size, hessian)) ||
+		factor.SolveVecTo(&solved, mat.NewVecDense(p.size, gradient)) != nil {
 		return nil, 0 // only possible by rounding: the penalty keeps the matrix definite
 	}
 	step = solved.RawVector().Data

@@ -76,7 +76,9 @@ func (p *privateSide) firstIntercepts(h weighted, span float64) []int {
 
 // votes returns, for every record, label times classifier: +1 where they agree,
 // -1 where not, 0 without a label.
-func (p *privateSide) votes(h weighted) []int8 { return agreements(p.labels, p.scores(h)) }
+func (p *privateSide) votes(h weighted) []int8 {
+	return agreements(p.labels, p.scores(h))
+}
 
 // scores returns the score of every record.
 func (p *privateSide) scores(h weighted) []float64 {

@@ -31,7 +31,9 @@ type brcRun struct {
 
 // newRun prepares the run of a class, with labels +1 for it, -1 for another declared class and 0 for records in
 // no class.
-func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32) (*brcRun, error) {
+func newRun(
+	ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32,
+) (*brcRun, error) {
 	private, public := splitFeatures(d.Facts)
 	columns := d.Columns
 	ranges := d.Ranges
@@ -41,16 +43,29 @@ func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Da
 	}
 	labels := labelsOf(v, len(columns)-1, positive, int32(len(d.Target().Categories)))
 	// The target is a category and has no range.
-	b := &brcRun{set: set, session: s, columns: columns, enc: scaling.NewEncoder(columns[:len(columns)-1], ranges)}
+	b := &brcRun{
+		set:     set,
+		session: s,
+		columns: columns,
+		enc:     scaling.NewEncoder(columns[:len(columns)-1], ranges),
+	}
 	if len(public) > 0 {
-		rows, err := encodeFeatures(ctx, v.Columns(public), selectItems(columns, public), selectItems(ranges, public))
+		rows, err := encodeFeatures(ctx, v.Columns(public), selectItems(columns, public),
+			selectItems(ranges, public))
 		if err != nil {
 			return nil, err
 		}
 		b.public = newPublicSide(publicRows{rows, public}, labels)
 	}
-	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published, zero: set.intercept != randomIntercept}
-	b.private.features, err = encodeFeatures(ctx, v.Columns(private), selectItems(columns, private), selectItems(ranges, private))
+	b.private = &privateSide{
+		labels: labels,
+		names:  private,
+		stream: s.PublicStream("classifiers"),
+		all:    set.published,
+		zero:   set.intercept != randomIntercept,
+	}
+	b.private.features, err = encodeFeatures(ctx, v.Columns(private), selectItems(columns, private),
+		selectItems(ranges, private))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +87,13 @@ func labelData(d method.Data, positive int32) method.Data {
 		values[k] = -1
 	}
 	values[positive] = 1
-	number := dataset.Column{Name: d.Target().Name, Ranged: true, Lower: -1, Upper: 1, Private: d.Target().Private}
+	number := dataset.Column{
+		Name:    d.Target().Name,
+		Ranged:  true,
+		Lower:   -1,
+		Upper:   1,
+		Private: d.Target().Private,
+	}
 	d.Records = d.Records.Recode(last, number, values)
 	d.Columns = append(d.Columns[:last:last], number)
 	d.Ranges = append(d.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true})
@@ -197,13 +218,16 @@ func (b *brcRun) startFromLabels(ctx context.Context) error {
 	b.start = f
 	for i, score := range b.private.scores(f.weighted) {
 		margin := min(max(score/2, -8), 8)
-		b.private.weights[i] = b.set.clip(b.set.reference() * math.Exp(-float64(b.private.labels[i])*margin))
+		b.private.weights[i] = b.set.clip(b.set.reference() *
+			math.Exp(-float64(b.private.labels[i])*margin))
 	}
 	return nil
 }
 
 // clip limits a weight to [l, u].
-func (set settings) clip(w float64) float64 { return min(max(w, set.lower), set.upper) }
+func (set settings) clip(w float64) float64 {
+	return min(max(w, set.lower), set.upper)
+}
 
 // agreement releases the agreement of the votes with the labels and returns alpha, in [-1, 1]: the noisy sum of
 // w y h over sqrt(l u) times the number of records; in the published form, twice the noisy accuracy minus 1.

@@ -19,7 +19,9 @@ type Kernel struct {
 }
 
 // Name returns "boosted-kernel".
-func (Kernel) Name() string { return kernelNode }
+func (Kernel) Name() string {
+	return kernelNode
+}
 
 // Node names of the plan.
 const (
@@ -72,7 +74,8 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 	leaf := func(name string, share float64, of budget.Statistic) budget.Node {
 		return budget.GaussianLeaf(name, linear.GramShare*share, 1).Of(of)
 	}
-	leaves := []budget.Node{leaf(gramLeaf, momentsShare, mechanism.StatGram), leaf(countsLeaf, countsShare, mechanism.StatHistogram)}
+	leaves := []budget.Node{leaf(gramLeaf, momentsShare, mechanism.StatGram),
+		leaf(countsLeaf, countsShare, mechanism.StatHistogram)}
 	sums := linearShare + shapesShare
 	if f.Derived {
 		sums += residualsShare
@@ -103,13 +106,21 @@ func (t Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 }
 
 // newKernelBooster returns a run that is ready for its first epoch.
-func newKernelBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*kernelBooster, error) {
+func newKernelBooster(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*kernelBooster, error) {
 	b, err := newBooster(ctx, s, d)
 	if err != nil {
 		return nil, err
 	}
-	k := &kernelBooster{booster: b, most: mostLearned, levels: levelInputs(b.moments, b.state.Columns)}
-	k.levels = slices.DeleteFunc(k.levels, func(l levels) bool { return b.state.Columns[l.column].Levels != nil })
+	k := &kernelBooster{
+		booster: b,
+		most:    mostLearned,
+		levels:  levelInputs(b.moments, b.state.Columns),
+	}
+	k.levels = slices.DeleteFunc(k.levels, func(l levels) bool {
+		return b.state.Columns[l.column].Levels != nil
+	})
 	b.state.Inputs = k.inputs(b.state.Columns)
 	return k, b.prepare()
 }
@@ -202,14 +213,17 @@ func (k *kernelBooster) divide() {
 	}
 	strength := k.total * k.mu
 	k.marks = int(min(max(landmarkRate*strength, leastLandmarks), mostLandmarks))
-	k.share = kernelShare * ramp(strength, fewRecords, manyRecords) * ramp(strength/float64(inputs), fewPerInput, manyPerInput)
+	k.share = kernelShare * ramp(strength, fewRecords, manyRecords) *
+		ramp(strength/float64(inputs), fewPerInput, manyPerInput)
 	if k.share < leastKernel {
 		k.share = 0
 	}
 }
 
 // ramp grows linearly from 0 at a to 1 at b.
-func ramp(x, a, b float64) float64 { return min(max((x-a)/(b-a), 0), 1) }
+func ramp(x, a, b float64) float64 {
+	return min(max((x-a)/(b-a), 0), 1)
+}
 
 // correctKernel releases the sum of phi g and updates the stage.
 func (k *kernelBooster) correctKernel(s *kernelStage, c clamp) error {
@@ -250,8 +264,17 @@ const (
 	sizingUnit   = 1 << 20
 )
 
-func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
-	s := &schedule{session: session, epochs: additiveEpochs, rounds: rounds, shapes: shapes, share: share, sampled: 1}
+func newSchedule(
+	session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool,
+) *schedule {
+	s := &schedule{
+		session: session,
+		epochs:  additiveEpochs,
+		rounds:  rounds,
+		shapes:  shapes,
+		share:   share,
+		sampled: 1,
+	}
 	if len(plan) > 0 {
 		s.epochs = leadEpochs
 		for _, p := range plan {
@@ -338,7 +361,8 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 	for _, w := range s.weights {
 		sum += w
 	}
-	sigma := x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) / s.session.Mu(sumsLeaf)
+	sigma := x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) /
+		s.session.Mu(sumsLeaf)
 	values := out.Value()
 	if s.sampled < 1 {
 		values = slices.Clone(values)

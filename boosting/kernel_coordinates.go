@@ -104,7 +104,8 @@ func (k *kernelBooster) coordinates() []coordinate {
 		for level, e := range l.entries {
 			values := constantSlice(len(l.entries)+1, -l.shares[level])
 			values[level+1]++
-			out = append(out, coordinate{len(k.counted) + i, values, constantSlice(len(values), theta[e])})
+			out = append(out,
+				coordinate{len(k.counted) + i, values, constantSlice(len(values), theta[e])})
 		}
 	}
 	for i, s := range effects {

@@ -56,7 +56,9 @@ func levelInputs(m *linear.Moments, columns []dataset.Column) []levels {
 	var out []levels
 	for _, key := range keys {
 		l := levels{column: key[0], entries: by[key]}
-		slices.SortStableFunc(l.entries, func(a, b int) int { return cmp.Compare(second.At(b, last), second.At(a, last)) })
+		slices.SortStableFunc(l.entries, func(a, b int) int {
+			return cmp.Compare(second.At(b, last), second.At(a, last))
+		})
 		l.entries = l.entries[:min(len(l.entries), mostLevels)]
 		for _, k := range l.entries {
 			l.shares = append(l.shares, min(max(second.At(k, last)/linear.Kappa/n, 1e-3), .999))
@@ -120,7 +122,9 @@ func newMarginal(counts []float64, sigma float64) marginal {
 }
 
 // marginalOf returns a marginal without a distribution function.
-func marginalOf(shares []float64) marginal { return marginal{share: shares} }
+func marginalOf(shares []float64) marginal {
+	return marginal{share: shares}
+}
 
 // quantile returns the bin in which the distribution function reaches q.
 func (m marginal) quantile(q float64) uint8 {
@@ -212,7 +216,9 @@ func (k *kernelBooster) draw(p *syntheticRecords, r int, root *mat.TriDense, nor
 	}
 }
 
-func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+func normalCDF(x float64) float64 {
+	return math.Erfc(-x/math.Sqrt2) / 2
+}
 
 // correlationRoot returns the lower Cholesky factor of the released correlations of some
 // entries of x, made positive.
@@ -229,7 +235,8 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	corr := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			corr.SetSym(i, j, (second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j])
+			corr.SetSym(i, j,
+				(second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j])
 		}
 	}
 	corr = linear.NewSpectrum(corr).Apply(func(e float64) float64 { return max(e, leastEigen) })
@@ -286,13 +293,14 @@ func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
 		phi[i] = make([]int16, syntheticCount)
 	}
 	const part = 256
-	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // the background context never ends
-		from, to := i*part, min((i+1)*part, syntheticCount)
-		some := make([][]int16, len(phi))
-		for j := range some {
-			some[j] = phi[j][from:to]
-		}
-		m.Apply(some, p.sliced(from, to))
-	})
+	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0),
+		func(i int) { // the background context never ends
+			from, to := i*part, min((i+1)*part, syntheticCount)
+			some := make([][]int16, len(phi))
+			for j := range some {
+				some[j] = phi[j][from:to]
+			}
+			m.Apply(some, p.sliced(from, to))
+		})
 	return phi
 }

@@ -44,7 +44,9 @@ func (k *kernelBooster) slopes(s *kernelStage, points [][]uint8) *mat.Dense {
 	return &both
 }
 
-func normalize(x *mat.Dense) { x.Scale(1/max(mat.Norm(x, 2), 1e-30), x) }
+func normalize(x *mat.Dense) {
+	x.Scale(1/max(mat.Norm(x, 2), 1e-30), x)
+}
 
 // gradient returns the gradient of the stage's prediction along its coordinates, at synthetic records: of
 // b'q/|q|, q = W k(u), by the quotient rule, the gradient of a kernel value being k(u, l) M (l - u).
@@ -153,6 +155,8 @@ func metric(gradients *mat.Dense, power float64, full bool) *mat.Dense {
 		sum += roots[i]
 	}
 	out := mat.NewDense(n, n, nil)
-	out.Apply(func(_, j int, x float64) float64 { return x * math.Sqrt(roots[j]/sum) }, spectrum.Vectors)
+	out.Apply(func(_, j int, x float64) float64 {
+		return x * math.Sqrt(roots[j]/sum)
+	}, spectrum.Vectors)
 	return out
 }

@@ -9,7 +9,10 @@ import (
 
 // model converts the parts to original units.
 func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
-	m := &regression.Kernel{Additive: *k.booster.model(ranges), Landmarks: k.public.landmarks(k.marks)}
+	m := &regression.Kernel{
+		Additive:  *k.booster.model(ranges),
+		Landmarks: k.public.landmarks(k.marks),
+	}
 	for _, c := range k.counted {
 		m.Cells = append(m.Cells, kernelmap.Input{Column: c.column, Of: kernelmap.Value})
 	}
@@ -26,7 +29,8 @@ func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 		m.Cells = append(m.Cells, in)
 	}
 	for _, v := range k.state.Values {
-		m.Cells = append(m.Cells, kernelmap.Input{Column: v.Column, Of: kernelmap.Categories, Bins: v.Of})
+		m.Cells = append(m.Cells,
+			kernelmap.Input{Column: v.Column, Of: kernelmap.Categories, Bins: v.Of})
 	}
 	half := k.frame.Target().Half()
 	for _, s := range k.stages {

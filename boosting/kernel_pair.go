@@ -40,7 +40,8 @@ func (k *kernelBooster) withPair(plan []stagePlan, epoch int) []stagePlan {
 		return plan // the strongest interaction is not between numeric features
 	}
 	left := 1 - plan[0].share
-	rest := append([]stagePlan{{epochs: pairEpochs, share: share, alone: true, pair: pair}}, plan[1:]...)
+	rest := append([]stagePlan{{epochs: pairEpochs, share: share, alone: true, pair: pair}},
+		plan[1:]...)
 	for i := range rest {
 		rest[i].share *= left / (left + share)
 	}
@@ -105,10 +106,14 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 
 // pairCoordinates returns coordinates with those of two features by value appended, of standard deviation
 // 1/sqrt3, which a rank has, and a root of a metric of the ranks and values of these two only.
-func (k *kernelBooster) pairCoordinates(coords []coordinate, pair [2]int) ([]coordinate, *mat.Dense) {
+func (k *kernelBooster) pairCoordinates(
+	coords []coordinate, pair [2]int,
+) ([]coordinate, *mat.Dense) {
 	var seen []int
 	for _, j := range pair {
-		seen = append(seen, slices.IndexFunc(coords, func(c coordinate) bool { return c.input == j }))
+		seen = append(seen, slices.IndexFunc(coords, func(c coordinate) bool {
+			return c.input == j
+		}))
 	}
 	for _, j := range pair {
 		line := make([]float64, fineBins)

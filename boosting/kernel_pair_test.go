@@ -78,7 +78,8 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 		return all
 	}
 	for _, classes := range []bool{false, true} {
-		for _, strength := range []float64{pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01, pairMany} {
+		for _, strength := range []float64{pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01,
+			pairMany} {
 			k := pairBooster(t, strength, classes)
 			done := leadEpochs + 2
 			parts := (leadEpochs+2)*(3+1) + 2
@@ -90,10 +91,12 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 			if len(plan) != 4 || s.epochs != 9+pairEpochs || len(s.sizing) != s.epochs {
 				t.Fatalf("%d stages, %d epochs, %d sizes", len(plan), s.epochs, len(s.sizing))
 			}
-			if !slices.Equal(s.weights[:parts], before[:parts]) || sum(s.weights) != sum(before) || slices.Min(s.weights) < 1 {
+			if !slices.Equal(s.weights[:parts], before[:parts]) || sum(s.weights) != sum(before) ||
+				slices.Min(s.weights) < 1 {
 				t.Errorf("strength %v: weights %v after %v", strength, s.weights, before)
 			}
-			if !slices.Equal(s.sizing[:done], sizes[:done]) || sum(s.sizing) != sum(sizes) || slices.Min(s.sizing) < 1 {
+			if !slices.Equal(s.sizing[:done], sizes[:done]) || sum(s.sizing) != sum(sizes) ||
+				slices.Min(s.sizing) < 1 {
 				t.Errorf("strength %v: sizes %v after %v", strength, s.sizing, sizes)
 			}
 			shares := 0.
@@ -125,7 +128,12 @@ func pairBooster(t *testing.T, strength float64, classes bool) *kernelBooster {
 	b := *trained.booster
 	b.total = strength
 	b.mu = 1
-	k := &kernelBooster{booster: &b, share: kernelShare, public: trained.public, stages: trained.stages[:1]}
+	k := &kernelBooster{
+		booster: &b,
+		share:   kernelShare,
+		public:  trained.public,
+		stages:  trained.stages[:1],
+	}
 	k.spend = newSchedule(nil, 1, 3, k.share, kernelStages(), classes)
 	return k
 }

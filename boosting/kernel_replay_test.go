@@ -18,24 +18,30 @@ import (
 )
 
 // kernelRecorded runs the trainer under a recorder.
-func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
+func (x sample) kernelRecorded(
+	t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder,
+) *method.Fit {
 	t.Helper()
 	x.tab = tab
 	return x.recordedOf(t, Kernel{}, rel, memory.NewRecords(tab.All()), rec)
 }
 
 // recordedOf runs a trainer on some records under a recorder.
-func (x sample) recordedOf(t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder) *method.Fit {
+func (x sample) recordedOf(
+	t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder,
+) *method.Fit {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), method.Data{Facts: x.facts(rel), Records: records, Ranges: x.ranges})
+	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
+		method.Data{Facts: x.facts(rel), Records: records, Ranges: x.ranges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +81,9 @@ func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.
 }
 
 // replays runs the trainer with a fault and returns the faults that a replay on neighbours detects.
-func (x sample) replays(t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int) (faults []string, closest float64) {
+func (x sample) replays(
+	t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int,
+) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(9).Plant(f)
 	want := x.kernelRecorded(t, rel, x.tab, first)
@@ -141,8 +149,10 @@ func TestPairReplays(t *testing.T) {
 func TestKernelFaults(t *testing.T) {
 	x := crossedSample(t, 400)
 	for name, f := range map[string]mechanism.Fault{
-		"landmarks from records": mechanism.RecordsAsLandmarks, "a metric from records": mechanism.MetricOfRecords,
-		"features of any length": mechanism.LengthUnchecked, "the clamp of another epoch": mechanism.ClampOfAnotherEpoch,
+		"landmarks from records":     mechanism.RecordsAsLandmarks,
+		"a metric from records":      mechanism.MetricOfRecords,
+		"features of any length":     mechanism.LengthUnchecked,
+		"the clamp of another epoch": mechanism.ClampOfAnotherEpoch,
 	} {
 		faults, _ := x.replays(t, budget.AddRemove, f, 1)
 		found := false

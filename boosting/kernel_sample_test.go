@@ -33,7 +33,8 @@ func TestSampleIsScaled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(float64(kept)-most) > 6*math.Sqrt(most) || math.Abs(k.spend.sampled-most/float64(n)) > .02 {
+	if math.Abs(float64(kept)-most) > 6*math.Sqrt(most) ||
+		math.Abs(k.spend.sampled-most/float64(n)) > .02 {
 		t.Fatalf("%d records of %d, share %v", kept, n, k.spend.sampled)
 	}
 	// Unscaled sums over a third of the records would have a ninth of the square.

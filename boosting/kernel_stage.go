@@ -83,7 +83,8 @@ const (
 func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 	turned := mat.NewVecDense(len(s.eigen), nil)
 	turned.MulVec(s.basis.T(), mat.NewVecDense(len(sums), sums))
-	s.seen = append(s.seen, observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
+	s.seen = append(s.seen,
+		observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
 	rho := s.scale()
 	weight := 0.
 	mean := make([]float64, len(s.eigen))
@@ -211,18 +212,25 @@ func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
 // withMetric returns a map with metric and landmarks. The map's kernel is a power of 2.
 func withMetric(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
 	rows, cols := metric.Dims()
-	out := &kernelmap.Map{Coordinates: m.Coordinates, Metric: make([][]int16, rows), Landmarks: landmarks}
+	out := &kernelmap.Map{
+		Coordinates: m.Coordinates,
+		Metric:      make([][]int16, rows),
+		Landmarks:   landmarks,
+	}
 	for i := range rows {
 		out.Metric[i] = make([]int16, cols)
 		for j := range cols {
-			out.Metric[i][j] = kernelmap.Number(metric.At(i, j)*math.Sqrt(math.Log2E/2), kernelmap.MetricBits)
+			out.Metric[i][j] = kernelmap.Number(metric.At(i, j)*math.Sqrt(math.Log2E/2),
+				kernelmap.MetricBits)
 		}
 	}
 	return out
 }
 
 // lengths returns the candidate length scales of the kernel, in units of the metric.
-func lengths() []float64 { return []float64{.1, .13, .17, .22, .28, .36, .46, .6, .8} }
+func lengths() []float64 {
+	return []float64{.1, .13, .17, .22, .28, .36, .46, .6, .8}
+}
 
 // lengthRecords is the number of records per landmark at which length scales are compared, with half of the
 // landmarks.
@@ -242,7 +250,8 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 		var scaled mat.Dense
 		scaled.Scale(1/all[i], shape)
 		m := withMetric(s.features, &scaled, marks)
-		counts[i] = k.visible(m.Kernel(k.public.sliced(0, few+lengthRecords*few)), directionFloor*noise)
+		counts[i] = k.visible(m.Kernel(k.public.sliced(0, few+lengthRecords*few)),
+			directionFloor*noise)
 	})
 	if err != nil {
 		return err

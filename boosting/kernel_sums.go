@@ -119,10 +119,14 @@ type kernelStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x kernelStatistic) State() mechanism.State { return x.Of }
+func (x kernelStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (kernelStatistic) BlockRows() int { return blockRows }
+func (kernelStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic]. The cross product limits every record to length 1 again, in integers,
 // so the sensitivity does not depend on the rounding of a map.
@@ -139,7 +143,11 @@ type kernelPass struct {
 func (p *kernelPass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
 	p.g = k.residuals(p.g)
-	k.eachFeature(func(phi [][]int16, from int) { p.cross.Add(p.plantLength(phi), p.g[from:][:len(phi[0])]) })
+	k.eachFeature(func(phi [][]int16, from int) {
+		p.cross.Add(p.plantLength(phi), p.g[from:][:len(phi[0])])
+	})
 }
 
-func (p *kernelPass) Cells() mechanism.Cells { return p.cross.Cells() }
+func (p *kernelPass) Cells() mechanism.Cells {
+	return p.cross.Cells()
+}

@@ -28,7 +28,8 @@ import (
 func crossedSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1, Indicator: true}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
+		{Name: "b", Ranged: true, Lower: -1, Upper: 1},
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
 	}
@@ -45,14 +46,17 @@ func crossedSample(t testing.TB, n int) sample {
 		if i%20 == 0 {
 			a = math.NaN()
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a),
+			append(data[1].Floats, b), append(data[2].Codes, k)
 		data[3].Floats = append(data[3].Floats, y)
 	}
 	return table(t, columns, data)
 }
 
 // kernel plans and runs the trainer. It also returns the session.
-func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+func (x sample) kernel(
+	t testing.TB, epsilon float64, rel budget.Relation,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.facts(rel))
 	if err != nil {
@@ -106,7 +110,8 @@ func TestKernelFindsInteractions(t *testing.T) {
 			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
 		}
 		for _, b := range []int{0, 1, 2, 3} {
-			if of := m.Cells[b].Of; of != []kernelmap.Of{kernelmap.Value, kernelmap.Value, kernelmap.Missing, kernelmap.Categories}[b] {
+			if of := m.Cells[b].Of; of != []kernelmap.Of{kernelmap.Value, kernelmap.Value,
+				kernelmap.Missing, kernelmap.Categories}[b] {
 				t.Errorf("%v: input %d is of %q", rel, b, of)
 			}
 		}
@@ -169,17 +174,26 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	if state.phi == nil {
 		t.Error("features were not kept")
 	}
-	if again := forgetful(k.state).of(x.tab.All()); !slices.Equal(again.f, state.f) || again.phi != nil || again.x != nil {
+	if again := forgetful(k.state).of(x.tab.All()); !slices.Equal(again.f, state.f) ||
+		again.phi != nil || again.x != nil {
 		t.Error("rows and features that are not kept give other predictions")
 	}
-	if again := sent(k.state).of(x.tab.All()); !slices.Equal(again.f, state.f) || again.phi == nil || again.x == nil {
+	if again := sent(k.state).of(x.tab.All()); !slices.Equal(again.f, state.f) ||
+		again.phi == nil || again.x == nil {
 		t.Error("a worker keeps no rows or features, or has other predictions")
 	}
 }
 
 // sent returns a copy of a state as the workers receive it.
 func sent(s *state) *state {
-	return &state{Columns: s.Columns, Ranges: s.Ranges, Start: s.Start, Slots: s.Slots, Inputs: s.Inputs, Moves: s.Moves}
+	return &state{
+		Columns: s.Columns,
+		Ranges:  s.Ranges,
+		Start:   s.Start,
+		Slots:   s.Slots,
+		Inputs:  s.Inputs,
+		Moves:   s.Moves,
+	}
 }
 
 // forgetful returns a copy of a state that caches neither rows nor features.
@@ -227,7 +241,8 @@ func TestTurnsByStrength(t *testing.T) {
 	few := x.kernelBooster(t, 60)
 	many := x.kernelBooster(t, 200)
 	if few.rounds != 1 || !few.inTurn || many.rounds != manyRounds || many.inTurn {
-		t.Fatalf("%d and %d rounds, in turn %v and %v", few.rounds, many.rounds, few.inTurn, many.inTurn)
+		t.Fatalf("%d and %d rounds, in turn %v and %v", few.rounds, many.rounds, few.inTurn,
+			many.inTurn)
 	}
 	target := x.tab.Float(3)
 	for _, k := range []*kernelBooster{few, many} {
@@ -315,7 +330,8 @@ func TestKernelPrivateInputs(t *testing.T) {
 		want.Add(row, []float64{float64(kept.y[i])/mechanism.FixedOne - min(max(kept.f[i], -1), 1)})
 	}
 	for _, s := range []*state{k.state, forgetful(k.state)} {
-		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, kernelStatistic{s, features, clip})
+		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records,
+			kernelStatistic{s, features, clip})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +375,8 @@ func TestFeaturesAreShort(t *testing.T) {
 			}
 		}
 		if 2*long < len(bins[0]) {
-			t.Errorf("stage %d: %d of %d records have features of full length", i, long, len(bins[0]))
+			t.Errorf("stage %d: %d of %d records have features of full length", i, long,
+				len(bins[0]))
 		}
 	}
 }
@@ -368,9 +385,14 @@ func TestFeaturesAreShort(t *testing.T) {
 // cells, only categories, absurd ranges, or a constant target.
 func TestKernelOfNothing(t *testing.T) {
 	only := table(t, []dataset.Column{
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
 	}, []dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}})
-	tables := map[string]sample{"no rows": crossedSample(t, 0), "one row": crossedSample(t, 1), "categories": only}
+	tables := map[string]sample{
+		"no rows":    crossedSample(t, 0),
+		"one row":    crossedSample(t, 1),
+		"categories": only,
+	}
 	strange := crossedSample(t, 0)
 	data := make([]dataset.ColumnData, 4)
 	for i := range 900 {
@@ -395,7 +417,8 @@ func TestKernelOfNothing(t *testing.T) {
 
 func TestKernelRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, linear.MaxSlots+1)
-	if _, err := (Kernel{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, linear.ErrTooWide) {
+	if _, err := (Kernel{}).Plan(method.Facts{Columns: columns}); !errors.Is(err,
+		linear.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -404,7 +427,9 @@ func TestKernelRefusesWideTables(t *testing.T) {
 func TestLeading(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := mat.NewDense(200, 200, nil)
-	x.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() * math.Pow(.9, float64(j)) }, x)
+	x.Apply(func(i, j int, _ float64) float64 {
+		return rng.NormFloat64() * math.Pow(.9, float64(j))
+	}, x)
 	a := mat.NewSymDense(200, nil)
 	a.SymOuterK(1, x)
 	all := linear.NewSpectrum(a)
@@ -471,7 +496,8 @@ func TestKernelGradient(t *testing.T) {
 			down := slices.Clone(u)
 			up[c] += h
 			down[c] -= h
-			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*(1+math.Abs(want)) {
+			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*
+				(1+math.Abs(want)) {
 				t.Errorf("record %d, coordinate %d: %v, want %v", r, c, got.At(r, c), want)
 			}
 		}

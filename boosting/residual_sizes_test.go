@@ -48,7 +48,8 @@ func TestQuantileClamp(t *testing.T) {
 	if c.limit < .6 || c.limit > .75 || c.slope != 1 {
 		t.Errorf("clamp %+v", c)
 	}
-	for _, counts := range [][]float64{make([]float64, sizeBins), slices.Repeat([]float64{-3}, sizeBins)} {
+	for _, counts := range [][]float64{make([]float64, sizeBins),
+		slices.Repeat([]float64{-3}, sizeBins)} {
 		if c := quantileClamp(counts); c != noClamp {
 			t.Errorf("clamp %+v without records", c)
 		}
@@ -60,7 +61,8 @@ func TestQuantileClamp(t *testing.T) {
 func TestBalancedClamp(t *testing.T) {
 	const strength = 3000
 	rapid.Check(t, func(t *rapid.T) {
-		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), signedBins, signedBins).Draw(t, "counts")
+		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), signedBins, signedBins).Draw(t,
+			"counts")
 		c := balancedClamp(counts, strength)
 		if !(c.limit >= leastClamp && c.limit <= 1 && c.slope >= leastSlope && c.slope <= 1) {
 			t.Fatalf("%+v", c)
@@ -71,14 +73,16 @@ func TestBalancedClamp(t *testing.T) {
 		normal[z*.1] = 100 * math.Exp(-z*z/2)
 	}
 	even := balancedClamp(countsOf(normal), strength)
-	if quantile := quantileClamp(bySize(countsOf(normal))); !(even.limit < quantile.limit) || math.Abs(even.slope-math.Erf(even.limit/.1/math.Sqrt2)) > .02 {
+	if quantile := quantileClamp(bySize(countsOf(normal))); !(even.limit < quantile.limit) ||
+		math.Abs(even.slope-math.Erf(even.limit/.1/math.Sqrt2)) > .02 {
 		t.Errorf("clamp %+v of a normal distribution, whose quantile is %v", even, quantile.limit)
 	}
 	oneSided := map[float64]float64{-.02: 9500, .9: 500}
 	bothSides := map[float64]float64{-.02: 4750, .02: 4750, .9: 250, -.9: 250}
 	wide := balancedClamp(countsOf(oneSided), strength)
 	narrow := balancedClamp(countsOf(bothSides), strength)
-	if !(wide.limit >= narrow.limit && wide.limit > quantileClamp(bySize(countsOf(oneSided))).limit) {
+	if !(wide.limit >= narrow.limit &&
+		wide.limit > quantileClamp(bySize(countsOf(oneSided))).limit) {
 		t.Errorf("clamp %+v of one side, %+v of both", wide, narrow)
 	}
 	if c := balancedClamp(make([]float64, signedBins), strength); c != noClamp {

@@ -16,7 +16,12 @@ func drawLaw(t *rapid.T, label string) Law {
 	case Gaussian:
 		return Law{Kind: k, Mu: size, Draws: n}
 	case Approximate:
-		return Law{Kind: k, Epsilon: size, Delta: rapid.Float64Range(0, 1e-4).Draw(t, label+" delta"), Draws: n}
+		return Law{
+			Kind:    k,
+			Epsilon: size,
+			Delta:   rapid.Float64Range(0, 1e-4).Draw(t, label+" delta"),
+			Draws:   n,
+		}
 	}
 	return Law{Kind: k, Epsilon: size, Draws: n}
 }
@@ -121,7 +126,9 @@ func binnedTable(cdf func(float64) float64, shift, w float64, cells int) outcome
 }
 
 func gaussianTable(mu, w float64, cells int) outcomeTable {
-	return binnedTable(func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }, mu, w, cells)
+	return binnedTable(func(x float64) float64 {
+		return math.Erfc(-x/math.Sqrt2) / 2
+	}, mu, w, cells)
 }
 
 func laplaceTable(eps, w float64, cells int) outcomeTable {
@@ -151,9 +158,11 @@ func TestPessimism(t *testing.T) {
 			case Gaussian:
 				laws, total = append(laws, gaussianLaw(e)), total.product(gaussianTable(e, 0.4, 14))
 			case Laplace:
-				laws, total = append(laws, pureLaw(Laplace, e, 1)), total.product(laplaceTable(e, e/4, 12))
+				laws, total = append(laws, pureLaw(Laplace, e, 1)),
+					total.product(laplaceTable(e, e/4, 12))
 			case Exponential:
-				laws, total = append(laws, pureLaw(Exponential, e, 1)), total.product(exponentialTable(t, label, e))
+				laws, total = append(laws, pureLaw(Exponential, e, 1)),
+					total.product(exponentialTable(t, label, e))
 			case Pure:
 				laws, total = append(laws, pureLaw(Pure, e, 1)), total.product(responseTable(e))
 			}
@@ -167,10 +176,12 @@ func TestPessimism(t *testing.T) {
 		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
 			want := total.hockeyStick(eps)
 			if got := c.Delta(eps); got < want-1e-13 {
-				t.Fatalf("laws %v: delta(%v) = %v, but a mechanism attains %v", laws, eps, got, want)
+				t.Fatalf("laws %v: delta(%v) = %v, but a mechanism attains %v", laws, eps, got,
+					want)
 			}
 			if eps >= 0 && coarse.deltaAt(eps) < want-1e-13 {
-				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step, eps, coarse.deltaAt(eps), want)
+				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step,
+					eps, coarse.deltaAt(eps), want)
 			}
 		}
 	})
@@ -207,7 +218,8 @@ func TestSharpness(t *testing.T) {
 	atoms.mass[2*steps], atoms.mass[0] = r.p[0], r.p[1]
 	for _, n := range []int{10, 100, 400} {
 		slack := fftSlack + drawSlack*float64(n) + tailMass
-		c := newPLDCurve(newComposer().convolveFactors([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
+		c := newPLDCurve(
+			newComposer().convolveFactors([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
 		for _, x := range []float64{0, 0.35, 1.2, 3} {
 			if err := c.deltaAt(x) - binomial(steps*h, n, x) - slack; math.Abs(err) > slack/2 {
 				t.Errorf("RR(.1)x%d at %v: the transform errs by %v, slack %v", n, x, err, slack)
@@ -216,7 +228,8 @@ func TestSharpness(t *testing.T) {
 	}
 	two := gaussianTable(0.5, 0.01, 900)
 	lap := laplaceTable(0.3, 0.02, 500)
-	got, want := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7), two.product(lap).hockeyStick(0.7)
+	got, want := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7),
+		two.product(lap).hockeyStick(0.7)
 	if got < want || got > want*(1+1e-3) {
 		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
 	}
@@ -237,8 +250,10 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	exceeded := false
 	for eps := 0.0; eps < 3; eps += 0.1 {
 		up, down := eps-1, eps+1 // remaining epsilon after a loss of +1, -1
-		chosen := coin*math.Max(a.DeltaAt(up), b.DeltaAt(up)) + (1-coin)*math.Max(a.DeltaAt(down), b.DeltaAt(down))
-		fixed := math.Max(coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down), coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down))
+		chosen := coin*math.Max(a.DeltaAt(up), b.DeltaAt(up)) +
+			(1-coin)*math.Max(a.DeltaAt(down), b.DeltaAt(down))
+		fixed := math.Max(coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down),
+			coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down))
 		exceeded = exceeded || chosen > fixed*1.001
 		if got := p.Delta(eps); got < chosen {
 			t.Errorf("delta(%v) = %v, an adaptive choice attains %v", eps, got, chosen)
@@ -278,7 +293,8 @@ func TestWindowKeepsAllMass(t *testing.T) {
 
 func TestRenyiCurves(t *testing.T) {
 	// The order-a divergence of the dominating pairs, by integration over dots.
-	for _, law := range []Law{pureLaw(Laplace, 0.7, 1), pureLaw(Exponential, 0.7, 1), pureLaw(Pure, 0.7, 1), pureLaw(Laplace, 0.02, 1)} {
+	for _, law := range []Law{pureLaw(Laplace, 0.7, 1), pureLaw(Exponential, 0.7, 1),
+		pureLaw(Pure, 0.7, 1), pureLaw(Laplace, 0.02, 1)} {
 		h := law.Epsilon / 7e3
 		m := connectDots(law.sampleCurve(h), h)
 		for _, a := range []float64{1.5, 2, 8, 40} {
@@ -295,7 +311,9 @@ func TestRenyiCurves(t *testing.T) {
 
 // TestSelectionOfPure checks that a selection among pure candidates costs no more than (2+eta) epsilon.
 func TestSelectionOfPure(t *testing.T) {
-	p, err := Calibrate(Select("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)), FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
+	p, err := Calibrate(
+		Select("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)),
+			FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
 		Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,9 @@ type Addition struct {
 
 // Addition returns how the steps compose to the epsilon that is spent at the delta of the target. It is
 // computed once per plan; callers must not modify it.
-func (p *Priced) Addition() Addition { return p.cachedAddition() }
+func (p *Priced) Addition() Addition {
+	return p.cachedAddition()
+}
 
 // computeAddition computes the result of [Priced.Addition].
 func (p *Priced) computeAddition() Addition {
@@ -115,11 +117,14 @@ func (p *Priced) decidingRule() string {
 	spent += tolerance * math.Min(1, spent)
 	reaches := func(delta float64) bool { return delta <= p.target.Delta }
 	switch {
-	case p.root.mixture != nil && reaches(composeLead(p.root.leadEpsilon, p.root.mixture.deltaAt)(spent)):
+	case p.root.mixture != nil &&
+		reaches(composeLead(p.root.leadEpsilon, p.root.mixture.deltaAt)(spent)):
 		return ruleMixture
-	case p.tree.leadNode() != nil && reaches(largestDelta(newComposer().leadCurves(&p.root), spent)):
+	case p.tree.leadNode() != nil &&
+		reaches(largestDelta(newComposer().leadCurves(&p.root), spent)):
 		return ruleLargest
-	case p.tree.leadNode() == nil && reaches(largestDelta(newComposer().buildCurves(p.tree.flattenProducts()), spent)):
+	case p.tree.leadNode() == nil &&
+		reaches(largestDelta(newComposer().buildCurves(p.tree.flattenProducts()), spent)):
 		return ruleLargest
 	}
 	return ruleRenyi

@@ -27,7 +27,8 @@ func (p *part) requirePure(n *Node, path string, candidate bool) error {
 		return nil
 	}
 	for i := range n.Kids {
-		if err := p.requirePure(&n.Kids[i], path+"/"+n.Kids[i].Name, candidate || n.Op == OpSelect); err != nil {
+		if err := p.requirePure(&n.Kids[i], path+"/"+n.Kids[i].Name, candidate ||
+			n.Op == OpSelect); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,8 @@ import "testing"
 func BenchmarkCalibrate(b *testing.B) {
 	tree := Par("fit",
 		Seq("train", GaussianLeaf("histogram", 0.08, 1), ExponentialLeaf("quantiles", 0.10, 200),
-			LaplaceLeaf("rounds", 0.1, 100), PureLeaf("other", 0.05, 60), ExponentialLeaf("kendall", 0.1, 39),
+			LaplaceLeaf("rounds", 0.1, 100), PureLeaf("other", 0.05, 60),
+			ExponentialLeaf("kendall", 0.1, 39),
 			GaussianLeaf("gram", 0.57, 1)),
 		Seq("holdout", GaussianLeaf("metric", 1, 1)))
 	for b.Loop() {

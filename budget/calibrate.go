@@ -71,7 +71,8 @@ func (t Target) Validate() error {
 	case !(t.Delta >= 0 && t.Delta < 1):
 		return bad("delta", t.Delta, "must be at least 0 and below 1", "1e-6 is the default")
 	case t.Delta > 0 && t.Delta < MinDelta:
-		return bad("delta", t.Delta, "must be at least 1e-10", "smaller values cannot be told from 0 by the accountant")
+		return bad("delta", t.Delta, "must be at least 1e-10",
+			"smaller values cannot be told from 0 by the accountant")
 	case t.Relation > SubstitutePrivateColumns:
 		return bad("relation", float64(t.Relation), "unknown relation", "")
 	case t.Composition > Basic:
@@ -130,7 +131,8 @@ type calibrator struct {
 // usesMixture reports whether a Par is priced as a mixture over its coin. Under substitution the mixture would
 // have to follow two records, and sums of epsilons cannot use a coin.
 func (c *calibrator) usesMixture(n *Node) bool {
-	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() && !c.target.Earlier
+	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() &&
+		!c.target.Earlier
 }
 
 // addsEpsilons reports whether the costs are sums of epsilons.

@@ -36,14 +36,17 @@ func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 
 func drawTarget(t *rapid.T) Target {
 	return Target{
-		Epsilon:     math.Exp(rapid.Float64Range(math.Log(0.1), math.Log(8)).Draw(t, "log epsilon")),
+		Epsilon: math.Exp(
+			rapid.Float64Range(math.Log(0.1), math.Log(8)).Draw(t, "log epsilon")),
 		Delta:       rapid.SampledFrom([]float64{1e-9, 1e-6, 1e-3}).Draw(t, "delta"),
 		Composition: Composition(rapid.IntRange(0, 1).Draw(t, "composition")),
 	}
 }
 
 // lossParameter returns the parameter of a law.
-func lossParameter(l Law) float64 { return l.Mu + l.Epsilon }
+func lossParameter(l Law) float64 {
+	return l.Mu + l.Epsilon
+}
 
 func TestCalibrateProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,9 +79,11 @@ func TestCalibrateProperties(t *testing.T) {
 		}
 		for i, l := range p.Leaves() {
 			if lossParameter(q.Leaves()[i].Law) <= lossParameter(l.Law) {
-				t.Fatalf("%s: more budget gave more noise: %v, %v", l.Path, l.Law, q.Leaves()[i].Law)
+				t.Fatalf("%s: more budget gave more noise: %v, %v", l.Path, l.Law,
+					q.Leaves()[i].Law)
 			}
-			if r := lossParameter(again.Leaves()[i].Law) / lossParameter(l.Law); math.Abs(r-1) > 3e-6 {
+			if r := lossParameter(again.Leaves()[i].Law) /
+				lossParameter(l.Law); math.Abs(r-1) > 3e-6 {
 				t.Fatalf("%s: shares are not relative: ratio %v", l.Path, r)
 			}
 		}
@@ -91,8 +96,10 @@ func TestCalibrateTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := drawTarget(t)
 		target.Composition = Tight
-		a := scalableLeaf("a", Kind(rapid.IntRange(0, 3).Draw(t, "kind a")), 0.6, rapid.IntRange(1, 30).Draw(t, "draws a"))
-		b := scalableLeaf("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4, rapid.IntRange(1, 30).Draw(t, "draws b"))
+		a := scalableLeaf("a", Kind(rapid.IntRange(0, 3).Draw(t, "kind a")), 0.6,
+			rapid.IntRange(1, 30).Draw(t, "draws a"))
+		b := scalableLeaf("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4,
+			rapid.IntRange(1, 30).Draw(t, "draws b"))
 		p, err := Calibrate(Seq("s", a, b), target)
 		if err != nil {
 			t.Fatal(err)
@@ -136,18 +143,22 @@ func TestCalibratePure(t *testing.T) {
 			t.Fatalf("delta %v, want 0", d)
 		}
 	})
-	p, err := Calibrate(Seq("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)), Target{Epsilon: 1})
+	p, err := Calibrate(Seq("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
+		Target{Epsilon: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := p.Guarantee(); g.Composition != Basic || g.Delta != 0 || g.Spent != 1 || !(g.Mu > 0 && g.Mu < 2) {
+	if g := p.Guarantee(); g.Composition != Basic || g.Delta != 0 || g.Spent != 1 ||
+		!(g.Mu > 0 && g.Mu < 2) {
 		t.Errorf("guarantee %+v", g)
 	}
 	l, _ := p.Law("s/l")
 	checkNear(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
-	_, err = Calibrate(Seq("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)), Target{Epsilon: 1})
+	_, err = Calibrate(Seq("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
+		Target{Epsilon: 1})
 	var np *NotPureError
-	if !errors.Is(err, ErrNotPure) || !errors.As(err, &np) || np.Path != "s/g" || np.Kind != Gaussian {
+	if !errors.Is(err, ErrNotPure) || !errors.As(err, &np) || np.Path != "s/g" ||
+		np.Kind != Gaussian {
 		t.Errorf("a Gaussian with delta 0: %v", err)
 	}
 }
@@ -169,7 +180,9 @@ func TestCalibrateBasic(t *testing.T) {
 		t.Errorf("the accountants give %v, want well below 2", e)
 	}
 	// In a Par inside a Seq the larger kid determines the price.
-	q, err := Calibrate(Seq("s", LaplaceLeaf("a", 1, 1), Par("p", LaplaceLeaf("b", 1, 1), LaplaceLeaf("c", 3, 1))), target)
+	q, err := Calibrate(
+		Seq("s", LaplaceLeaf("a", 1, 1), Par("p", LaplaceLeaf("b", 1, 1), LaplaceLeaf("c", 3, 1))),
+		target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +200,9 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 	law, _ := r.Law("s/g")
 	checkNear(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
-	_, err = Calibrate(Seq("s", GaussianLeaf("g", 1, 1), FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.1, Delta: 1e-5, Draws: 1})), target)
+	_, err = Calibrate(
+		Seq("s", GaussianLeaf("g", 1, 1),
+			FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.1, Delta: 1e-5, Draws: 1})), target)
 	if !errors.Is(err, ErrOverspent) {
 		t.Errorf("black box that takes all of delta: %v", err)
 	}
@@ -195,7 +210,8 @@ func TestCalibrateBasic(t *testing.T) {
 
 // TestPar checks that the kids of a Par cost as much as the larger of the two, at the root and inside a Seq.
 func TestPar(t *testing.T) {
-	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)), FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
+	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)),
+		FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
 	target := Target{Epsilon: 9, Delta: 1e-6}
 	must := func(n Node) *Priced {
 		p, err := Calibrate(n, target)
@@ -205,7 +221,8 @@ func TestPar(t *testing.T) {
 		return p
 	}
 	par, only, other := must(Par("p", a, Seq("s", b, c))), must(a), must(Seq("s", b, c))
-	nested, withA, withB := must(Seq("n", c, Par("p", a, b))), must(Seq("n", c, a)), must(Seq("n", c, b))
+	nested, withA, withB := must(Seq("n", c, Par("p", a, b))), must(Seq("n", c, a)),
+		must(Seq("n", c, b))
 	for eps := -0.5; eps < 3; eps += 0.25 {
 		checkNear(t, "par", par.Delta(eps), math.Max(only.Delta(eps), other.Delta(eps)), 1e-12)
 		got, want := nested.Delta(eps), math.Max(withA.Delta(eps), withB.Delta(eps))
@@ -242,8 +259,10 @@ func TestOneOf(t *testing.T) {
 	}
 	for eps := 0.0; eps < 2; eps += 0.2 {
 		d := p.Delta(eps)
-		if most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 && d > most*(1-.01) {
-			t.Errorf("delta(%v) = %v, not below the largest branch with the rest of epsilon: %v", eps, d, most)
+		if most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 &&
+			d > most*(1-.01) {
+			t.Errorf("delta(%v) = %v, not below the largest branch with the rest of epsilon: %v",
+				eps, d, most)
 		}
 		for _, branch := range []Law{mu, votes} {
 			if c, err := Compose(n, branch); err != nil || d < c.Delta(eps)*(1-2e-4)-3e-12 {
@@ -258,11 +277,15 @@ func TestOneOf(t *testing.T) {
 		t.Error("informer is not marked")
 	}
 
-	q, err := Calibrate(Seq("s", GaussianLeaf("g", 1, 1), OneOf("o", LaplaceLeaf("n", 0.03, 1), a, b)), target)
+	q, err := Calibrate(
+		Seq("s", GaussianLeaf("g", 1, 1), OneOf("o", LaplaceLeaf("n", 0.03, 1), a, b)), target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	law := func(path string) Law { l, _ := q.Law(path); return l }
+	law := func(path string) Law {
+		l, _ := q.Law(path)
+		return l
+	}
 	for _, path := range []string{"s/o/a", "s/o/b"} {
 		c, err := Compose(law("s/g"), law("s/o/n"), law(path))
 		if err != nil {
@@ -271,7 +294,8 @@ func TestOneOf(t *testing.T) {
 		for eps := 0.0; eps < 2; eps += 0.2 {
 			// The two curves are on different grids.
 			if q.Delta(eps) < c.Delta(eps)*(1-2e-4)-3e-12 {
-				t.Errorf("delta(%v) = %v is below branch %s: %v", eps, q.Delta(eps), path, c.Delta(eps))
+				t.Errorf("delta(%v) = %v is below branch %s: %v", eps, q.Delta(eps), path,
+					c.Delta(eps))
 			}
 		}
 	}
@@ -287,7 +311,8 @@ func TestGuarantee(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := p.Guarantee()
-	if g.Epsilon != 1.25 || g.Delta != 1e-6 || g.Relation != Substitute || g.Composition != Tight || p.Target() != target {
+	if g.Epsilon != 1.25 || g.Delta != 1e-6 || g.Relation != Substitute || g.Composition != Tight ||
+		p.Target() != target {
 		t.Errorf("guarantee %+v", g)
 	}
 	if g.Spent > 1.25 || g.Spent < 1.25*(1-1e-6) {
@@ -319,19 +344,24 @@ func TestGuarantee(t *testing.T) {
 		t.Error("mu is not the smallest")
 	}
 
-	only, err := Calibrate(Par("p", GaussianLeaf("a", 1, 4), Seq("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2))), target)
+	only, err := Calibrate(
+		Par("p", GaussianLeaf("a", 1, 4),
+			Seq("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2))), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
-	box, err := Calibrate(Seq("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}), GaussianLeaf("a", 1, 1)), target)
+	box, err := Calibrate(
+		Seq("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}),
+			GaussianLeaf("a", 1, 1)), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m := box.Guarantee().Mu; !math.IsInf(m, 1) {
 		t.Errorf("mu of a black box: %v", m)
 	}
-	sel, err := Calibrate(Select("s", Selection{0, 0.07}, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 0.5, 1)), target)
+	sel, err := Calibrate(
+		Select("s", Selection{0, 0.07}, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 0.5, 1)), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +374,8 @@ func TestGuarantee(t *testing.T) {
 func TestCalibrateAgain(t *testing.T) {
 	for _, c := range []Composition{Tight, Basic} {
 		target := Target{Epsilon: 1, Delta: 1e-6, Composition: c}
-		tree := Seq("s", LaplaceLeaf("a", 1, 2), OneOf("o", PureLeaf("n", 0.03, 1), GaussianLeaf("b", 1, 1), LaplaceLeaf("c", 1, 1)))
+		tree := Seq("s", LaplaceLeaf("a", 1, 2),
+			OneOf("o", PureLeaf("n", 0.03, 1), GaussianLeaf("b", 1, 1), LaplaceLeaf("c", 1, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 3, Delta: 1e-6, Composition: c})
 		if err != nil {
 			t.Fatal(err)
@@ -365,13 +396,15 @@ func TestCalibrateAgain(t *testing.T) {
 
 // TestEmptySeq checks that a stage without mechanisms is free.
 func TestEmptySeq(t *testing.T) {
-	p, err := Calibrate(Seq("s", Seq("none"), GaussianLeaf("g", 1, 1)), Target{Epsilon: 1, Delta: 1e-6})
+	p, err := Calibrate(Seq("s", Seq("none"), GaussianLeaf("g", 1, 1)),
+		Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, _ := p.Law("s/g")
 	checkNear(t, "mu", l.Mu, GaussianMu(1, 1e-6), 1e-12)
-	if p, err = Calibrate(Seq("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 || p.Epsilon(0) != 0 || p.Guarantee().Mu != 0 {
+	if p, err = Calibrate(Seq("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 ||
+		p.Epsilon(0) != 0 || p.Guarantee().Mu != 0 {
 		t.Errorf("an empty plan: %v", err)
 	}
 }
@@ -380,7 +413,9 @@ func TestEmptySeq(t *testing.T) {
 func TestExtremeTargets(t *testing.T) {
 	for _, eps := range []float64{1e-3, 30, 3000} {
 		target := Target{Epsilon: eps, Delta: 1e-8}
-		p, err := Calibrate(Seq("s", GaussianLeaf("g", 1, 1), ExponentialLeaf("e", 0.3, 40), LaplaceLeaf("l", 0.1, 3)), target)
+		p, err := Calibrate(
+			Seq("s", GaussianLeaf("g", 1, 1), ExponentialLeaf("e", 0.3, 40),
+				LaplaceLeaf("l", 0.1, 3)), target)
 		if err != nil {
 			t.Fatalf("epsilon %v: %v", eps, err)
 		}

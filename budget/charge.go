@@ -46,7 +46,8 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 		}
 	}
 	mu = rest.muWithoutLost(lost)
-	if cover := CoverCharge(t.Currency, mu, lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
+	if cover := CoverCharge(t.Currency, mu,
+		lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
 		return cover, mu
 	}
 	return price, 0
@@ -172,7 +173,10 @@ func (n *Node) sumCharges(c Currency) Charge {
 		}
 		return float64(l.Law.Draws) * each
 	}, unpricedSelection)
-	delta := n.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
+	delta := n.foldCost(func(l *Leaf) float64 {
+		_, d := l.Law.ZCDP()
+		return d
+	}, unpricedSelection)
 	return roundUpCharge(cost, delta)
 }
 

@@ -29,7 +29,8 @@ func TestChord(t *testing.T) {
 			for k := range 21 {
 				x := end * float64(k) / 20
 				if exact := gaussianDelta(mu, x); exact > c.deltaAt(x) {
-					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x, c.deltaAt(x))
+					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x,
+						c.deltaAt(x))
 				}
 			}
 		}
@@ -45,7 +46,8 @@ func TestChordOfSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)), Target{Epsilon: epsilon, Delta: 1e-6})
+		p, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+			Target{Epsilon: epsilon, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +59,8 @@ func TestChordOfSelection(t *testing.T) {
 			x := epsilon * float64(k) / 20
 			d, point := p.Delta(x), a.ledger.deltaAt(x)
 			if d > last || d > point || x < a.tangentChord().epsilon/2 && d > .9*point {
-				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d, x, point, last)
+				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d,
+					x, point, last)
 			}
 			if g := gaussianDelta(mu, x); d > g*(1+1e-9) {
 				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)

@@ -35,7 +35,9 @@ func (e *TargetError) Error() string {
 }
 
 // Unwrap makes errors.Is(err, ErrTarget) true.
-func (e *TargetError) Unwrap() error { return ErrTarget }
+func (e *TargetError) Unwrap() error {
+	return ErrTarget
+}
 
 // treeError reports a problem of the node at Path.
 type treeError struct {
@@ -48,7 +50,9 @@ func (e *treeError) Error() string {
 }
 
 // Unwrap makes errors.Is(err, ErrTree) true.
-func (e *treeError) Unwrap() error { return ErrTree }
+func (e *treeError) Unwrap() error {
+	return ErrTree
+}
 
 // LawError reports which parameter of a law is out of range.
 type LawError struct {
@@ -63,7 +67,9 @@ func (e *LawError) Error() string {
 }
 
 // Unwrap makes errors.Is(err, ErrLaw) true.
-func (e *LawError) Unwrap() error { return ErrLaw }
+func (e *LawError) Unwrap() error {
+	return ErrLaw
+}
 
 // NotPureError reports a leaf that has no pure epsilon where the target
 // (delta = 0), the operation (an informer) or the composition needs one.
@@ -74,12 +80,15 @@ type NotPureError struct {
 }
 
 func (e *NotPureError) Error() string {
-	return fmt.Sprintf("%q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
+	return fmt.Sprintf(
+		"%q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
 		e.Path, e.Kind, e.Need)
 }
 
 // Unwrap makes errors.Is(err, ErrNotPure) true.
-func (e *NotPureError) Unwrap() error { return ErrNotPure }
+func (e *NotPureError) Unwrap() error {
+	return ErrNotPure
+}
 
 // OverspentError reports a part of the tree whose fixed laws (or informers) use up the target before the
 // scalable leaves get a share.
@@ -89,20 +98,26 @@ type OverspentError struct {
 }
 
 func (e *OverspentError) Error() string {
-	return fmt.Sprintf("the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
+	return fmt.Sprintf(
+		"the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
 		e.Path, e.Epsilon, e.Delta)
 }
 
 // Unwrap makes errors.Is(err, ErrOverspent) true.
-func (e *OverspentError) Unwrap() error { return ErrOverspent }
+func (e *OverspentError) Unwrap() error {
+	return ErrOverspent
+}
 
 // conversionError reports that a guarantee does not carry over to another relation.
 type conversionError struct{ From, To Relation }
 
 func (e *conversionError) Error() string {
-	return fmt.Sprintf("a %s guarantee implies nothing under %s; account for the step under %s instead",
+	return fmt.Sprintf(
+		"a %s guarantee implies nothing under %s; account for the step under %s instead",
 		e.From, e.To, e.To)
 }
 
 // Unwrap makes errors.Is(err, ErrNoConversion) true.
-func (e *conversionError) Unwrap() error { return ErrNoConversion }
+func (e *conversionError) Unwrap() error {
+	return ErrNoConversion
+}

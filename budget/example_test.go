@@ -22,10 +22,12 @@ func ExampleCalibrate() {
 		log.Fatal(err)
 	}
 	for _, l := range priced.Leaves() {
-		fmt.Printf("%-27s %-11v x%-2d mu %.4f epsilon %.4f\n", l.Path, l.Law.Kind, l.Law.Draws, l.Law.Mu, l.Law.Epsilon)
+		fmt.Printf("%-27s %-11v x%-2d mu %.4f epsilon %.4f\n", l.Path, l.Law.Kind, l.Law.Draws,
+			l.Law.Mu, l.Law.Epsilon)
 	}
 	g := priced.Guarantee()
-	fmt.Printf("epsilon %.4f at delta %g, %v; covered by mu %.4f\n", g.Spent, g.Delta, g.Relation, g.Mu)
+	fmt.Printf("epsilon %.4f at delta %g, %v; covered by mu %.4f\n", g.Spent, g.Delta, g.Relation,
+		g.Mu)
 	// Output:
 	// fit/train/scaling/histogram gaussian    x1  mu 0.0659 epsilon 0.0000
 	// fit/train/scaling/quantiles exponential x12 mu 0.0000 epsilon 0.0426
@@ -116,7 +118,8 @@ func ExampleTotal() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	run, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1), budget.Target{Epsilon: 1, Delta: 1e-6})
+	run, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,8 @@ func TestLimitValues(t *testing.T) {
 		{Total{Epsilon: 1, Delta: 1e-6, Currency: GDP}, 0.236704380664 * 0.236704380664, 1e-11},
 		{Total{Epsilon: 10, Delta: 1e-6, Currency: GDP}, 1.848132205767 * 1.848132205767, 1e-11},
 		// A black-box share is subtracted from delta before converting.
-		{Total{Epsilon: 1, Delta: 3e-6, BlackBox: 2e-6, Currency: GDP}, 0.236704380664 * 0.236704380664, 1e-9},
+		{Total{Epsilon: 1, Delta: 3e-6, BlackBox: 2e-6, Currency: GDP},
+			0.236704380664 * 0.236704380664, 1e-9},
 	} {
 		limit, err := v.total.Limit()
 		if err != nil {
@@ -42,10 +43,14 @@ func TestLimitValues(t *testing.T) {
 
 func TestLimitRefuses(t *testing.T) {
 	for _, total := range []Total{
-		{}, {Epsilon: 1}, {Epsilon: -1, Delta: 1e-6}, {Epsilon: 1, Delta: 1}, {Epsilon: math.NaN(), Delta: 1e-6},
-		{Epsilon: 1, Delta: 1e-6, BlackBox: 1e-6}, {Epsilon: 1, Delta: 1e-6, BlackBox: -1}, {Epsilon: 1, Delta: 1e-6, BlackBox: math.NaN()},
-		{Epsilon: 1, Delta: 1e-10, BlackBox: 5e-11}, {Epsilon: 1e6, Delta: 1e-6}, {Epsilon: 1e-9, Delta: 1e-10},
-		{Epsilon: 1, Delta: 1e-6, Currency: 7}, {Epsilon: 1, Delta: 1e-6, Relation: 9}, {Epsilon: math.Inf(1), Delta: 1e-6},
+		{}, {Epsilon: 1}, {Epsilon: -1, Delta: 1e-6}, {Epsilon: 1, Delta: 1},
+		{Epsilon: math.NaN(), Delta: 1e-6},
+		{Epsilon: 1, Delta: 1e-6, BlackBox: 1e-6}, {Epsilon: 1, Delta: 1e-6, BlackBox: -1},
+		{Epsilon: 1, Delta: 1e-6, BlackBox: math.NaN()},
+		{Epsilon: 1, Delta: 1e-10, BlackBox: 5e-11}, {Epsilon: 1e6, Delta: 1e-6},
+		{Epsilon: 1e-9, Delta: 1e-10},
+		{Epsilon: 1, Delta: 1e-6, Currency: 7}, {Epsilon: 1, Delta: 1e-6, Relation: 9},
+		{Epsilon: math.Inf(1), Delta: 1e-6},
 	} {
 		if limit, err := total.Limit(); !errors.Is(err, ErrTarget) {
 			t.Errorf("%+v: %v, %v", total, limit, err)
@@ -74,7 +79,8 @@ func TestCharge(t *testing.T) {
 		{"par", Par("p", gauss("a", .5, 1), gauss("b", 1, 1)), .5, 1, 0},
 		{"exponential", em, 5 * .16 / 8, -1, 0},
 		{"black box", box, .25, 2 * muHalf * muHalf, 2e-7},
-		{"one of", OneOf("o", lap, gauss("a", .5, 1), Seq("b", gauss("c", .2, 1), em)), .005 + .125, -1, 0},
+		{"one of", OneOf("o", lap, gauss("a", .5, 1), Seq("b", gauss("c", .2, 1), em)), .005 + .125,
+			-1, 0},
 		{"delta of a par is the largest", Par("p", Seq("a", box), gauss("g", 1, 1)), .5, 1, 2e-7},
 	} {
 		for c, want := range map[Currency]float64{ZCDP: v.zcdp, GDP: v.gdp} {
@@ -106,7 +112,8 @@ func TestGDPMu(t *testing.T) {
 			for i := range 4000 {
 				e := epsilon * float64(i) / 4000
 				if gaussianDelta(mu, e) < law.DeltaAt(e) {
-					t.Errorf("%v %v: the Gaussian of mu %v is below the law at %v", kind, epsilon, mu, e)
+					t.Errorf("%v %v: the Gaussian of mu %v is below the law at %v", kind, epsilon,
+						mu, e)
 				}
 				need, _ := gaussianMuBracket(e, law.DeltaAt(e), 1e-10)
 				most = math.Max(most, need)
@@ -128,7 +135,8 @@ func TestGDPMu(t *testing.T) {
 // one that the accountants prove for the tree itself.
 func TestChargeIsAnUpperBound(t *testing.T) {
 	tree := Par("fit",
-		Seq("train", ExponentialLeaf("q", .1, 12), LaplaceLeaf("c", .05, 1), GaussianLeaf("gram", .85, 1)),
+		Seq("train", ExponentialLeaf("q", .1, 12), LaplaceLeaf("c", .05, 1),
+			GaussianLeaf("gram", .85, 1)),
 		GaussianLeaf("holdout", 1, 1))
 	for _, epsilon := range []float64{.1, 1, 4} {
 		p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: 1e-6})
@@ -139,7 +147,8 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 			charge := p.Charge(c)
 			total := Total{Epsilon: epsilon, Delta: 1e-6, Currency: c}
 			if e := total.EpsilonOf(charge); e < p.Epsilon(1e-6)*(1-1e-4) || e > 1.35*epsilon {
-				t.Errorf("epsilon %v, %v: the charge promises %v, the accountants prove %v", epsilon, c, e, p.Epsilon(1e-6))
+				t.Errorf("epsilon %v, %v: the charge promises %v, the accountants prove %v",
+					epsilon, c, e, p.Epsilon(1e-6))
 			}
 			again, err := ChargeLaws(fixedTree(p.Tree()), c)
 			if err != nil || again != charge {
@@ -151,7 +160,10 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 
 // fixedTree replaces every law of a calibrated tree by a fixed one.
 func fixedTree(n Node) Node {
-	n.walkLeaves(n.Name, func(_ string, l *Leaf) { law := l.Law; l.Fixed = &law })
+	n.walkLeaves(n.Name, func(_ string, l *Leaf) {
+		law := l.Law
+		l.Fixed = &law
+	})
 	return n
 }
 
@@ -181,7 +193,8 @@ func TestSelectIsABlackBox(t *testing.T) {
 // TestChargeSaturates checks that no sum or price can overflow into the admissible range.
 func TestChargeSaturates(t *testing.T) {
 	huge := BlackBoxCharge(ZCDP, 1e200, .999)
-	if huge.Cost != maxUnits || !huge.Valid() || !huge.Plus(huge).Valid() || huge.Plus(huge).Cost != maxUnits {
+	if huge.Cost != maxUnits || !huge.Valid() || !huge.Plus(huge).Valid() ||
+		huge.Plus(huge).Cost != maxUnits {
 		t.Errorf("%+v", huge)
 	}
 	if c := BlackBoxCharge(GDP, 1e4, 0); c.Cost < 1<<41 {
@@ -207,9 +220,14 @@ func TestFilterOnFiftyMixedRuns(t *testing.T) {
 		for range 50 {
 			epsilon := .1 + random.Float64()
 			tree := [...]Node{
-				Par("fit", Seq("train", ExponentialLeaf("q", .2, 8), GaussianLeaf("g", .8, 1)), GaussianLeaf("h", 1, 1)),
-				OneOf("fit", LaplaceLeaf("n", .03, 1), GaussianLeaf("g", 1, 1), ExponentialLeaf("v", 1, 5)),
-				Seq("fit", FixedLeaf("box", Law{Kind: Approximate, Epsilon: epsilon / 3, Delta: 2e-7, Draws: 1}), GaussianLeaf("g", 1, 1)),
+				Par("fit", Seq("train", ExponentialLeaf("q", .2, 8), GaussianLeaf("g", .8, 1)),
+					GaussianLeaf("h", 1, 1)),
+				OneOf("fit", LaplaceLeaf("n", .03, 1), GaussianLeaf("g", 1, 1),
+					ExponentialLeaf("v", 1, 5)),
+				Seq("fit",
+					FixedLeaf("box",
+						Law{Kind: Approximate, Epsilon: epsilon / 3, Delta: 2e-7, Draws: 1}),
+					GaussianLeaf("g", 1, 1)),
 				Seq("fit", LaplaceLeaf("a", 1, 3)),
 			}[random.IntN(4)]
 			p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: 1e-6})
@@ -223,8 +241,10 @@ func TestFilterOnFiftyMixedRuns(t *testing.T) {
 			spent, sum, admitted = next, sum+epsilon, admitted+1
 		}
 		if e := total.EpsilonOf(spent); e >= sum || e > total.Epsilon || admitted < 10 {
-			t.Errorf("%v: %d runs of epsilon %v in all cost %v of %v", c, admitted, sum, e, total.Epsilon)
+			t.Errorf("%v: %d runs of epsilon %v in all cost %v of %v", c, admitted, sum, e,
+				total.Epsilon)
 		}
-		t.Logf("%v: %d of 50 runs, sum of their epsilons %.3f, filter %.3f", c, admitted, sum, total.EpsilonOf(spent))
+		t.Logf("%v: %d of 50 runs, sum of their epsilons %.3f, filter %.3f", c, admitted, sum,
+			total.EpsilonOf(spent))
 	}
 }

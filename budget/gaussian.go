@@ -66,7 +66,9 @@ func millsRatio(x float64) float64 {
 }
 
 // millsTerms returns the number of terms of the continued fraction that millsRatio uses for x >= 4.
-func millsTerms(x float64) int { return 8 + int(400/(x*x)) }
+func millsTerms(x float64) int {
+	return 8 + int(400/(x*x))
+}
 
 // millsRatioPair returns millsRatio(x) and millsRatio(y) for x <= y. Each continued fraction is a chain of
 // dependent divisions, so evaluating the two together lets the processor overlap them.

@@ -9,7 +9,9 @@ import (
 // exactBits is the precision of the reference. Computing a delta of 1e-208 as a difference from 1/2 loses 700 bits.
 const exactBits = 1200
 
-func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(exactBits).SetFloat64(x) }
+func bigFloat(x float64) *big.Float {
+	return new(big.Float).SetPrec(exactBits).SetFloat64(x)
+}
 
 // sumSeries sums terms, each computed from its predecessor by next, until they vanish.
 func sumSeries(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
@@ -52,7 +54,8 @@ func exactPi() *big.Float {
 			return new(big.Float).Quo(power, bigFloat(float64(2*n+1)))
 		})
 	}
-	return new(big.Float).Sub(new(big.Float).Mul(bigFloat(16), atan(5)), new(big.Float).Mul(bigFloat(4), atan(239)))
+	return new(big.Float).Sub(new(big.Float).Mul(bigFloat(16), atan(5)),
+		new(big.Float).Mul(bigFloat(4), atan(239)))
 }
 
 // exactDelta computes [gaussianDelta] with the precision of the reference.
@@ -68,8 +71,10 @@ func exactDelta(mu, epsilon float64) *big.Float {
 // 1,200 bits, and above it by less than its stated error.
 func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 	worst := 0.0
-	for _, mu := range []float64{1e-9, 1e-5, 3e-5, 1e-3, .013, .0499999, .05, .0500001, .1, .3, .7, 1, 1.7, 3, 6, 11} {
-		for _, ratio := range []float64{-3, -.2, 0, 1e-9, 1e-3, .1, .49, .5, .51, 1, 1.6, 2.3, 3.99, 4, 5.7, 7.1, 9, 13, 17, 22, 28} {
+	for _, mu := range []float64{1e-9, 1e-5, 3e-5, 1e-3, .013, .0499999, .05, .0500001, .1, .3, .7,
+		1, 1.7, 3, 6, 11} {
+		for _, ratio := range []float64{-3, -.2, 0, 1e-9, 1e-3, .1, .49, .5, .51, 1, 1.6, 2.3, 3.99,
+			4, 5.7, 7.1, 9, 13, 17, 22, 28} {
 			epsilon := ratio * mu
 			want := exactDelta(mu, epsilon)
 			got := gaussianDelta(mu, epsilon)

@@ -62,7 +62,9 @@ func (p *Priced) Lead() (epsilon float64, ok bool) {
 // release of the lead, so its price is the same for every release, and [Priced.ChargeWithin] is the sum of
 // both prices. An output of the first step decides whether the second runs. A filter allows that, and a
 // skipped step is free (docs/proofs/prices.md, "A run that stops").
-func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.chargeOfLead(c) }
+func (p *Priced) LeadCharge(c Currency) Charge {
+	return p.tree.chargeOfLead(c)
+}
 
 // ChargeLead is [Priced.LeadCharge] of a tree whose laws are all fixed. The error is that of [ChargeLaws].
 func (n *Node) ChargeLead(c Currency) (Charge, error) {

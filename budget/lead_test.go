@@ -9,7 +9,8 @@ import (
 func ledPlan(share, coin float64) Node {
 	n := Par("fit",
 		Seq("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
-		Seq("holdout", GaussianLeaf("metric", 1, 1))).After(Seq("check", PureLeaf("target", share, 1)))
+		Seq("holdout", GaussianLeaf("metric", 1, 1))).After(
+		Seq("check", PureLeaf("target", share, 1)))
 	n.Coin = coin
 	return n
 }
@@ -44,21 +45,26 @@ func TestLeadCalibration(t *testing.T) {
 		bare := led.withoutLead()
 		_, plain := law(bare)
 		d := p.Delta(v.target.Epsilon)
-		t.Logf("%s: delta %.3g, the model's mu is %.4f of that without a lead, mu of all %.4f", v.name, d, mu/plain, p.Guarantee().Mu)
-		if !(d <= v.target.Delta) || v.uses && d < .99*v.target.Delta || mu < plain*(1-v.most) || mu >= plain {
+		t.Logf("%s: delta %.3g, the model's mu is %.4f of that without a lead, mu of all %.4f",
+			v.name, d, mu/plain, p.Guarantee().Mu)
+		if !(d <= v.target.Delta) || v.uses && d < .99*v.target.Delta || mu < plain*(1-v.most) ||
+			mu >= plain {
 			t.Errorf("%s: delta %v, mu %v of %v", v.name, d, mu, plain)
 		}
 		lead, ok := p.Lead()
 		leaf, _ := p.Leaf("fit/check/target")
-		if !ok || lead != .03*v.target.Epsilon || !leaf.Informer || leaf.Part != "" || leaf.Law.Epsilon != lead {
+		if !ok || lead != .03*v.target.Epsilon || !leaf.Informer || leaf.Part != "" ||
+			leaf.Law.Epsilon != lead {
 			t.Errorf("%s: lead %v, leaf %+v", v.name, lead, leaf)
 		}
 		if e := p.Epsilon(v.target.Delta); e > v.target.Epsilon {
 			t.Errorf("%s: spends epsilon %v", v.name, e)
 		}
 		for _, point := range p.Guarantee().Profile {
-			if g := p.Guarantee(); point.Delta >= MinDelta && !math.IsInf(g.Mu, 1) && point.Delta > gaussianDelta(g.Mu, point.Epsilon)*(1+1e-9) {
-				t.Errorf("%s: delta %v at %v is above the curve of mu %v", v.name, point.Delta, point.Epsilon, g.Mu)
+			if g := p.Guarantee(); point.Delta >= MinDelta && !math.IsInf(g.Mu, 1) &&
+				point.Delta > gaussianDelta(g.Mu, point.Epsilon)*(1+1e-9) {
+				t.Errorf("%s: delta %v at %v is above the curve of mu %v", v.name, point.Delta,
+					point.Epsilon, g.Mu)
 			}
 		}
 	}
@@ -67,7 +73,8 @@ func TestLeadCalibration(t *testing.T) {
 // TestLeadWithoutDelta checks that with delta 0 the epsilons of the lead and of the remaining steps add up to the
 // target.
 func TestLeadWithoutDelta(t *testing.T) {
-	tree := Par("fit", Seq("train", LaplaceLeaf("rounds", 1, 5))).After(Seq("check", PureLeaf("target", .03, 1)))
+	tree := Par("fit",
+		Seq("train", LaplaceLeaf("rounds", 1, 5))).After(Seq("check", PureLeaf("target", .03, 1)))
 	p, err := Calibrate(tree, Target{Epsilon: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +104,9 @@ func TestLeadRefuses(t *testing.T) {
 // larger direction at either loss of the lead, and these directions may differ.)
 func TestLeadByBruteForce(t *testing.T) {
 	const h, lead, first, second = .3, .2, .7, 1.1
-	tree := Par("fit", FixedLeaf("train", pureLaw(Pure, first, 1)), FixedLeaf("holdout", pureLaw(Pure, second, 1))).After(FixedLeaf("lead", pureLaw(Pure, lead, 1)))
+	tree := Par("fit", FixedLeaf("train", pureLaw(Pure, first, 1)),
+		FixedLeaf("holdout", pureLaw(Pure, second, 1))).After(
+		FixedLeaf("lead", pureLaw(Pure, lead, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 	if err != nil {
@@ -111,7 +120,8 @@ func TestLeadByBruteForce(t *testing.T) {
 		var there, back float64
 		for o := range 8 {
 			l, a, b := o&1, o>>1&1, o>>2&1
-			x := with(lead, l) * ((1-h)*with(first, a)*without(second, b) + h*without(first, a)*with(second, b))
+			x := with(lead, l) *
+				((1-h)*with(first, a)*without(second, b) + h*without(first, a)*with(second, b))
 			y := without(lead, l) * without(first, a) * without(second, b)
 			there += math.Max(0, x-math.Exp(eps)*y)
 			back += math.Max(0, y-math.Exp(eps)*x)
@@ -129,8 +139,10 @@ func TestLeadByBruteForce(t *testing.T) {
 // enumerated, with the record in either part. (This is the condition on a step in the theorem of the filter: Feldman,
 // Zrnic 2021, Theorem 4.3.)
 func TestStopIsPaidFor(t *testing.T) {
-	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2}, {1, 2, .2}} {
-		tree := Par("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)), FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
+	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2},
+		{1, 2, .2}} {
+		tree := Par("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)),
+			FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
 			After(FixedLeaf("lead", pureLaw(Pure, v.lead, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 		if err != nil {
@@ -143,14 +155,18 @@ func TestStopIsPaidFor(t *testing.T) {
 		}
 		for _, second := range []float64{v.first, v.second} { // the step that sees the record after the lead
 			for _, flip := range []bool{false, true} {
-				with := func(e float64, o int) float64 { return 1 / (1 + math.Exp(e*float64(1-2*o))) }
+				with := func(e float64, o int) float64 {
+					return 1 / (1 + math.Exp(e*float64(1-2*o)))
+				}
 				p, q := with, func(e float64, o int) float64 { return with(e, 1-o) }
 				if flip {
 					p, q = q, p
 				}
 				for stopped := range 4 { // the set of lead outputs that call off the remaining steps
 					for alpha := 1.1; alpha < 60; alpha *= 1.3 {
-						allow := func(rho float64) float64 { return math.Exp(-alpha * (alpha - 1) * rho) }
+						allow := func(rho float64) float64 {
+							return math.Exp(-alpha * (alpha - 1) * rho)
+						}
 						sum := 0.
 						for l := range 2 {
 							pl, ql := p(v.lead, l), q(v.lead, l)
@@ -164,7 +180,8 @@ func TestStopIsPaidFor(t *testing.T) {
 							}
 						}
 						if sum > 1+1e-9 {
-							t.Errorf("%+v, called off after %b: at order %v the moment grows to %v", v, stopped, alpha, sum)
+							t.Errorf("%+v, called off after %b: at order %v the moment grows to %v",
+								v, stopped, alpha, sum)
 						}
 					}
 				}
@@ -180,7 +197,8 @@ func TestLeadCharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)), GaussianLeaf("holdout", 1, 1)).
+	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+		GaussianLeaf("holdout", 1, 1)).
 		After(PureLeaf("check", .03, 1))
 	for name, tree := range map[string]Node{"coin": ledPlan(.03, .1), "search": search} {
 		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
@@ -189,7 +207,8 @@ func TestLeadCharge(t *testing.T) {
 		}
 		for _, currency := range []Currency{ZCDP, GDP} {
 			lead := p.LeadCharge(currency)
-			price, mu := p.ChargeWithin(Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: currency})
+			price, mu := p.ChargeWithin(
+				Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: currency})
 			rest, err := Calibrate(p.Tree().withoutLead().withFixedLaws(), p.Target())
 			if err != nil {
 				t.Fatal(err)
@@ -199,13 +218,17 @@ func TestLeadCharge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mu != rest.Guarantee().Mu || price != CoverCharge(currency, mu, 0).Plus(lead) || lead != again {
-				t.Errorf("%s, %v: %+v with mu %v; the rest has %v", name, currency, price, mu, rest.Guarantee().Mu)
+			if mu != rest.Guarantee().Mu || price != CoverCharge(currency, mu, 0).Plus(lead) ||
+				lead != again {
+				t.Errorf("%s, %v: %+v with mu %v; the rest has %v", name, currency, price, mu,
+					rest.Guarantee().Mu)
 			}
 			if lead.Delta != 0 || lead.Cost == 0 || 30*lead.Cost > price.Cost {
 				t.Errorf("%s, %v: the lead costs %+v of %+v", name, currency, lead, price)
 			}
-			if without, _ := p.ChargeWithin(Total{Epsilon: 3, Delta: 1e-5, Currency: currency}); !lead.Within(without) || without.Cost <= lead.Cost {
+			if without, _ := p.ChargeWithin(
+				Total{Epsilon: 3, Delta: 1e-5, Currency: currency}); !lead.Within(without) ||
+				without.Cost <= lead.Cost {
 				t.Errorf("%s, %v: without room for a law %+v", name, currency, without)
 			}
 		}

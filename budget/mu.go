@@ -64,10 +64,18 @@ type span struct{ lo, hi, mu float64 }
 // spanHeap is a heap of spans with the largest mu on top.
 type spanHeap []span
 
-func (s spanHeap) Len() int           { return len(s) }
-func (s spanHeap) Less(i, j int) bool { return s[i].mu > s[j].mu }
-func (s spanHeap) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *spanHeap) Push(x any)        { *s = append(*s, x.(span)) }
+func (s spanHeap) Len() int {
+	return len(s)
+}
+func (s spanHeap) Less(i, j int) bool {
+	return s[i].mu > s[j].mu
+}
+func (s spanHeap) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+}
+func (s *spanHeap) Push(x any) {
+	*s = append(*s, x.(span))
+}
 func (s *spanHeap) Pop() any {
 	last := len(*s) - 1
 	x := (*s)[last]
@@ -141,7 +149,8 @@ func (a *account) coveringMu(lo, hi, shift float64) float64 {
 	}
 	consider := func(deltaLo, deltaHi float64) {
 		// Where the Gaussian of best is below an end, no smaller one is above the chord.
-		if gaussianDelta(best, lo) >= deltaLo*(1-1e-9) && gaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
+		if gaussianDelta(best, lo) >= deltaLo*(1-1e-9) &&
+			gaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
 			best = math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
 		}
 	}

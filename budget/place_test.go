@@ -7,15 +7,25 @@ import "testing"
 func TestPlace(t *testing.T) {
 	inner := Seq("train", Seq("model", GaussianLeaf("gram", 1, 1).Of("gram")).As(Stage)).As(Part)
 	tree := Par("fit",
-		Seq("train", Seq("a", inner, LaplaceLeaf("count", 1, 1).Of("count").As(Stage)).As(Candidate)).Scaled(.5).As(Part),
+		Seq("train",
+			Seq("a", inner, LaplaceLeaf("count", 1, 1).Of("count").As(Stage)).As(Candidate)).Scaled(
+			.5).As(Part),
 		GaussianLeaf("left", 1, 1))
 	priced, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []PricedLeaf{
-		{Path: "fit/train/a/train/model/gram", Place: Place{Part: "train", Candidate: "a", Stage: "model"}, Statistic: "gram"},
-		{Path: "fit/train/a/count", Place: Place{Part: "train", Candidate: "a", Stage: "count"}, Statistic: "count"},
+		{
+			Path:      "fit/train/a/train/model/gram",
+			Place:     Place{Part: "train", Candidate: "a", Stage: "model"},
+			Statistic: "gram",
+		},
+		{
+			Path:      "fit/train/a/count",
+			Place:     Place{Part: "train", Candidate: "a", Stage: "count"},
+			Statistic: "count",
+		},
 		{Path: "fit/left"},
 	}
 	for i, l := range priced.Leaves() {

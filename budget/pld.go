@@ -295,7 +295,9 @@ func (w *composer) convolveCyclically(fs []factor, lo, n int) []float64 {
 	return out
 }
 
-func cyclicIndex(i, n int) int { return ((i % n) + n) % n }
+func cyclicIndex(i, n int) int {
+	return ((i % n) + n) % n
+}
 
 // powInt returns z^n by squaring.
 func powInt(z complex128, n int) complex128 {

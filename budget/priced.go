@@ -25,7 +25,9 @@ type Priced struct {
 
 // Open claims the one run that the tree pays for. It reports true for the first call only, also among
 // concurrent calls. Sessions of package mechanism call it; rehearsals do not.
-func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
+func (p *Priced) Open() bool {
+	return p.opened.CompareAndSwap(false, true)
+}
 
 // Again returns the same priced tree with an unclaimed run. That run costs as much as the first one, in
 // addition: the two compose, and a Guarantee is that of one of them. It is for callers that run a plan many
@@ -205,18 +207,26 @@ func (p *Priced) Selection(path string) (law Selection, candidates []string, ok 
 }
 
 // Leaves returns all leaves in tree order.
-func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
+func (p *Priced) Leaves() []PricedLeaf {
+	return slices.Clone(p.leaves)
+}
 
 // Raised returns, for each kid of a root Par, the factor by which the mu and epsilons of its steps exceed the
 // values that the target alone would allow that kid; see docs/proofs/prices.md, "What the gain is used for".
 // It is 1 without a coin or a choice, and under basic composition. A root that is no Par has one factor.
-func (p *Priced) Raised() []float64 { return slices.Clone(p.raised) }
+func (p *Priced) Raised() []float64 {
+	return slices.Clone(p.raised)
+}
 
 // Target returns the target that the tree was calibrated to.
-func (p *Priced) Target() Target { return p.target }
+func (p *Priced) Target() Target {
+	return p.target
+}
 
 // Tree returns a copy of the plan tree with Leaf.Law filled.
-func (p *Priced) Tree() Node { return p.tree.clone() }
+func (p *Priced) Tree() Node {
+	return p.tree.clone()
+}
 
 // Delta returns the delta that the laws guarantee at epsilon, an upper bound at
 // every real epsilon. At Target().Epsilon it is at most Target().Delta.
@@ -234,8 +244,14 @@ func (p *Priced) Epsilon(delta float64) float64 {
 // currency of filters across runs (Feldman, Zrnic 2021): both add under fully adaptive composition. ok is
 // false if a Select makes the cost unbounded in this currency.
 func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
-	rho = p.tree.foldCost(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, unpricedSelection)
-	delta = p.tree.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
+	rho = p.tree.foldCost(func(l *Leaf) float64 {
+		r, _ := l.Law.ZCDP()
+		return r
+	}, unpricedSelection)
+	delta = p.tree.foldCost(func(l *Leaf) float64 {
+		_, d := l.Law.ZCDP()
+		return d
+	}, unpricedSelection)
 	return rho, delta, !math.IsInf(rho, 1)
 }
 

@@ -176,7 +176,8 @@ func (p product) logMoment(t float64) float64 {
 			worst = math.Max(worst, c.logMoment(t))
 			variance = math.Max(variance, v)
 		}
-		sum += worst + math.Log(s.law.Mean()) + t*(1+s.law.Eta)*math.Min(-math.Log(s.law.Gamma), 3*math.Sqrt(variance)+variance/2)
+		sum += worst + math.Log(s.law.Mean()) +
+			t*(1+s.law.Eta)*math.Min(-math.Log(s.law.Gamma), 3*math.Sqrt(variance)+variance/2)
 	}
 	return sum
 }

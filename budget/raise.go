@@ -39,7 +39,8 @@ func (c *calibrator) raiseMixture(v *profileNode) {
 	first, second := v.kids[0].listParts(), v.kids[1].listParts()
 	fits := func(f float64) bool {
 		scaleParts(second, f)
-		return c.composer.secondAloneDelta(v.node, c.target.Epsilon) <= maxSecondShare*c.target.Delta
+		return c.composer.secondAloneDelta(v.node, c.target.Epsilon) <= maxSecondShare*
+			c.target.Delta
 	}
 	f := float64(maxSecondFactor)
 	if !fits(f) {

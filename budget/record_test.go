@@ -9,7 +9,8 @@ import (
 // of both and the factors by which they were raised.
 func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, raised []float64) {
 	t.Helper()
-	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1)), Seq("holdout", GaussianLeaf("b", 1, 1)))
+	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1)),
+		Seq("holdout", GaussianLeaf("b", 1, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: delta})
 	if err != nil {
@@ -74,18 +75,22 @@ func TestRecordInUnit(t *testing.T) {
 					t.Errorf("h %v, epsilon %v, delta %v: factors %v", h, epsilon, delta, raised)
 				}
 				m := 2 * math.Max(raised[0], raised[1])
-				bound := (1-h)*gaussianDelta(2*train/m, epsilon) + h*gaussianDelta(2*held/m, epsilon)
+				bound := (1-h)*gaussianDelta(2*train/m, epsilon) +
+					h*gaussianDelta(2*held/m, epsilon)
 				if bound > delta*(1+1e-9) {
-					t.Errorf("h %v, epsilon %v, delta %v: a record of a unit of %v has delta %v", h, epsilon, delta, m, bound)
+					t.Errorf("h %v, epsilon %v, delta %v: a record of a unit of %v has delta %v", h,
+						epsilon, delta, m, bound)
 				}
 			}
 		}
 	}
 	worst := map[int]float64{}
-	for _, x := range []struct{ h, epsilon, delta float64 }{{.1, 1, 1e-6}, {.5, 1, 1e-6}, {.3, 2, 1e-5}} {
+	for _, x := range []struct{ h, epsilon, delta float64 }{{.1, 1, 1e-6}, {.5, 1, 1e-6},
+		{.3, 2, 1e-5}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, x.delta)
 		for _, m := range []int{2, 4} {
-			for _, angles := range [][2]float64{{0, 0}, {0, math.Pi / 2}, {math.Pi / 2, 0}, {math.Pi / 2, math.Pi / 2}} {
+			for _, angles := range [][2]float64{{0, 0}, {0, math.Pi / 2}, {math.Pi / 2, 0},
+				{math.Pi / 2, math.Pi / 2}} {
 				d := recordDelta(x.h, train, held, x.epsilon, m, angles[0], angles[1])
 				worst[m] = math.Max(worst[m], d/x.delta)
 			}
@@ -104,7 +109,8 @@ func TestGroupOfRecords(t *testing.T) {
 	beyond := 0.
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
-		tree := Par("fit", Seq("train", FixedLeaf("a", gaussianLaw(train))), Seq("holdout", FixedLeaf("b", gaussianLaw(held))))
+		tree := Par("fit", Seq("train", FixedLeaf("a", gaussianLaw(train))),
+			Seq("holdout", FixedLeaf("b", gaussianLaw(held))))
 		tree.Coin = x.h
 		p, err := Calibrate(tree, Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6})
 		if err != nil {
@@ -120,7 +126,8 @@ func TestGroupOfRecords(t *testing.T) {
 				attained := groupDelta(x.h, train, held, k, epsilon)
 				alone := gaussianDelta(float64(k)*mu, epsilon)
 				if attained > (alone+left)*(1+1e-6) {
-					t.Errorf("h %v, epsilon %v, %d records: delta %v at %v, and %v is promised", x.h, x.epsilon, k, attained, epsilon, alone+left)
+					t.Errorf("h %v, epsilon %v, %d records: delta %v at %v, and %v is promised",
+						x.h, x.epsilon, k, attained, epsilon, alone+left)
 				}
 				if attained > 1e-16 {
 					beyond = math.Max(beyond, attained/alone)
@@ -130,7 +137,8 @@ func TestGroupOfRecords(t *testing.T) {
 	}
 	t.Logf("the curve of k mu is exceeded %v times", beyond)
 	if beyond < 1.1 {
-		t.Errorf("the curve of k mu is exceeded %v times at most: the sum beside it is not needed", beyond)
+		t.Errorf("the curve of k mu is exceeded %v times at most: the sum beside it is not needed",
+			beyond)
 	}
 }
 

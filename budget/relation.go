@@ -38,7 +38,9 @@ func ParseRelation(s string) (Relation, error) {
 			return Relation(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%w: relation %q: want add-remove, substitute or substitute-private-columns", ErrTarget, s)
+	return 0,
+		fmt.Errorf("%w: relation %q: want add-remove, substitute or substitute-private-columns",
+			ErrTarget, s)
 }
 
 // convertToSubstitute turns an (epsilon, delta) guarantee under from into one

@@ -17,8 +17,10 @@ type Selection struct {
 // eta > -1 and mean > 1 are required.
 func SelectionForMean(eta, mean float64) (Selection, error) {
 	if !(eta > -1) || math.IsInf(eta, 1) || !(mean > 1) || math.IsInf(mean, 1) {
-		return Selection{}, fmt.Errorf("%w: selection with eta %v and mean %v runs: want eta > -1 and a finite mean > 1",
-			ErrTree, eta, mean)
+		return Selection{},
+			fmt.Errorf(
+				"%w: selection with eta %v and mean %v runs: want eta > -1 and a finite mean > 1",
+				ErrTree, eta, mean)
 	}
 	// The mean falls from infinity to 1 as gamma rises from 0 to 1; search ln gamma.
 	_, x := bisect(0, 700, 1e-15, func(x float64) bool {
@@ -158,7 +160,8 @@ func isDominated(ps []product, i int) bool {
 		return len(p.laws)+len(p.alternatives)+len(p.selections) == 0
 	}
 	for j, p := range ps {
-		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 && (p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
+		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 &&
+			(p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
 			return true
 		}
 	}

@@ -50,7 +50,8 @@ func TestSelectionBound(t *testing.T) {
 			for _, order := range []float64{1.5, 2, 8, 64} {
 				d, bound := renyiOf(order, a, b), sel.renyiDivergence(order)
 				if d > bound*(1+1e-9)+1e-12 {
-					t.Fatalf("mean %v, epsilon %v, order %v: divergence %v above the curve, %v", mean, eps, order, d, bound)
+					t.Fatalf("mean %v, epsilon %v, order %v: divergence %v above the curve, %v",
+						mean, eps, order, d, bound)
 				}
 				closest = math.Max(closest, d/bound)
 			}
@@ -73,7 +74,8 @@ func TestSelectionBound(t *testing.T) {
 // differences in bruteChosen lose their digits.
 func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	for {
-		p, q = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0}, make([]float64, 3)
+		p, q = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0},
+			make([]float64, 3)
 		p[2] = 1 - p[0] - p[1]
 		q[2] = 1
 		for i := range 2 {
@@ -96,7 +98,11 @@ func TestSelectBesideOthers(t *testing.T) {
 	}
 	target := Target{Epsilon: 10, Delta: 1e-6}
 	train, score := FixedLeaf("train", gaussianLaw(.1)), FixedLeaf("score", gaussianLaw(.07))
-	p, err := Calibrate(Par("fit", Select("s", s, Par("a", train, score), Par("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held", 1, 1)), target)
+	p, err := Calibrate(
+		Par("fit",
+			Select("s", s, Par("a", train, score),
+				Par("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held", 1, 1)),
+		target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +110,8 @@ func TestSelectBesideOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-4) // on separate grids
+	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6),
+		1e-4) // on separate grids
 	held, _ := p.Law("fit/held")
 	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
 	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
@@ -120,7 +127,11 @@ func TestSelectBesideOthers(t *testing.T) {
 			t.Errorf("%q is a selection", path)
 		}
 	}
-	for path, want := range map[string]string{"fit/s/a/train": "fit/s/a", "fit/s/b/score": "fit/s/b", "fit/held": ""} {
+	for path, want := range map[string]string{
+		"fit/s/a/train": "fit/s/a",
+		"fit/s/b/score": "fit/s/b",
+		"fit/held":      "",
+	} {
 		if l, ok := p.Leaf(path); !ok || l.Candidate != want || l.Path != path {
 			t.Errorf("leaf %q: %+v, %v", path, l, ok)
 		}
@@ -181,7 +192,8 @@ func TestSelectionByBruteForce(t *testing.T) {
 			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
 		}
 		check := func(kind string, step Law, p, q []float64) {
-			priced, err := Calibrate(Select("best", s, FixedLeaf("a", step), FixedLeaf("b", step)), Target{Epsilon: 60, Delta: 1e-6})
+			priced, err := Calibrate(Select("best", s, FixedLeaf("a", step), FixedLeaf("b", step)),
+				Target{Epsilon: 60, Delta: 1e-6})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +201,8 @@ func TestSelectionByBruteForce(t *testing.T) {
 			for _, epsilon := range grid {
 				d, bound := hockeyStick(a, b, epsilon), priced.Delta(epsilon)
 				if d > bound*(1+1e-9)+1e-12 {
-					t.Fatalf("%s, mean %v, law %+v: delta %v at epsilon %v, priced %v", kind, mean, step, d, epsilon, bound)
+					t.Fatalf("%s, mean %v, law %+v: delta %v at epsilon %v, priced %v", kind, mean,
+						step, d, epsilon, bound)
 				}
 				if bound > 1e-6 {
 					nearest[kind] = math.Max(nearest[kind], d/bound)
@@ -213,7 +226,9 @@ func TestSelectionByBruteForce(t *testing.T) {
 	}
 	for kind, x := range nearest {
 		if x < .5 {
-			t.Errorf("%s: the exact delta came to %v of the price at best: the search shows nothing", kind, x)
+			t.Errorf(
+				"%s: the exact delta came to %v of the price at best: the search shows nothing",
+				kind, x)
 		}
 	}
 	if len(nearest) != 2 {
@@ -228,7 +243,8 @@ func TestSelectionNearOne(t *testing.T) {
 		if err != nil || !(math.Abs(s.Mean()-mean) <= 1e-15) {
 			t.Errorf("mean %v: %+v of mean %v, %v", mean, s, s.Mean(), err)
 		}
-		if _, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1)), Target{Epsilon: 1, Delta: 1e-6}); err != nil {
+		if _, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1)),
+			Target{Epsilon: 1, Delta: 1e-6}); err != nil {
 			t.Errorf("mean %v: %v", mean, err)
 		}
 	}
@@ -248,17 +264,21 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(v.mu))), Target{Epsilon: 60, Delta: 1e-6})
+		p, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(v.mu))),
+			Target{Epsilon: 60, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, eps := range []float64{.1, .2, .5, 1} {
 			d := p.Delta(eps)
 			if d < v.attained[i] {
-				t.Errorf("mu %v, mean %v: delta(%v) = %v, and %v is attained", v.mu, v.mean, eps, d, v.attained[i])
+				t.Errorf("mu %v, mean %v: delta(%v) = %v, and %v is attained", v.mu, v.mean, eps, d,
+					v.attained[i])
 			}
-			if reach := p.Epsilon(v.attained[i]); v.attained[i] > 1e-10 && v.attained[i] < 1e-3 && reach > 3*eps {
-				t.Errorf("mu %v, mean %v: the delta that is attained at %v is promised at %v", v.mu, v.mean, eps, reach)
+			if reach := p.Epsilon(v.attained[i]); v.attained[i] > 1e-10 && v.attained[i] < 1e-3 &&
+				reach > 3*eps {
+				t.Errorf("mu %v, mean %v: the delta that is attained at %v is promised at %v", v.mu,
+					v.mean, eps, reach)
 			}
 		}
 	}
@@ -271,7 +291,8 @@ func TestSelectionInsideSeq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, target := Select("best", s, FixedLeaf("a", gaussianLaw(.2)), FixedLeaf("b", pureLaw(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
+	best, target := Select("best", s, FixedLeaf("a", gaussianLaw(.2)),
+		FixedLeaf("b", pureLaw(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
 	cost := func(kids ...Node) float64 {
 		p, err := Calibrate(Seq("run", kids...), target)
 		if err != nil {
@@ -281,7 +302,9 @@ func TestSelectionInsideSeq(t *testing.T) {
 	}
 	alone, gaussian := cost(best), GaussianEpsilon(.3, 1e-6)
 	checkNear(t, "beside nothing", cost(best, FixedLeaf("nothing", gaussianLaw(1e-6))), alone, 2e-3)
-	if both := cost(best, FixedLeaf("more", gaussianLaw(.3))); both < 1.05*math.Max(alone, gaussian) || both > .95*(alone+gaussian) {
+	if both := cost(best,
+		FixedLeaf("more", gaussianLaw(.3))); both < 1.05*math.Max(alone, gaussian) ||
+		both > .95*(alone+gaussian) {
 		t.Errorf("both cost %v, alone %v and %v", both, alone, gaussian)
 	}
 }
@@ -330,7 +353,8 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(x.mu))), Target{Epsilon: 60, Delta: delta})
+		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(x.mu))),
+			Target{Epsilon: 60, Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,13 +362,17 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		for k := range 25 {
 			s0 := s.Gamma / 10 * math.Pow(50, float64(k)/24)
 			p, q := worstOrder(x.mu, s.Gamma, s0)
-			_, epsilon := bisect(0, 60, 1e-6, func(e float64) bool { return hockeyStick(p, q, e) > delta })
+			_, epsilon := bisect(0, 60, 1e-6, func(e float64) bool {
+				return hockeyStick(p, q, e) > delta
+			})
 			attained = max(attained, epsilon)
 		}
 		charged := priced.Epsilon(delta)
-		t.Logf("mu %v, %v tries: epsilon %.4f is attained, %.4f charged", x.mu, x.mean, attained, charged)
+		t.Logf("mu %v, %v tries: epsilon %.4f is attained, %.4f charged", x.mu, x.mean, attained,
+			charged)
 		if attained > charged*(1+1e-6) || attained < .94*charged {
-			t.Errorf("mu %v, %v tries: epsilon %v is attained, and %v is charged", x.mu, x.mean, attained, charged)
+			t.Errorf("mu %v, %v tries: epsilon %v is attained, and %v is charged", x.mu, x.mean,
+				attained, charged)
 		}
 	}
 }

@@ -26,7 +26,8 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 				want = exactDelta(mu, -epsilon)
 				want.Add(want.Mul(want, bigFloat(k)), new(big.Float).Sub(bigFloat(1), bigFloat(k)))
 			}
-			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(s.valueAt(k)), want), want).Float64()
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(s.valueAt(k)), want),
+				want).Float64()
 			if diff < 0 || diff > 1e-12 {
 				t.Errorf("mu %v, k %v: %v is the truth times 1 %+.3g", mu, k, s.valueAt(k), diff)
 			}
@@ -55,7 +56,8 @@ func newSeries(mu float64) *gaussianSeries {
 func TestSeriesElsewhere(t *testing.T) {
 	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
 		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
-			if got, want := newSeries(mu).valueAt(k), gaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			if got, want := newSeries(mu).valueAt(k), gaussianDelta(mu, math.Log(k)); got != want &&
+				!(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
 			}
 		}

@@ -308,7 +308,8 @@ func (n *Node) validate(path string, r leafConstraints) error {
 		return bad("a one-of needs an informer and at least one branch")
 	case n.Lead && (n.Op != OpPar || len(n.Kids) < 2):
 		return bad("a lead belongs to a par, before at least one other kid")
-	case n.Coin != 0 && (n.Op != OpPar || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+	case n.Coin != 0 &&
+		(n.Op != OpPar || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
 		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")

@@ -10,7 +10,8 @@ import (
 
 // samplePlan returns a realistic plan: a training and a held-out part, where the training part has a scaling stage.
 func samplePlan() Node {
-	scaling := Seq("scaling", GaussianLeaf("histogram", 0.08, 1), ExponentialLeaf("quantiles", 0.10, 12))
+	scaling := Seq("scaling", GaussianLeaf("histogram", 0.08, 1),
+		ExponentialLeaf("quantiles", 0.10, 12))
 	return Par("fit",
 		Seq("train", scaling, Seq("model", GaussianLeaf("gram", 0.82, 1))),
 		Seq("holdout", GaussianLeaf("metric", 1, 1)))
@@ -46,7 +47,8 @@ func TestPathsAndParts(t *testing.T) {
 	}
 	tree := p.Tree()
 	tree.Kids[1].Kids[0].Leaf.Law.Mu = 99
-	if l, _ := p.Law("fit/holdout/metric"); l.Mu == 99 || p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
+	if l, _ := p.Law("fit/holdout/metric"); l.Mu == 99 ||
+		p.Tree().Kids[1].Kids[0].Leaf.Law.Mu == 99 {
 		t.Error("Tree must return a copy")
 	}
 	// The held-out part has the whole target to itself.
@@ -61,7 +63,9 @@ func TestPathsAndParts(t *testing.T) {
 }
 
 func TestScaled(t *testing.T) {
-	tree := Seq("s", GaussianLeaf("a", 2, 1), OneOf("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)), FixedLeaf("f", gaussianLaw(1)))
+	tree := Seq("s", GaussianLeaf("a", 2, 1),
+		OneOf("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)),
+		FixedLeaf("f", gaussianLaw(1)))
 	half := tree.Scaled(0.5)
 	if tree.Kids[0].Leaf.Share != 2 {
 		t.Error("Scaled changed its receiver")
@@ -85,28 +89,35 @@ func TestTreeErrors(t *testing.T) {
 		want error
 		path string
 	}{
-		"empty name":                  {Seq("s", GaussianLeaf("", 1, 1), g), ErrTree, "s/"},
-		"slash":                       {Seq("s", GaussianLeaf("a/b", 1, 1), g), ErrTree, "s/a/b"},
-		"twins":                       {Seq("s", Seq("t", g, g)), ErrTree, "s/t"},
-		"zero draws":                  {GaussianLeaf("g", 1, 0), ErrTree, "g"},
-		"zero share":                  {GaussianLeaf("g", 0, 1), ErrTree, "g"},
-		"NaN share":                   {GaussianLeaf("g", math.NaN(), 1), ErrTree, "g"},
-		"scalable approximate":        {Node{Name: "a", Leaf: &Leaf{Kind: Approximate, Share: 1, Draws: 1}}, ErrTree, "a"},
-		"no leaf":                     {Node{Name: "a"}, ErrTree, "a"},
-		"empty par":                   {Par("p"), ErrTree, "p"},
-		"no branch":                   {OneOf("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
-		"gaussian informer":           {OneOf("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
-		"par informer":                {OneOf("o", Par("i", LaplaceLeaf("l", 0.1, 1)), g), ErrTree, "o/i"},
-		"approximate selected":        {Select("s", sel, FixedLeaf("a", approx)), ErrTree, "s/a"},
-		"bad selection":               {Select("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
-		"selection on a seq":          {Node{Op: OpSeq, Name: "s", Select: &sel}, ErrTree, "s"},
-		"unknown op":                  {Node{Op: 77, Name: "s"}, ErrTree, "s"},
-		"bad fixed law":               {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
-		"fixed without draws":         {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
-		"law of two kinds":            {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1}), ErrLaw, ""},
-		"overspent":                   {Seq("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent, ""},
-		"overspent, nothing scalable": {Seq("s", FixedLeaf("f", gaussianLaw(3)), FixedLeaf("h", approx)), ErrOverspent, ""},
-		"overspent informer":          {OneOf("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
+		"empty name": {Seq("s", GaussianLeaf("", 1, 1), g), ErrTree, "s/"},
+		"slash":      {Seq("s", GaussianLeaf("a/b", 1, 1), g), ErrTree, "s/a/b"},
+		"twins":      {Seq("s", Seq("t", g, g)), ErrTree, "s/t"},
+		"zero draws": {GaussianLeaf("g", 1, 0), ErrTree, "g"},
+		"zero share": {GaussianLeaf("g", 0, 1), ErrTree, "g"},
+		"NaN share":  {GaussianLeaf("g", math.NaN(), 1), ErrTree, "g"},
+		"scalable approximate": {Node{
+			Name: "a",
+			Leaf: &Leaf{Kind: Approximate, Share: 1, Draws: 1},
+		}, ErrTree, "a"},
+		"no leaf":           {Node{Name: "a"}, ErrTree, "a"},
+		"empty par":         {Par("p"), ErrTree, "p"},
+		"no branch":         {OneOf("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
+		"gaussian informer": {OneOf("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
+		"par informer": {OneOf("o", Par("i", LaplaceLeaf("l", 0.1, 1)), g), ErrTree,
+			"o/i"},
+		"approximate selected": {Select("s", sel, FixedLeaf("a", approx)), ErrTree, "s/a"},
+		"bad selection":        {Select("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
+		"selection on a seq":   {Node{Op: OpSeq, Name: "s", Select: &sel}, ErrTree, "s"},
+		"unknown op":           {Node{Op: 77, Name: "s"}, ErrTree, "s"},
+		"bad fixed law":        {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
+		"fixed without draws":  {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
+		"law of two kinds": {FixedLeaf("f",
+			Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1}), ErrLaw, ""},
+		"overspent": {Seq("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent,
+			""},
+		"overspent, nothing scalable": {Seq("s", FixedLeaf("f", gaussianLaw(3)),
+			FixedLeaf("h", approx)), ErrOverspent, ""},
+		"overspent informer": {OneOf("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
 	} {
 		_, err := Calibrate(v.tree, Target{Epsilon: 1, Delta: 1e-6})
 		if !errors.Is(err, v.want) {
@@ -162,8 +173,10 @@ func TestNames(t *testing.T) {
 		t.Errorf("unknown composition: %v", err)
 	}
 	var zero Relation
-	if zero.String() != "add-remove" || SubstitutePrivateColumns.String() != "substitute-private-columns" ||
-		Exponential.String() != "exponential" || OpOneOf.String() != "one-of" || Kind(9).String() != "kind(9)" {
+	if zero.String() != "add-remove" ||
+		SubstitutePrivateColumns.String() != "substitute-private-columns" ||
+		Exponential.String() != "exponential" || OpOneOf.String() != "one-of" ||
+		Kind(9).String() != "kind(9)" {
 		t.Error("names changed")
 	}
 }

@@ -17,7 +17,9 @@ type Unit struct {
 }
 
 // Records returns the largest number of records of a unit in the table in use: 1 if the record is the unit.
-func (u Unit) Records() int { return max(u.MaxRows, 1) }
+func (u Unit) Records() int {
+	return max(u.MaxRows, 1)
+}
 
 // validate returns a *TargetError if a field is out of range, or if the unit has no meaning under the
 // relation: a unit that is replaced may bring another number of records, so the number of records, which is

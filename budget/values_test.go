@@ -32,7 +32,8 @@ func TestGaussianValues(t *testing.T) {
 	} {
 		checkNear(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
 		// Phi-symmetry: delta(-x) = 1 - e^-x (1 - delta(x)).
-		checkNear(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want), 1e-12)
+		checkNear(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want),
+			1e-12)
 	}
 	for _, v := range []struct{ eps, delta, want float64 }{
 		{1, 1e-6, 0.236704380664},
@@ -83,14 +84,16 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 		}
 	}
 	for i, e := range []float64{
-		GaussianEpsilon(1, 0), GaussianEpsilon(-1, 0.1), GaussianEpsilon(nan, 0.1), GaussianEpsilon(1, nan),
+		GaussianEpsilon(1, 0), GaussianEpsilon(-1, 0.1), GaussianEpsilon(nan, 0.1),
+		GaussianEpsilon(1, nan),
 		ZCDPEpsilon(1, 0), ZCDPEpsilon(nan, 0.1), ZCDPEpsilon(-1, 0.1),
 	} {
 		if !math.IsInf(e, 1) {
 			t.Errorf("case %d: epsilon = %v, want +Inf", i, e)
 		}
 	}
-	for i, m := range []float64{GaussianMu(1, 0), GaussianMu(-1, 0.1), GaussianMu(nan, 0.1), GaussianMu(1, nan)} {
+	for i, m := range []float64{GaussianMu(1, 0), GaussianMu(-1, 0.1), GaussianMu(nan, 0.1),
+		GaussianMu(1, nan)} {
 		if m != 0 {
 			t.Errorf("case %d: mu = %v, want 0", i, m)
 		}
@@ -124,7 +127,9 @@ func TestGeometricDelta(t *testing.T) {
 				}
 				laplace := laplaceDelta(float64(shift)/s, eps)
 				if got < laplace-1e-14 || s >= 5 && got > laplace+1/(8*s*s)*(1+2/s) {
-					t.Errorf("shift %d scale %v eps %v: %v is not within 1/(8 s^2) above Laplace %v", shift, s, eps, got, laplace)
+					t.Errorf(
+						"shift %d scale %v eps %v: %v is not within 1/(8 s^2) above Laplace %v",
+						shift, s, eps, got, laplace)
 				}
 			}
 		}
@@ -158,8 +163,12 @@ func zcdpEpsilon(delta float64, laws ...Law) float64 {
 	return ZCDPEpsilon(rho, delta)
 }
 
-func gaussianLaw(mu float64) Law           { return Law{Kind: Gaussian, Mu: mu, Draws: 1} }
-func pureLaw(k Kind, e float64, n int) Law { return Law{Kind: k, Epsilon: e, Draws: n} }
+func gaussianLaw(mu float64) Law {
+	return Law{Kind: Gaussian, Mu: mu, Draws: 1}
+}
+func pureLaw(k Kind, e float64, n int) Law {
+	return Law{Kind: k, Epsilon: e, Draws: n}
+}
 
 func TestCompositionValues(t *testing.T) {
 	for _, v := range []struct {
@@ -188,7 +197,8 @@ func TestCompositionValues(t *testing.T) {
 	checkNear(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
 	checkNear(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
 
-	mix := composePLD(1e-3, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1), pureLaw(Exponential, 0.5, 1))
+	mix := composePLD(1e-3, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1),
+		pureLaw(Exponential, 0.5, 1))
 	checkNear(t, "mixture delta(1)", mix.deltaAt(1), 0.0255493, 1e-4)
 	checkNear(t, "mixture delta(2)", mix.deltaAt(2), 2.5440e-4, 1e-4)
 	checkNear(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
@@ -214,7 +224,8 @@ func TestScalingLedgers(t *testing.T) {
 		{5, 0.07, 0.04, 0.21, 0.99297, 1.05466},
 		{10, 0.07, 0.03, 0.21, 0.99533, 1.05623},
 	} {
-		laws := []Law{gaussianLaw(v.muH), gaussianLaw(v.muG), pureLaw(Exponential, v.epsQ, 2*(v.d+1))}
+		laws := []Law{gaussianLaw(v.muH), gaussianLaw(v.muG),
+			pureLaw(Exponential, v.epsQ, 2*(v.d+1))}
 		checkNear(t, "PLD", pldEpsilon(composePLD(1e-3, laws...), 1e-6), v.wantPLD, 1e-5)
 		checkNear(t, "zCDP", zcdpEpsilon(1e-6, laws...), v.wantRho, 1e-5)
 		c, err := Compose(laws...)
@@ -243,9 +254,12 @@ func calibratedLaw(t *testing.T, leaf Node, eps, delta float64, c Composition) L
 
 func TestCalibratedValues(t *testing.T) {
 	// Section 1: Kendall rounds.
-	checkNear(t, "k=10", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon, 0.0741, 1e-3)
-	checkNear(t, "k=5", calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon, 0.117, 5e-3)
-	checkNear(t, "k=10 basic", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon, 0.05, 1e-15)
+	checkNear(t, "k=10", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon,
+		0.0741, 1e-3)
+	checkNear(t, "k=5", calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon,
+		0.117, 5e-3)
+	checkNear(t, "k=10 basic",
+		calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon, 0.05, 1e-15)
 	// Section 8: BRC, T=25 at (1, 1e-6), noise in units of sensitivity.
 	basic := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Basic).Epsilon
 	checkNear(t, "basic Laplace std", math.Sqrt2/basic, 35.4, 2e-3)
@@ -260,7 +274,8 @@ func TestCalibratedValues(t *testing.T) {
 // TestSelectionValues checks the numbers of section 7.4: private selection.
 func TestSelectionValues(t *testing.T) {
 	for _, v := range []struct{ eta, mean, mu, want, sharper float64 }{
-		{0, 5, 0.1, 0.690, .536}, {1, 5, 0.1, 0.813, .560}, {0, 3, 0.1, 0.644, .496}, {0, 10, .1, .743, .585}, {0, 10, 0.3, 2.293, 1.849}, {0, 5, 1, 7.346, 6.208},
+		{0, 5, 0.1, 0.690, .536}, {1, 5, 0.1, 0.813, .560}, {0, 3, 0.1, 0.644, .496},
+		{0, 10, .1, .743, .585}, {0, 10, 0.3, 2.293, 1.849}, {0, 5, 1, 7.346, 6.208},
 	} {
 		s, err := SelectionForMean(v.eta, v.mean)
 		if err != nil {

@@ -31,7 +31,9 @@ const (
 )
 
 // Method returns the name of the method.
-func (p *Plan) Method() string { return p.study.method() }
+func (p *Plan) Method() string {
+	return p.study.method()
+}
 
 func (s Study) method() string {
 	if s.Score == "" {
@@ -46,14 +48,18 @@ func (s Study) checkANM() error {
 	switch {
 	case s.Score == "":
 		if s.TestOnly {
-			return refuse("the histogram protects every record; the score of the baseline is missing")
+			return refuse(
+				"the histogram protects every record; the score of the baseline is missing")
 		}
 		if s.Lambda != 0 {
 			return refuse("the histogram has no penalty; the score of the baseline is missing")
 		}
 		return nil
-	case s.Lambda != 0 && !(s.Lambda >= direction.LeastPenalty && s.Lambda <= direction.MostPenalty):
-		return refuse(fmt.Sprintf("the penalty %v is not from %v to %v", s.Lambda, direction.LeastPenalty, float64(direction.MostPenalty)))
+	case s.Lambda != 0 &&
+		!(s.Lambda >= direction.LeastPenalty && s.Lambda <= direction.MostPenalty):
+		return refuse(
+			fmt.Sprintf("the penalty %v is not from %v to %v", s.Lambda, direction.LeastPenalty,
+				float64(direction.MostPenalty)))
 	case !slices.Contains(direction.Baselines(), s.Score):
 		return refuse("the baseline has no score " + s.Score)
 	case len(s.Schema.Columns) != 2:
@@ -61,7 +67,9 @@ func (s Study) checkANM() error {
 	case s.Bins != 0:
 		return refuse("the baseline has no bins")
 	case s.Budget.Relation != budget.Substitute:
-		return refuse(fmt.Sprintf("the baseline needs a public number of records: the relation %v", budget.Substitute))
+		return refuse(
+			fmt.Sprintf("the baseline needs a public number of records: the relation %v",
+				budget.Substitute))
 	case !s.TestOnly && s.Score != direction.HSIC:
 		return refuse("of the baseline's scores hsic alone has a bound for training records")
 	case slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool { return !c.Ranged }):
@@ -73,9 +81,11 @@ func (s Study) checkANM() error {
 // anmLeaf returns the release of the baseline.
 func (s Study) anmLeaf() budget.Node {
 	if s.Score == direction.IQR {
-		return budget.ExponentialLeaf(quartilesName, 1, 8).Of(mechanism.StatQuartile).As(budget.Stage)
+		return budget.ExponentialLeaf(quartilesName, 1,
+			8).Of(mechanism.StatQuartile).As(budget.Stage)
 	}
-	return budget.LaplaceLeaf(differenceName, 1, 1).Of(mechanism.StatScoreDifference).As(budget.Stage)
+	return budget.LaplaceLeaf(differenceName, 1,
+		1).Of(mechanism.StatScoreDifference).As(budget.Stage)
 }
 
 // ridge returns the penalty of the baseline: weak if only test records are protected, otherwise strong enough
@@ -92,9 +102,12 @@ func (s Study) ridge() direction.Ridge {
 }
 
 // runBaseline runs the baseline.
-func (p *Plan) runBaseline(ctx context.Context, s *mechanism.Session, all dataset.View, out *Result) error {
+func (p *Plan) runBaseline(
+	ctx context.Context, s *mechanism.Session, all dataset.View, out *Result,
+) error {
 	for _, c := range p.study.Schema.Columns {
-		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: c.Lower, Upper: c.Upper, Declared: true})
+		out.Columns = append(out.Columns,
+			direction.Column{Name: c.Name, Lower: c.Lower, Upper: c.Upper, Declared: true})
 	}
 	x, y, train := p.baselineRecords(s, all)
 	if err := ctx.Err(); err != nil {
@@ -117,13 +130,20 @@ func (p *Plan) runBaseline(ctx context.Context, s *mechanism.Session, all datase
 	if err != nil {
 		return err
 	}
-	out.Pairs = []direction.Pair{{X: out.Columns[0].Name, Y: out.Columns[1].Name, Baseline: b, Reading: b.Read()}}
+	out.Pairs = []direction.Pair{{
+		X:        out.Columns[0].Name,
+		Y:        out.Columns[1].Name,
+		Baseline: b,
+		Reading:  b.Read(),
+	}}
 	return nil
 }
 
 // baselineRecords returns the records of the baseline, with ranges mapped to [-1, 1], and reports which of them
 // are training records. Both depend on the positions of records, which are public under substitution.
-func (p *Plan) baselineRecords(s *mechanism.Session, all dataset.View) (x, y []float64, train []bool) {
+func (p *Plan) baselineRecords(
+	s *mechanism.Session, all dataset.View,
+) (x, y []float64, train []bool) {
 	kept := s.Coins("records")
 	side := s.Coins("train")
 	share := math.Min(1, anmRecords/math.Max(float64(all.Len()), 1))
@@ -147,7 +167,9 @@ func mapToUnit(x float64, c dataset.Column) float64 {
 }
 
 // releaseDifference releases the difference of two scores.
-func (p *Plan) releaseDifference(s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline) error {
+func (p *Plan) releaseDifference(
+	s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline,
+) error {
 	d, err := s.ScoreDifference(x, y, train, p.study.Score, p.study.ridge(), !p.study.TestOnly)
 	if err != nil {
 		return err
@@ -161,7 +183,9 @@ func (p *Plan) releaseDifference(s *mechanism.Session, x, y []float64, train []b
 const residualReach = 2
 
 // releaseQuartiles releases the quartiles of the causes and of the residuals, in both directions.
-func (p *Plan) releaseQuartiles(s *mechanism.Session, f direction.Fit, b *direction.Baseline) error {
+func (p *Plan) releaseQuartiles(
+	s *mechanism.Session, f direction.Fit, b *direction.Baseline,
+) error {
 	for draw, v := range [][]float64{f.X, f.ResidualY, f.Y, f.ResidualX} {
 		reach := 1.
 		if draw%2 == 1 {

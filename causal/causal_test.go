@@ -60,7 +60,10 @@ func schemaOf(declared bool, names ...string) dataset.Schema {
 // may pass twice.
 func TestStudy(t *testing.T) {
 	for _, declared := range []bool{true, false} {
-		s := causal.Study{Schema: schemaOf(declared, "x", "y", "z"), Budget: budget.Target{Epsilon: 4}}
+		s := causal.Study{
+			Schema: schemaOf(declared, "x", "y", "z"),
+			Budget: budget.Target{Epsilon: 4},
+		}
 		passed := 0
 		for range 5 {
 			plan, err := s.Plan()
@@ -71,7 +74,8 @@ func TestStudy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := res.Pairs[0]; p.X != "x" || p.Y != "y" || p.Direction != 1 || p.Vote != 1 || p.Stability < direction.Decided {
+			if p := res.Pairs[0]; p.X != "x" || p.Y != "y" || p.Direction != 1 || p.Vote != 1 ||
+				p.Stability < direction.Decided {
 				t.Errorf("declared %v: %s and %s: %+v", declared, p.X, p.Y, p.Reading)
 			}
 			if n := res.Pairs[0].Total(); math.Abs(n-20000) > 200 { // 144 counts with noise of standard deviation 2 at most
@@ -89,7 +93,8 @@ func TestStudy(t *testing.T) {
 			}
 		}
 		if passed > 2 {
-			t.Errorf("declared %v: columns without dependence have a direction %d times of 5", declared, passed)
+			t.Errorf("declared %v: columns without dependence have a direction %d times of 5",
+				declared, passed)
 		}
 	}
 }
@@ -103,16 +108,21 @@ func TestStudyIsTotal(t *testing.T) {
 		"one":      {{1}, {2}},
 		"constant": {{1, 1, 1, 1}, {2, 2, 2, 2}},
 		"missing":  {{nan, nan, 1}, {2, nan, nan}},
-		"infinite": {{inf, -inf, math.MaxFloat64, -math.MaxFloat64}, {0, inf, 5e-324, math.MaxFloat64}},
+		"infinite": {{inf, -inf, math.MaxFloat64, -math.MaxFloat64},
+			{0, inf, 5e-324, math.MaxFloat64}},
 	} {
 		for _, declared := range []bool{true, false} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-				s := causal.Study{Schema: schemaOf(declared, "x", "y"), Budget: budget.Target{Epsilon: 1, Relation: rel}}
+				s := causal.Study{
+					Schema: schemaOf(declared, "x", "y"),
+					Budget: budget.Target{Epsilon: 1, Relation: rel},
+				}
 				plan, err := s.Plan()
 				if err != nil {
 					t.Fatal(err)
 				}
-				tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: values[0]}, {Floats: values[1]}}, nil)
+				tab, err := dataset.NewTable(s.Schema,
+					[]dataset.ColumnData{{Floats: values[0]}, {Floats: values[1]}}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,16 +153,24 @@ func TestPlanRefuses(t *testing.T) {
 		"a column twice":   func(s *causal.Study) { s.Schema = schemaOf(true, "x", "x") },
 		"few bins":         func(s *causal.Study) { s.Bins = 3 },
 		"many bins":        func(s *causal.Study) { s.Bins = 33 },
-		"private columns":  func(s *causal.Study) { s.Budget.Relation = budget.SubstitutePrivateColumns },
-		"another unit":     func(s *causal.Study) { s.Schema.Unit = "who" },
-		"no unit":          func(s *causal.Study) { s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2} },
+		"private columns": func(s *causal.Study) {
+			s.Budget.Relation = budget.SubstitutePrivateColumns
+		},
+		"another unit": func(s *causal.Study) { s.Schema.Unit = "who" },
+		"no unit": func(s *causal.Study) {
+			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
+		},
 		"unit replaced": func(s *causal.Study) {
 			s.Schema.Unit = "who"
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 			s.Budget.Relation = budget.Substitute
 		},
 		"categories": func(s *causal.Study) {
-			s.Schema.Columns[1] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}
+			s.Schema.Columns[1] = dataset.Column{
+				Name:       "y",
+				Kind:       dataset.Category,
+				Categories: []string{"a"},
+			}
 		},
 		"indicator": func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
 		"unknown score": func(s *causal.Study) {
@@ -210,7 +228,9 @@ func TestPlanRefuses(t *testing.T) {
 func TestLambda(t *testing.T) {
 	scale := func(lambda float64) float64 {
 		s := causal.Study{
-			Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Relation: budget.Substitute}, Score: direction.HSIC, Lambda: lambda,
+			Schema: schemaOf(true, "x", "y"),
+			Budget: budget.Target{Epsilon: 1, Relation: budget.Substitute}, Score: direction.HSIC,
+			Lambda: lambda,
 		}
 		plan, err := s.Plan()
 		if err != nil {
@@ -224,7 +244,8 @@ func TestLambda(t *testing.T) {
 	}
 	usual := scale(0)
 	// Each run draws the training records from the 400 records: 200 of them, give or take 60.
-	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5}, {1, .2, .85}} {
+	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5},
+		{1, .2, .85}} {
 		if got := scale(c.lambda) / usual; got < c.least || got > c.most {
 			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
 		}
@@ -245,15 +266,22 @@ func TestGaussianForManyPairs(t *testing.T) {
 		columns int
 		delta   float64
 		want    budget.Kind
-	}{{2, 0, budget.Pure}, {2, 1e-6, budget.Pure}, {8, 0, budget.Pure}, {8, 1e-6, budget.Gaussian}} {
-		s := causal.Study{Schema: schemaOf(true, names[:c.columns]...), Budget: budget.Target{Epsilon: 1, Delta: c.delta}, Bins: 8}
+	}{{2, 0, budget.Pure}, {2, 1e-6, budget.Pure}, {8, 0, budget.Pure},
+		{8, 1e-6, budget.Gaussian}} {
+		s := causal.Study{
+			Schema: schemaOf(true, names[:c.columns]...),
+			Budget: budget.Target{Epsilon: 1, Delta: c.delta},
+			Bins:   8,
+		}
 		plan, err := s.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
 		leaves := plan.Leaves()
-		if want := c.columns * (c.columns - 1) / 2; len(leaves) != want || leaves[0].Law.Kind != c.want {
-			t.Errorf("%d columns, delta %v: %d steps, the first is %v", c.columns, c.delta, len(leaves), leaves[0].Law.Kind)
+		if want := c.columns * (c.columns - 1) / 2; len(leaves) != want ||
+			leaves[0].Law.Kind != c.want {
+			t.Errorf("%d columns, delta %v: %d steps, the first is %v", c.columns, c.delta,
+				len(leaves), leaves[0].Law.Kind)
 		}
 	}
 }
@@ -261,7 +289,10 @@ func TestGaussianForManyPairs(t *testing.T) {
 // TestShares checks that epsilon is divided among ranges, the count and the histograms as documented.
 func TestShares(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
-		s := causal.Study{Schema: schemaOf(false, "x", "y"), Budget: budget.Target{Epsilon: 1, Delta: delta}}
+		s := causal.Study{
+			Schema: schemaOf(false, "x", "y"),
+			Budget: budget.Target{Epsilon: 1, Delta: delta},
+		}
 		plan, err := s.Plan()
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +302,13 @@ func TestShares(t *testing.T) {
 			sum += l.Law.Epsilon
 		}
 		for _, l := range plan.Leaves() {
-			want := map[string]float64{"count": .02, "pair-1": .68, "exponents": .1, "bins": .1, "fine-bins": .1}[path.Base(l.Path)]
+			want := map[string]float64{
+				"count":     .02,
+				"pair-1":    .68,
+				"exponents": .1,
+				"bins":      .1,
+				"fine-bins": .1,
+			}[path.Base(l.Path)]
 			if got := l.Law.Epsilon / sum; math.Abs(got-want) > 1e-6 {
 				t.Errorf("delta %v: %s has %v of epsilon, want %v", delta, l.Path, got, want)
 			}
@@ -281,15 +318,17 @@ func TestShares(t *testing.T) {
 
 // TestUnitsPayMore checks that the noise covers a whole unit.
 func TestUnitsPayMore(t *testing.T) {
-	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
-		Bins: 8}
+	s := causal.Study{Schema: schemaOf(true, "x", "y"),
+		Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
+		Bins:   8}
 	s.Schema.Unit = "who"
 	plan, err := s.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids := []uint64{1, 1, 1, 1, 2, dataset.NoUnit}
-	tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}}, ids)
+	tab, err := dataset.NewTable(s.Schema,
+		[]dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}}, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +336,8 @@ func TestUnitsPayMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := res.Events[0]; e.Sensitivity != 3 || math.Abs(e.Scale-3) > 1e-4 || math.Abs(res.Pairs[0].Noise.Scale-3) > 1e-4 {
+	if e := res.Events[0]; e.Sensitivity != 3 || math.Abs(e.Scale-3) > 1e-4 ||
+		math.Abs(res.Pairs[0].Noise.Scale-3) > 1e-4 {
 		t.Errorf("%+v, noise %+v", e, res.Pairs[0].Noise)
 	}
 	if res.Curator.TrainRows != 4 {
@@ -307,7 +347,11 @@ func TestUnitsPayMore(t *testing.T) {
 
 // TestRehearse checks that noise beyond the grid is refused before any budget is spent.
 func TestRehearse(t *testing.T) {
-	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1e-10}, Bins: 8}
+	s := causal.Study{
+		Schema: schemaOf(true, "x", "y"),
+		Budget: budget.Target{Epsilon: 1e-10},
+		Bins:   8,
+	}
 	plan, err := s.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +364,8 @@ func TestRehearse(t *testing.T) {
 // The study covers one pair.
 func ExampleStudy() {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "x", Ranged: true, Lower: -1, Upper: 1}, {Name: "y", Ranged: true, Lower: -2, Upper: 2},
+		{Name: "x", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "y", Ranged: true, Lower: -2, Upper: 2},
 	}}
 	n := 20000
 	x, y := make([]float64, n), make([]float64, n)

@@ -38,7 +38,8 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		for i := range x {
 			x[i] *= tt.scale
 		}
-		tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: plain.Float(1)}}, nil)
+		tab, err := dataset.NewTable(schema,
+			[]dataset.ColumnData{{Floats: x}, {Floats: plain.Float(1)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,9 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		case tt.word == "":
 		case len(found) != 1:
 			t.Errorf("%s: %d warnings", tt.name, len(found))
-		case found[0].Severity != pipeline.Critical || !strings.Contains(found[0].Text, `of "x" `) || !strings.Contains(found[0].Text, tt.word):
+		case found[0].Severity != pipeline.Critical ||
+			!strings.Contains(found[0].Text, `of "x" `) ||
+			!strings.Contains(found[0].Text, tt.word):
 			t.Errorf("%s: %+v", tt.name, found[0])
 		}
 	}

@@ -60,18 +60,22 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	switch {
 	case open && records < spoiled:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Critical,
-			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget the answer is likely to "+
-				"be spoiled: declare ranges that are public knowledge.", math.Max(records, 0), spoiled)})
+			Text: fmt.Sprintf(
+				"Ranges were found privately on about %.0f records. With fewer than %.0f at this budget the answer is likely to "+
+					"be spoiled: declare ranges that are public knowledge.", math.Max(records, 0),
+				spoiled)})
 	case open && records < free:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Theoretical,
-			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget that costs accuracy: "+
-				"declare ranges that are public knowledge.", records, free)})
+			Text: fmt.Sprintf(
+				"Ranges were found privately on about %.0f records. With fewer than %.0f at this budget that costs accuracy: "+
+					"declare ranges that are public knowledge.", records, free)})
 	}
 	for _, c := range r.Columns {
 		if c.Unread {
 			out = append(out, pipeline.Warning{Code: "no-range", Severity: pipeline.Critical,
-				Text: fmt.Sprintf("No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger "+
-					"epsilon.", c.Name)})
+				Text: fmt.Sprintf(
+					"No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger "+
+						"epsilon.", c.Name)})
 		}
 	}
 	out = append(out, extremeNumbers(r.Columns)...)
@@ -94,8 +98,12 @@ func extremeNumbers(columns []direction.Column) []pipeline.Warning {
 			tiny = append(tiny, c.Name)
 		}
 	}
-	return pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity { return pipeline.Critical })
+	return pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity {
+		return pipeline.Critical
+	})
 }
 
 // Target names the columns, in place of the target of a run with a model.
-func (s Study) Target() string { return strings.Join(s.Schema.Names(), ", ") }
+func (s Study) Target() string {
+	return strings.Join(s.Schema.Names(), ", ")
+}

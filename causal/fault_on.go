@@ -16,7 +16,9 @@ import (
 
 // RunRecorded implements Run in a session with a recorder. It exists in test builds only: the recorder holds
 // exact private values.
-func (p *Plan) RunRecorded(ctx context.Context, t *dataset.Table, r *mechanism.Recorder) (*Result, error) {
+func (p *Plan) RunRecorded(
+	ctx context.Context, t *dataset.Table, r *mechanism.Recorder,
+) (*Result, error) {
 	return p.run(ctx, t, func(priced *budget.Priced) (*mechanism.Session, error) {
 		return mechanism.NewRecordedSession(priced, r), nil
 	})
@@ -39,13 +41,16 @@ func sortedColumns(ctx context.Context, r mechanism.Records) ([][]float64, error
 }
 
 // rangesFor returns the ranges that are divided into bins.
-func rangesFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range) ([]scaling.Range, error) {
+func rangesFor(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range,
+) ([]scaling.Range, error) {
 	if !s.Planted(mechanism.RangeFromData) {
 		return ranges, nil
 	}
 	values, err := sortedColumns(ctx, r)
 	for j, column := range values {
-		if n := len(column); n > 1 && column[0] < column[n-1] && !math.IsInf(column[n-1]-column[0], 0) {
+		if n := len(column); n > 1 && column[0] < column[n-1] &&
+			!math.IsInf(column[n-1]-column[0], 0) {
 			ranges[j].Lower = column[0]
 			ranges[j].Upper = column[n-1]
 		}
@@ -54,7 +59,9 @@ func rangesFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, r
 }
 
 // statisticFor returns the statistic of the histograms.
-func statisticFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, x cellStatistic) (mechanism.Statistic, error) {
+func statisticFor(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, x cellStatistic,
+) (mechanism.Statistic, error) {
 	if !s.Planted(mechanism.BinsFromData) {
 		return x, nil
 	}
@@ -81,7 +88,9 @@ func (x quantileStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 }
 
 // redrawFrom computes the stability from exact counts.
-func redrawFrom(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, pair [2]int, x *direction.Pair) error {
+func redrawFrom(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, pair [2]int, x *direction.Pair,
+) error {
 	if !s.Planted(mechanism.RedrawsFromExact) {
 		return nil
 	}

@@ -59,14 +59,23 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 	return pipeline.TooFaint(err, p.study.Budget.Epsilon, "study")
 }
 
-func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error)) (*Result, error) {
+func (p *Plan) run(
+	ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error),
+) (*Result, error) {
 	root, all, err := pipeline.OpenStudy(p.Priced, p.study.Schema, t, open)
 	if err != nil {
 		return nil, err
 	}
 	s := root.Sub(partName)
 	records := memory.NewRecords(all)
-	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
+	out := &Result{
+		Guarantee:   p.Guarantee(),
+		Addition:    p.Addition(),
+		Method:      p.Method(),
+		TestOnly:    p.study.TestOnly,
+		Unprotected: p.study.Facts(),
+		Bins:        p.study.Bins,
+	}
 	if p.study.method() == anmMethod {
 		err = p.runBaseline(ctx, s, all, out)
 	} else {
@@ -82,7 +91,9 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 }
 
 // runHistograms runs the default method.
-func (p *Plan) runHistograms(ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result) error {
+func (p *Plan) runHistograms(
+	ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result,
+) error {
 	ranges, err := p.study.rangeStage().Run(ctx, s.Sub("scaling"), records)
 	if err == nil {
 		ranges, err = rangesFor(ctx, s, records, ranges)
@@ -98,13 +109,24 @@ func (p *Plan) runHistograms(ctx context.Context, s *mechanism.Session, records 
 	}
 	for j, c := range p.study.Schema.Columns {
 		r := ranges[j]
-		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread, Huge: r.Huge, Tiny: r.Tiny})
+		out.Columns = append(out.Columns,
+			direction.Column{
+				Name:     c.Name,
+				Lower:    r.Lower,
+				Upper:    r.Upper,
+				Declared: r.Declared,
+				Unread:   r.Unread,
+				Huge:     r.Huge,
+				Tiny:     r.Tiny,
+			})
 	}
 	return p.decideDirections(ctx, s, records, ranges, out)
 }
 
 // countRecords returns the number of records: with noise, or exactly if it is public.
-func (p *Plan) countRecords(ctx context.Context, s *mechanism.Session, r mechanism.Records) (float64, error) {
+func (p *Plan) countRecords(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records,
+) (float64, error) {
 	n, err := r.Len(ctx)
 	if err != nil || !p.study.countsRecords() {
 		return float64(n), err
@@ -114,7 +136,9 @@ func (p *Plan) countRecords(ctx context.Context, s *mechanism.Session, r mechani
 }
 
 // decideDirections releases the histograms and computes the directions.
-func (p *Plan) decideDirections(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result) error {
+func (p *Plan) decideDirections(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result,
+) error {
 	pairs := p.study.columnPairs()
 	x, err := statisticFor(ctx, s, r, cellStatistic{pairs, out.Bins, ranges})
 	if err != nil {
@@ -143,7 +167,8 @@ func (p *Plan) decideDirections(ctx context.Context, s *mechanism.Session, r mec
 		for k, x := range counts {
 			counts[k] = math.Round(x) + 0 // no negative zero
 		}
-		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name, Noise: p.noise(),
+		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name,
+			Noise:     p.noise(),
 			Histogram: direction.Histogram{B: out.Bins, Counts: counts}}
 		answer.Reading = direction.Read(answer.Histogram, answer.Noise, public)
 		if err := redrawFrom(ctx, s, r, ranges, pair, &answer); err != nil {

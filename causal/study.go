@@ -80,7 +80,9 @@ func (s Study) Plan() (*Plan, error) {
 }
 
 // Price returns the price of the plan.
-func (p *Plan) Price() *budget.Priced { return p.Priced }
+func (p *Plan) Price() *budget.Priced {
+	return p.Priced
+}
 
 // WithEpsilon returns the study with another epsilon.
 func (s Study) WithEpsilon(epsilon float64) Study {
@@ -97,17 +99,21 @@ func (s Study) validate() error {
 		return refuse("it has %d columns, and takes from 2 to %d", n, direction.MaxColumns)
 	}
 	if s.Bins != 0 && (s.Bins < direction.MinBins || s.Bins > direction.MaxBins) {
-		return refuse("it has %d bins, and takes from %d to %d", s.Bins, direction.MinBins, direction.MaxBins)
+		return refuse("it has %d bins, and takes from %d to %d", s.Bins, direction.MinBins,
+			direction.MaxBins)
 	}
 	for i, c := range s.Schema.Columns {
-		again := slices.ContainsFunc(s.Schema.Columns[:i], func(d dataset.Column) bool { return d.Name == c.Name })
+		again := slices.ContainsFunc(s.Schema.Columns[:i], func(d dataset.Column) bool {
+			return d.Name == c.Name
+		})
 		switch {
 		case again:
 			return refuse("the column %q is listed twice", c.Name)
 		case c.Kind != dataset.Numeric:
 			return refuse("the column %q is not numeric", c.Name)
 		case c.Indicator:
-			return refuse("the column %q has an indicator of missing cells, which no score reads", c.Name)
+			return refuse("the column %q has an indicator of missing cells, which no score reads",
+				c.Name)
 		case c.Name == s.Schema.Unit:
 			return refuse("the column %q says whose record it is", c.Name)
 		case c.Ranged && !(c.Upper/2-c.Lower/2 > 0 && !math.IsInf(c.Upper-c.Lower, 0)):
@@ -119,7 +125,8 @@ func (s Study) validate() error {
 	case rel != budget.AddRemove && rel != budget.Substitute:
 		return refuse("it protects whole records, and the relation is %v", rel)
 	case unit.Column != s.Schema.Unit:
-		return refuse("the budget protects units of column %q, and the schema names %q", unit.Column, s.Schema.Unit)
+		return refuse("the budget protects units of column %q, and the schema names %q",
+			unit.Column, s.Schema.Unit)
 	case unit != budget.Unit{} && rel != budget.AddRemove:
 		return refuse("a unit of several records needs the relation %v", budget.AddRemove)
 	}
@@ -147,14 +154,18 @@ func (s Study) planTree(gaussian bool) budget.Node {
 	}
 	if s.countsRecords() {
 		left -= countShare
-		steps = append(steps, budget.LaplaceLeaf(countName, share(countShare), 1).Of(mechanism.StatCount).As(budget.Stage))
+		steps = append(steps,
+			budget.LaplaceLeaf(countName, share(countShare),
+				1).Of(mechanism.StatCount).As(budget.Stage))
 	}
 	pairs := s.columnPairs()
 	each := share(left / float64(len(pairs)))
 	var leaves []budget.Node
 	for i := range pairs {
 		if gaussian {
-			leaves = append(leaves, budget.GaussianLeaf(pairName(i), share(left)/float64(len(pairs)), 1).Of(mechanism.StatHistogram))
+			leaves = append(leaves,
+				budget.GaussianLeaf(pairName(i), share(left)/float64(len(pairs)),
+					1).Of(mechanism.StatHistogram))
 		} else {
 			leaves = append(leaves, budget.PureLeaf(pairName(i), each, 1).Of(mechanism.StatCells))
 		}
@@ -165,12 +176,19 @@ func (s Study) planTree(gaussian bool) budget.Node {
 
 // rangeStage returns the stage that finds ranges.
 func (s Study) rangeStage() scaling.Private {
-	return scaling.Private{Columns: s.Schema.Columns, Target: -1, Relation: s.Budget.Relation, Pure: true}
+	return scaling.Private{
+		Columns:  s.Schema.Columns,
+		Target:   -1,
+		Relation: s.Budget.Relation,
+		Pure:     true,
+	}
 }
 
 // countsRecords reports whether the number of records is released to choose the bins; under substitution it is
 // public.
-func (s Study) countsRecords() bool { return s.Bins == 0 && s.Budget.Relation == budget.AddRemove }
+func (s Study) countsRecords() bool {
+	return s.Bins == 0 && s.Budget.Relation == budget.AddRemove
+}
 
 // columnPairs lists the pairs of columns.
 func (s Study) columnPairs() [][2]int {
@@ -184,7 +202,9 @@ func (s Study) columnPairs() [][2]int {
 }
 
 // pairName returns the leaf name of a pair, by its index.
-func pairName(i int) string { return fmt.Sprintf("pair-%d", i+1) }
+func pairName(i int) string {
+	return fmt.Sprintf("pair-%d", i+1)
+}
 
 // noise returns the noise in the cells of every pair, a function of the plan.
 func (p *Plan) noise() direction.Noise {

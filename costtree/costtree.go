@@ -61,7 +61,9 @@ type CostTree struct {
 }
 
 // Name returns "cost-tree".
-func (CostTree) Name() string { return treeNode }
+func (CostTree) Name() string {
+	return treeNode
+}
 
 // maxLevels returns the number of levels that are paid for.
 func (t CostTree) maxLevels() int {
@@ -81,34 +83,47 @@ func (t CostTree) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	grams := func(share float64) budget.Node {
-		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share, t.maxLevels()).Of(mechanism.StatNodeGrams)
+		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share,
+			t.maxLevels()).Of(mechanism.StatNodeGrams)
 	}
 	if t.maxLevels() == 1 {
 		return budget.Seq(treeNode, grams(1)), nil
 	}
-	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare, t.maxLevels()-1).Of(mechanism.StatMedians)
+	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare,
+		t.maxLevels()-1).Of(mechanism.StatMedians)
 	return budget.Seq(treeNode, grams(1-medianShare), medians), nil
 }
 
 func (t CostTree) checkSettings() error {
 	switch {
 	case t.Depth < 0 || t.Depth > maxDepth:
-		return fmt.Errorf("%w: depth %d; choose one from 1 to %d, or 0 for the default", ErrSettings, t.Depth, maxDepth)
+		return fmt.Errorf("%w: depth %d; choose one from 1 to %d, or 0 for the default",
+			ErrSettings, t.Depth, maxDepth)
 	case !(t.Budget >= 0 && t.Budget <= maxCost):
-		return fmt.Errorf("%w: budget %v; choose one from 0 to %v, 0 for none", ErrSettings, t.Budget, maxCost)
+		return fmt.Errorf("%w: budget %v; choose one from 0 to %v, 0 for none", ErrSettings,
+			t.Budget, maxCost)
 	}
 	for name, cost := range t.Costs {
 		if !(cost >= 0 && cost <= maxCost) {
-			return fmt.Errorf("%w: the cost of %q is %v; choose one from 0 to %v", ErrSettings, name, cost, maxCost)
+			return fmt.Errorf("%w: the cost of %q is %v; choose one from 0 to %v", ErrSettings,
+				name, cost, maxCost)
 		}
 	}
 	return nil
 }
 
 // Fit trains; see [method.Trainer].
-func (t CostTree) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t CostTree) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	f := newFrame(d.Columns, d.Ranges)
-	g := &grower{CostTree: t, frame: f, session: s.Sub(treeNode), data: d, routes: routes{Soft: t.Soft}}
+	g := &grower{
+		CostTree: t,
+		frame:    f,
+		session:  s.Sub(treeNode),
+		data:     d,
+		routes:   routes{Soft: t.Soft},
+	}
 	for _, c := range f.columns[:len(f.columns)-1] {
 		cost, ok := t.Costs[c.Name]
 		if !ok {
@@ -207,10 +222,14 @@ func (g *grower) lastLevel() []*node {
 }
 
 // nodeWeight returns the square of the constant over the records of a node, in units of the noise of its matrix.
-func nodeWeight(r greedy.Released) float64 { return r.At(r.Side-1, r.Side-1) / r.Sigma }
+func nodeWeight(r greedy.Released) float64 {
+	return r.At(r.Side-1, r.Side-1) / r.Sigma
+}
 
 // hasFewRecords reports whether a node has too few records for a model of its own.
-func hasFewRecords(r greedy.Released) bool { return !(nodeWeight(r) >= leastWeight) }
+func hasFewRecords(r greedy.Released) bool {
+	return !(nodeWeight(r) >= leastWeight)
+}
 
 // supportsSplit reports whether the root has enough records for a second level.
 func supportsSplit(r greedy.Released) bool {
@@ -219,7 +238,9 @@ func supportsSplit(r greedy.Released) bool {
 
 // averageRemaining spends the draws of the lower levels on the matrices of this one: their mean has the noise
 // of one draw with the mu^2 of all.
-func (g *grower) averageRemaining(ctx context.Context, level int, released []greedy.Released) error {
+func (g *grower) averageRemaining(
+	ctx context.Context, level int, released []greedy.Released,
+) error {
 	n := float64(g.maxLevels() - level)
 	for range g.maxLevels() - level - 1 {
 		next, err := g.releaseGrams(ctx)
@@ -253,7 +274,8 @@ func (g *grower) spendUnusedMedians(ctx context.Context, level int) error {
 
 // releaseGrams draws the matrices of all open nodes in one draw.
 func (g *grower) releaseGrams(ctx context.Context) ([]greedy.Released, error) {
-	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records, gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
+	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records,
+		gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +287,8 @@ func (g *grower) releaseGrams(ctx context.Context) ([]greedy.Released, error) {
 	size := len(values) / len(g.routes.Open)
 	var out []greedy.Released
 	for matrix := range slices.Chunk(values, size) {
-		out = append(out, greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})
+		out = append(out,
+			greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})
 	}
 	return out, ctx.Err()
 }
@@ -274,7 +297,8 @@ func (g *grower) drawGrams(x *mechanism.NodeGrams) ([]float64, error) {
 	noisy, err := mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound())
 	g.draws++
 	for range extraDraws(g.session, len(g.routes.Open)) { // only with a planted fault
-		if _, err = mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound()); err != nil {
+		if _, err = mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws,
+			x.Bound()); err != nil {
 			break
 		}
 		g.draws++
@@ -288,7 +312,8 @@ func (g *grower) releaseMedians(ctx context.Context, draw int, r routes) ([]int,
 	for k, at := range r.Open {
 		scores[k] = g.nodes[at].route
 	}
-	acc, err := mechanism.Sum[*mediansPass](ctx, g.session, g.data.Records, mediansStatistic{g.data.Columns, g.data.Ranges, r, scores})
+	acc, err := mechanism.Sum[*mediansPass](ctx, g.session, g.data.Records,
+		mediansStatistic{g.data.Columns, g.data.Ranges, r, scores})
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +332,12 @@ func (g *grower) splitNodes(ctx context.Context, level int, large []int) error {
 	next.Open = nil
 	for k, at := range large {
 		low := len(g.nodes)
-		next.Nodes[at] = route{Weights: g.nodes[at].route, Threshold: medianPoints()[chosen[k]], Low: low, High: low + 1}
+		next.Nodes[at] = route{
+			Weights:   g.nodes[at].route,
+			Threshold: medianPoints()[chosen[k]],
+			Low:       low,
+			High:      low + 1,
+		}
 		next.Nodes = append(next.Nodes, route{}, route{})
 		next.Open = append(next.Open, low, low+1)
 		g.nodes = append(g.nodes, nil, nil)

@@ -34,16 +34,21 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	target := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}
 	r := scaling.Range{Lower: -4, Upper: 4, Declared: true}
 	if classes > 0 {
-		target = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"u", "v", "w"}[:classes]}
+		target = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v", "w"}[:classes],
+		}
 		r = scaling.Range{}
 	}
 	return []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "b", Ranged: true, Lower: 100, Upper: 300},
-		{Name: "c", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
-		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "z"}, Other: true},
-		target,
-	}, []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
+			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
+			{Name: "c", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
+			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "z"}, Other: true},
+			target,
+		}, []scaling.Range{{Lower: -1, Upper: 1, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
 }
 
 // records returns n records. The target depends on b if a is above 0 and on the category otherwise, which a tree can
@@ -52,7 +57,12 @@ func records(n int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: p.Next(), b: 200 + 100*p.Next(), c: p.Next(), k: int32(1.5 + 1.4999*p.Next())}
+		r := record{
+			a: p.Next(),
+			b: 200 + 100*p.Next(),
+			c: p.Next(),
+			k: int32(1.5 + 1.4999*p.Next()),
+		}
 		if i%7 == 0 {
 			r.c = math.NaN()
 		}
@@ -81,7 +91,8 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	}
 	data[3].Codes = []int32{}
 	for _, r := range rows {
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b), append(data[2].Floats, r.c)
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, r.a),
+			append(data[1].Floats, r.b), append(data[2].Floats, r.c)
 		data[3].Codes = append(data[3].Codes, r.k)
 	}
 	if columns[4].Kind == dataset.Category {
@@ -106,7 +117,9 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 var plans sync.Map
 
 // priced returns a plan for one run.
-func priced(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+func priced(
+	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
+) *budget.Priced {
 	t.Helper()
 	type key struct {
 		levels  int
@@ -121,13 +134,16 @@ func priced(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64
 	return p.(*budget.Priced).Again()
 }
 
-func calibrated(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+func calibrated(
+	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
+) *budget.Priced {
 	t.Helper()
 	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,18 +151,25 @@ func calibrated(t testing.TB, tr CostTree, columns []dataset.Column, epsilon flo
 }
 
 func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), Ranges: ranges}
+	return method.Data{
+		Facts:   method.Facts{Columns: v.Schema().Columns},
+		Records: memory.NewRecords(v),
+		Ranges:  ranges,
+	}
 }
 
 // train fits at an epsilon. It also returns the session.
-func train(t testing.TB, tr CostTree, classes, n int, epsilon float64) (*method.Fit, *mechanism.Session) {
+func train(
+	t testing.TB, tr CostTree, classes, n int, epsilon float64,
+) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
 	s, err := mechanism.NewSession(priced(t, tr, columns, epsilon, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, records(n), nil).All(), ranges))
+	fit, err := tr.Fit(context.Background(), s,
+		dataOf(tableOf(t, columns, records(n), nil).All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +192,11 @@ func treesOf(m regression.Model) []*regression.Tree {
 
 // rowsOf returns the features of records as a model reads them.
 func rowsOf(rows []record) regression.Rows {
-	out := regression.Rows{N: len(rows), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{"k": {Categories: []string{"x", "z"}}}}
+	out := regression.Rows{
+		N:       len(rows),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{"k": {Categories: []string{"x", "z"}}},
+	}
 	codes := out.Codes["k"]
 	for _, r := range rows {
 		for name, v := range map[string]float64{"a": r.a, "b": r.b, "c": r.c} {
@@ -244,7 +271,8 @@ func TestExactLimit(t *testing.T) {
 		}
 	}
 	got := m.Nodes[0]
-	if len(m.Columns) != 2 || len(got.Terms) != len(want) || math.Abs(got.Intercept-intercept) > 1e-3 {
+	if len(m.Columns) != 2 || len(got.Terms) != len(want) ||
+		math.Abs(got.Intercept-intercept) > 1e-3 {
 		t.Fatalf("%+v, want intercept %v and %v", got, intercept, want)
 	}
 	for i, w := range want {
@@ -255,7 +283,9 @@ func TestExactLimit(t *testing.T) {
 }
 
 // exactMatrix sums the encoded rows of the statistic without noise.
-func exactMatrix(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []float64 {
+func exactMatrix(
+	t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
+) []float64 {
 	t.Helper()
 	f := newFrame(columns, ranges)
 	r := newRows(f)
@@ -271,7 +301,8 @@ func exactMatrix(t *testing.T, tab *dataset.Table, columns []dataset.Column, ran
 					v := float64(c[k]) / mechanism.FixedOne
 					n2 += v * v
 				}
-				sum += float64(r.X[i][k]) * float64(r.X[j][k]) / (mechanism.FixedOne * mechanism.FixedOne) * min(1, limit/n2)
+				sum += float64(r.X[i][k]) * float64(r.X[j][k]) /
+					(mechanism.FixedOne * mechanism.FixedOne) * min(1, limit/n2)
 			}
 			out = append(out, sum)
 		}
@@ -285,11 +316,19 @@ func TestBudgetHolds(t *testing.T) {
 	rows := records(200)
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := CostTree{
-			Depth: rapid.IntRange(0, 4).Draw(rt, "depth"), Budget: rapid.Float64Range(.5, 12).Draw(rt, "budget"), Soft: rapid.Bool().Draw(rt, "soft"),
-			Costs: map[string]float64{"a": rapid.SampledFrom([]float64{0, 1, 5}).Draw(rt, "a"), "b": 3, "k": rapid.Float64Range(0, 9).Draw(rt, "k")},
+			Depth:  rapid.IntRange(0, 4).Draw(rt, "depth"),
+			Budget: rapid.Float64Range(.5, 12).Draw(rt, "budget"),
+			Soft:   rapid.Bool().Draw(rt, "soft"),
+			Costs: map[string]float64{
+				"a": rapid.SampledFrom([]float64{0, 1, 5}).Draw(rt, "a"),
+				"b": 3,
+				"k": rapid.Float64Range(0, 9).Draw(rt, "k"),
+			},
 		}
 		classes := rapid.SampledFrom([]int{0, 3}).Draw(rt, "classes")
-		fit, _ := train(t, tr, classes, len(rows)*rapid.SampledFrom([]int{0, 1, 40}).Draw(rt, "times"), rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"))
+		fit, _ := train(t, tr, classes,
+			len(rows)*rapid.SampledFrom([]int{0, 1, 40}).Draw(rt, "times"),
+			rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"))
 		for _, m := range treesOf(fit.Model) {
 			paths := m.Paths()
 			for i, n := range m.Nodes {
@@ -297,7 +336,8 @@ func TestBudgetHolds(t *testing.T) {
 					if n.Low == 0 {
 						continue
 					}
-					if spent := costOf(m, paths[child]) - costOf(m, paths[i]); spent > tr.Budget+1e-6 {
+					if spent := costOf(m, paths[child]) - costOf(m, paths[i]); spent > tr.Budget+
+						1e-6 {
 						rt.Fatalf("node %d spends %v of %v", child, spent, tr.Budget)
 					}
 				}
@@ -373,9 +413,13 @@ func TestDraws(t *testing.T) {
 			}
 		}
 		for _, e := range s.Events() {
-			want := map[string]int{"run/cost-tree/grams": depth, "run/cost-tree/medians": depth - 1}[e.Path]
+			want := map[string]int{
+				"run/cost-tree/grams":   depth,
+				"run/cost-tree/medians": depth - 1,
+			}[e.Path]
 			if e.Released != want || e.Law.Draws != want {
-				t.Errorf("depth %d: %s has %d draws of %d, want %d", depth, e.Path, e.Released, e.Law.Draws, want)
+				t.Errorf("depth %d: %s has %d draws of %d, want %d", depth, e.Path, e.Released,
+					e.Law.Draws, want)
 			}
 		}
 	}
@@ -392,7 +436,13 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	tab := tableOf(t, columns, rows, nil)
-	g := &grower{CostTree: tr, frame: newFrame(columns, ranges), session: s.Sub(treeNode), data: dataOf(tab.All(), ranges), costs: []float64{1, 1, 1, 1}}
+	g := &grower{
+		CostTree: tr,
+		frame:    newFrame(columns, ranges),
+		session:  s.Sub(treeNode),
+		data:     dataOf(tab.All(), ranges),
+		costs:    []float64{1, 1, 1, 1},
+	}
 	if err := g.growTree(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +486,11 @@ func TestWeights(t *testing.T) {
 	weights := make([]float64, f.first+1)
 	weights[0], weights[f.first] = 1, .1
 	for _, soft := range []bool{false, true} {
-		to := routes{Soft: soft, Open: []int{3, 4, 2}, Nodes: []route{{weights, .2, 1, 2}, {weights, -.3, 3, 4}, {}, {}, {}}}
+		to := routes{
+			Soft:  soft,
+			Open:  []int{3, 4, 2},
+			Nodes: []route{{weights, .2, 1, 2}, {weights, -.3, 3, 4}, {}, {}, {}},
+		}
 		for i := range tab.Len() {
 			sum := 0.
 			ones := 0
@@ -458,12 +512,18 @@ func TestWeights(t *testing.T) {
 func TestRoute(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	f := newFrame(columns, ranges)
-	r := greedy.Released{Side: f.side, First: f.first, Packed: exactMatrix(t, tableOf(t, columns, records(2000), nil), columns, ranges)}
+	r := greedy.Released{
+		Side:   f.side,
+		First:  f.first,
+		Packed: exactMatrix(t, tableOf(t, columns, records(2000), nil), columns, ranges),
+	}
 	p := r.Problem()
-	theta := [][]float64{make([]float64, f.first+1), make([]float64, f.first+1), make([]float64, f.first+1)}
+	theta := [][]float64{make([]float64, f.first+1), make([]float64, f.first+1),
+		make([]float64, f.first+1)}
 	theta[0][0], theta[1][0], theta[2][1] = 2, -4, .01
 	got := routeOf(p, theta)
-	if want := 10 / math.Sqrt(5) * -1; math.Abs(got[0]-want) > 1e-3 && math.Abs(got[0]+want) > 1e-3 {
+	if want := 10 / math.Sqrt(5) * -1; math.Abs(got[0]-want) > 1e-3 &&
+		math.Abs(got[0]+want) > 1e-3 {
 		t.Errorf("%v, want %v in the first entry", got, want)
 	}
 	if got[0] > 0 { // the largest part, that of the second target, has the sign +
@@ -474,7 +534,9 @@ func TestRoute(t *testing.T) {
 // TestSettings checks that settings out of range are errors at plan time.
 func TestSettings(t *testing.T) {
 	columns, _ := columnsOf(0)
-	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()}, {Budget: 1e10}, {Costs: map[string]float64{"a": -1}}, {Costs: map[string]float64{"a": math.Inf(1)}}} {
+	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()},
+		{Budget: 1e10}, {Costs: map[string]float64{"a": -1}},
+		{Costs: map[string]float64{"a": math.Inf(1)}}} {
 		if _, err := tr.Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrSettings) {
 			t.Errorf("%+v: %v", tr, err)
 		}

@@ -38,7 +38,9 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 }
 
 // targetRange returns the range of the target.
-func (f *frame) targetRange() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
+func (f *frame) targetRange() scaling.Range {
+	return f.enc.Range(len(f.columns) - 1)
+}
 
 // targetMean returns the mean of a numeric target, from the sums of its products with the constant and of the
 // constant's square, limited to the target's range.
@@ -53,7 +55,9 @@ type rows struct {
 	first int // of the target's entries
 }
 
-func newRows(f *frame) rows { return rows{linear.NewRows(f.enc), f.first} }
+func newRows(f *frame) rows {
+	return rows{linear.NewRows(f.enc), f.first}
+}
 
 // scoreInto writes the products of weights, those of the features and of the constant, with the rows.
 func (r *rows) scoreInto(out, weights []float64) {
@@ -80,7 +84,9 @@ func (r *rows) scoreInto(out, weights []float64) {
 //	center + half theta.z,
 //
 // with z the scaled features and the constant, to an intercept and one coefficient per entry in original units.
-func (f *frame) originalUnits(theta []float64, center, half float64) (intercept float64, coefficients []float64) {
+func (f *frame) originalUnits(
+	theta []float64, center, half float64,
+) (intercept float64, coefficients []float64) {
 	intercept = center + half*linear.Kappa*theta[f.first]
 	coefficients = make([]float64, f.first)
 	for i, slot := range f.enc.Slots()[:f.first] {
@@ -128,4 +134,6 @@ func medianPoints() []float64 {
 }
 
 // sigmoid returns 1/(1 + e^-x).
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 {
+	return 1 / (1 + math.Exp(-x))
+}

@@ -17,11 +17,14 @@ import (
 )
 
 // run fits with a recorder.
-func run(t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []record, ids []uint64, r *mechanism.Recorder) (*method.Fit, error) {
+func run(
+	t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []record, ids []uint64, r *mechanism.Recorder,
+) (*method.Fit, error) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
 	p := priced(t, tr, columns, 1e3, rel) // enough for every node to have records
-	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(tableOf(t, columns, rows, ids).All(), ranges))
+	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
+		dataOf(tableOf(t, columns, rows, ids).All(), ranges))
 }
 
 // A neighbour is a table that differs in one record.
@@ -37,8 +40,10 @@ func neighbours(base []record, ids []uint64, extra record, rel budget.Relation) 
 	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
 		if rel == budget.AddRemove {
 			out = append(out,
-				neighbour{slices.Insert(slices.Clone(base), at, extra), slices.Insert(slices.Clone(ids), at, 1<<40)},
-				neighbour{slices.Delete(slices.Clone(base), at, at+1), slices.Delete(slices.Clone(ids), at, at+1)})
+				neighbour{slices.Insert(slices.Clone(base), at, extra),
+					slices.Insert(slices.Clone(ids), at, 1<<40)},
+				neighbour{slices.Delete(slices.Clone(base), at, at+1),
+					slices.Delete(slices.Clone(ids), at, at+1)})
 			continue
 		}
 		replaced := slices.Clone(base)
@@ -61,7 +66,11 @@ func identities(n int) []uint64 {
 func TestReplay(t *testing.T) {
 	base := records(600)
 	ids := identities(len(base))
-	for name, tr := range map[string]CostTree{"hard": {Depth: 3, Budget: 2}, "soft": {Depth: 3, Soft: true}, "default": {}} {
+	for name, tr := range map[string]CostTree{
+		"hard":    {Depth: 3, Budget: 2},
+		"soft":    {Depth: 3, Soft: true},
+		"default": {},
+	} {
 		for _, classes := range []int{0, 3} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				closest := 0.
@@ -70,7 +79,14 @@ func TestReplay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, extra := range []record{{a: math.Inf(1), b: -1e308, c: math.NaN(), k: 9, code: 2, y: 1e9}, {a: 1, b: 300, c: -1, y: 4}} {
+				for _, extra := range []record{{
+					a:    math.Inf(1),
+					b:    -1e308,
+					c:    math.NaN(),
+					k:    9,
+					code: 2,
+					y:    1e9,
+				}, {a: 1, b: 300, c: -1, y: 4}} {
 					for _, n := range neighbours(base, ids, extra, rel) {
 						second := first.Replay()
 						got, err := run(t, tr, classes, rel, n.rows, n.ids, second)
@@ -78,7 +94,8 @@ func TestReplay(t *testing.T) {
 							t.Fatal(err)
 						}
 						if !reflect.DeepEqual(got, want) {
-							t.Errorf("%s, %d classes, %v: another model on a neighbouring table", name, classes, rel)
+							t.Errorf("%s, %d classes, %v: another model on a neighbouring table",
+								name, classes, rel)
 						}
 						faults, ratio := mechanism.Compare(first, second)
 						closest = max(closest, ratio)
@@ -88,7 +105,8 @@ func TestReplay(t *testing.T) {
 					}
 				}
 				if closest < .4 {
-					t.Errorf("%s, %d classes, %v: the bounds were never approached: %v", name, classes, rel, closest)
+					t.Errorf("%s, %d classes, %v: the bounds were never approached: %v", name,
+						classes, rel, closest)
 				}
 			}
 		}
@@ -108,7 +126,8 @@ func TestFaultRoutedByExact(t *testing.T) {
 		}
 		for _, n := range neighbours(base, ids, extra, budget.AddRemove) {
 			second := first.Replay()
-			if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids, second); err != nil {
+			if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids,
+				second); err != nil {
 				t.Fatal(err)
 			}
 			faults, _ := mechanism.Compare(first, second)
@@ -120,7 +139,9 @@ func TestFaultRoutedByExact(t *testing.T) {
 		t.Errorf("without the fault: %v", faults)
 	}
 	faults := found(mechanism.RoutedByExact)
-	if !slices.ContainsFunc(faults, func(s string) bool { return strings.Contains(s, "grams#2.0: inputs differ by") }) {
+	if !slices.ContainsFunc(faults, func(s string) bool {
+		return strings.Contains(s, "grams#2.0: inputs differ by")
+	}) {
 		t.Errorf("the fault is not caught: %v", faults)
 	}
 }
@@ -129,8 +150,12 @@ func TestFaultRoutedByExact(t *testing.T) {
 // session refuses.
 func TestFaultNodesNotShared(t *testing.T) {
 	base := records(600)
-	for f, want := range map[mechanism.Fault]error{0: nil, mechanism.NodesNotShared: mechanism.ErrSpent} {
-		_, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, identities(len(base)), mechanism.NewRecorder(1).Plant(f))
+	for f, want := range map[mechanism.Fault]error{
+		0:                        nil,
+		mechanism.NodesNotShared: mechanism.ErrSpent,
+	} {
+		_, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, identities(len(base)),
+			mechanism.NewRecorder(1).Plant(f))
 		if !errors.Is(err, want) {
 			t.Errorf("fault %v: %v, want %v", f, err, want)
 		}

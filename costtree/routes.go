@@ -103,7 +103,8 @@ type gramsStatistic struct {
 // New implements [mechanism.Statistic].
 func (x gramsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := newFrame(x.Columns, x.Ranges)
-	return &gramsPass{newRows(f), router{routes: x.Routes}, m.NewNodeGrams(len(x.Routes.Open), f.side, f.enc.NormLimit(linear.Kappa))}
+	return &gramsPass{newRows(f), router{routes: x.Routes},
+		m.NewNodeGrams(len(x.Routes.Open), f.side, f.enc.NormLimit(linear.Kappa))}
 }
 
 type gramsPass struct {
@@ -118,7 +119,9 @@ func (p *gramsPass) Add(b mechanism.Block) {
 	p.grams.Add(p.rows.X, weights)
 }
 
-func (p *gramsPass) Cells() mechanism.Cells { return p.grams.Cells() }
+func (p *gramsPass) Cells() mechanism.Cells {
+	return p.grams.Cells()
+}
 
 // mediansStatistic is the distribution of the scores of the open nodes over their records.
 type mediansStatistic struct {
@@ -132,7 +135,8 @@ type mediansStatistic struct {
 func (x mediansStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := newFrame(x.Columns, x.Ranges)
 	return &mediansPass{
-		rows: newRows(f), router: router{routes: x.Routes}, by: x.Scores, values: make([][]float64, len(x.Scores)),
+		rows: newRows(f), router: router{routes: x.Routes}, by: x.Scores,
+		values:  make([][]float64, len(x.Scores)),
 		medians: m.NewMedians(len(x.Routes.Open), medianPoints()),
 	}
 }
@@ -155,4 +159,6 @@ func (p *mediansPass) Add(b mechanism.Block) {
 	p.medians.Add(p.values, weights)
 }
 
-func (p *mediansPass) Cells() mechanism.Cells { return p.medians.Cells() }
+func (p *mediansPass) Cells() mechanism.Cells {
+	return p.medians.Cells()
+}

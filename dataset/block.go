@@ -10,13 +10,19 @@ type Block struct {
 }
 
 // Len returns the number of rows.
-func (b Block) Len() int { return b.hi - b.lo }
+func (b Block) Len() int {
+	return b.hi - b.lo
+}
 
 // Start returns the position in the view of the block's first row.
-func (b Block) Start() int { return b.lo }
+func (b Block) Start() int {
+	return b.lo
+}
 
 // View returns the view the block is a part of.
-func (b Block) View() View { return b.view }
+func (b Block) View() View {
+	return b.view
+}
 
 // Columns returns the block with the given columns alone, renumbered from 0 in that order.
 func (b Block) Columns(cols []int) Block {
@@ -25,10 +31,14 @@ func (b Block) Columns(cols []int) Block {
 }
 
 // ID returns the identity of row k; see [Table.ID].
-func (b Block) ID(k int) uint64 { return b.view.ID(b.lo + k) }
+func (b Block) ID(k int) uint64 {
+	return b.view.ID(b.lo + k)
+}
 
 // Row returns the position of row k in the table.
-func (b Block) Row(k int) int { return int(b.view.tableRow(b.lo + k)) }
+func (b Block) Row(k int) int {
+	return int(b.view.tableRow(b.lo + k))
+}
 
 // Float returns the cells of the view's numeric column j, Len() values. They are the table's own memory if the
 // rows are consecutive there and the column is not compact. Otherwise they are gathered into buf, or into a new
@@ -54,7 +64,8 @@ func (b Block) Codes(j int, buf []int32) []int32 {
 	if !b.view.table.tellsMissing(at) || codes == nil {
 		return codes
 	}
-	return mergeMissing(resizeBuffer(buf, len(codes)), codes, len(b.view.table.schema.Columns[at].Categories))
+	return mergeMissing(resizeBuffer(buf, len(codes)), codes,
+		len(b.view.table.schema.Columns[at].Categories))
 }
 
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
@@ -132,7 +143,9 @@ func gatherMaskedFrom(rows []int32, mask []byte, column []float64, base int, buf
 const maskRows = 8
 
 // usesMask reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.
-func usesMask(t *Table, rows []int32) bool { return len(rows) > 0 && len(rows) >= t.rows/4 }
+func usesMask(t *Table, rows []int32) bool {
+	return len(rows) > 0 && len(rows) >= t.rows/4
+}
 
 // maskOf returns a bit mask of the listed rows: row 8i+k is bit k of byte i. It returns nil if the list has no
 // mask.

@@ -29,7 +29,10 @@ type visit struct {
 
 func visits(t testing.TB, rows []visit) *Table {
 	t.Helper()
-	schema := Schema{Unit: "who", Columns: []Column{{Name: "x"}, {Name: "k", Kind: Category, Categories: []string{"a", "b"}}}}
+	schema := Schema{
+		Unit:    "who",
+		Columns: []Column{{Name: "x"}, {Name: "k", Kind: Category, Categories: []string{"a", "b"}}},
+	}
 	cols := make([]ColumnData, 2)
 	ids := make([]uint64, len(rows))
 	for i, r := range rows {
@@ -62,7 +65,8 @@ func drawVisits(t *rapid.T, units []uint64, label string) []visit {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) visit {
 		return visit{
 			rapid.SampledFrom(units).Draw(t, "unit"),
-			rapid.SampledFrom([]float64{0, 1, math.NaN(), -2.5}).Draw(t, "x"), int32(rapid.IntRange(0, 2).Draw(t, "k")),
+			rapid.SampledFrom([]float64{0, 1, math.NaN(), -2.5}).Draw(t, "x"),
+			int32(rapid.IntRange(0, 2).Draw(t, "k")),
 		}
 	}), 0, 25).Draw(t, label)
 }
@@ -91,7 +95,10 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 		}
 		mixed := rapid.Permutation(append(slices.Clone(rows), others...)).Draw(rt, "mixed")
 		gone := slices.DeleteFunc(slices.Clone(mixed), func(r visit) bool { return r.unit == 2 })
-		for name, again := range map[string]map[uint64][]string{"mixed": keptOf(t, mixed, most), "without unit 2": keptOf(t, gone, most)} {
+		for name, again := range map[string]map[uint64][]string{
+			"mixed":          keptOf(t, mixed, most),
+			"without unit 2": keptOf(t, gone, most),
+		} {
 			for _, unit := range []uint64{1, 2, 3} {
 				if unit == 2 && name != "mixed" {
 					continue
@@ -114,7 +121,10 @@ func TestCapKeepsOrder(t *testing.T) {
 		t.Errorf("kept %v, want the first, the second and the copy of the first", got)
 	}
 	seen := map[[32]byte]int{}
-	all.Columns([]int{1}).Cap(1, func(_ uint64, content [32]byte, _ int) uint64 { seen[content]++; return 0 })
+	all.Columns([]int{1}).Cap(1, func(_ uint64, content [32]byte, _ int) uint64 {
+		seen[content]++
+		return 0
+	})
 	if len(seen) != 2 {
 		t.Errorf("%d contents of a column with two values", len(seen))
 	}

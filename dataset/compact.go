@@ -57,7 +57,9 @@ func (c *compacter) startColumn(rows int) {
 }
 
 // freeSpace returns the unused part of the current piece.
-func (c *compacter) freeSpace() []float64 { return c.piece[len(c.piece):cap(c.piece)] }
+func (c *compacter) freeSpace() []float64 {
+	return c.piece[len(c.piece):cap(c.piece)]
+}
 
 // commitNumbers appends the first n numbers of freeSpace to the column.
 func (c *compacter) commitNumbers(n int) {
@@ -169,9 +171,13 @@ func (c *compact) blockRows(b Block, buf []float64) []float64 {
 }
 
 // fillCompact reads every cell of a numeric column.
-func fillCompact(ctx context.Context, t *parquetTable, c *cells[float64], to *compacter) (*compact, error) {
+func fillCompact(
+	ctx context.Context, t *parquetTable, c *cells[float64], to *compacter,
+) (*compact, error) {
 	to.startColumn(t.rows)
-	if err := eachRead(ctx, t, c, to.freeSpace, func(some []float64) { to.commitNumbers(len(some)) }); err != nil {
+	if err := eachRead(ctx, t, c, to.freeSpace, func(some []float64) {
+		to.commitNumbers(len(some))
+	}); err != nil {
 		return nil, err
 	}
 	return to.finishColumn(), nil

@@ -43,7 +43,8 @@ func someCompactRows(n int) []compactRow {
 func TestCompact(t *testing.T) {
 	const n = 40_000
 	path := writeParquet(t, someCompactRows(n))
-	schema := numericSchema("Flag", "Tenths", "Money", "Time", "Any", "Part", "Single", "Maybe", "Long")
+	schema := numericSchema("Flag", "Tenths", "Money", "Time", "Any", "Part", "Single", "Maybe",
+		"Long")
 	read := func(least int) *Table {
 		table, _, err := Read(context.Background(), path, schema, ReadOptions{least: least})
 		if err != nil {
@@ -67,7 +68,9 @@ func TestCompact(t *testing.T) {
 	}
 	same := func(what string, got, want []float64) {
 		t.Helper()
-		if !slices.EqualFunc(got, want, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
+		if !slices.EqualFunc(got, want, func(x, y float64) bool {
+			return math.Float64bits(x) == math.Float64bits(y)
+		}) {
 			t.Fatalf("%s: other numbers", what)
 		}
 	}
@@ -78,7 +81,8 @@ func TestCompact(t *testing.T) {
 		double := func(x float64) float64 { return 2 * x }
 		mapped := small.Mapped(j, schema.Columns[j], double)
 		same("mapped", mapped.Float(j), plain.Mapped(j, schema.Columns[j], double).Float(j))
-		same("mapped block", mapped.All().Block(5, 9000).Float(j, nil), plain.Mapped(j, schema.Columns[j], double).Float(j)[5:9000])
+		same("mapped block", mapped.All().Block(5, 9000).Float(j, nil),
+			plain.Mapped(j, schema.Columns[j], double).Float(j)[5:9000])
 		for _, odds := range []int{1, 2, 9, 50, 3000} { // with a mask, and without one
 			var rows []int32
 			for k := range int32(n) {
@@ -98,7 +102,8 @@ func TestCompact(t *testing.T) {
 					same("block", w.Block(lo, hi).Float(j, buf), v.Block(lo, hi).Float(j, nil))
 				}
 			}
-			same("compacted view", small.Select(rows).Compact().Float(j), plain.Select(rows).Compact().Float(j))
+			same("compacted view", small.Select(rows).Compact().Float(j),
+				plain.Select(rows).Compact().Float(j))
 		}
 	}
 }
@@ -116,7 +121,8 @@ func TestCompactJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	if table.Len() != 500 || table.compactColumn(0) != nil || first.compactColumn(0) == nil {
-		t.Fatalf("%d records, compact: %v, %v", table.Len(), table.compactColumn(0) != nil, first.compactColumn(0) != nil)
+		t.Fatalf("%d records, compact: %v, %v", table.Len(), table.compactColumn(0) != nil,
+			first.compactColumn(0) != nil)
 	}
 	equalFloats(t, "the first file", table.Float(0)[:300], first.Float(0))
 }

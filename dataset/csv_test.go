@@ -70,7 +70,8 @@ func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 		if stream {
 			return outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), nil, 0))
 		}
-		return outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+		return outcomeOf(
+			rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
 	}
 	out := map[string]outcome{"slow": read(ReadOptions{ForceSlow: true}, true)}
 	for _, chunk := range []int{1, 2, 7, 64, 0} {
@@ -119,38 +120,129 @@ func TestCSVRules(t *testing.T) {
 		{name: "BOM", data: "\uFEFFa,b\n1,x\n", a: []float64{1}, b: []int32{0}},
 		{name: "CRLF", data: "a,b\r\n1,x\r\n2,x\r\n", a: []float64{1, 2}, b: []int32{0, 0}},
 		{name: "CR at the end", data: "a,b\n1,x\r", a: []float64{1}, b: []int32{0}},
-		{name: "two CR", data: "a,b\n1,x\r\r\n", a: []float64{1}, b: []int32{3}, bad: [4]int{0, 0, 0, 1}},
-		{name: "CR before text", data: "a,b\n\r1,x\n\r,x\n", a: []float64{-1, -1}, b: []int32{0, 0}, bad: [4]int{0, 2, 0, 0}},
-		{name: "blank lines", data: "\n\r\na,b\n\n\n1,x\n\r\n\r\n2,x\n\n", a: []float64{1, 2}, b: []int32{0, 0}},
-		{name: "line of spaces", data: "a,b\n  \n", a: []float64{-1}, b: []int32{3}, short: 1, bad: [4]int{1, 0, 0, 1}},
+		{
+			name: "two CR",
+			data: "a,b\n1,x\r\r\n",
+			a:    []float64{1},
+			b:    []int32{3},
+			bad:  [4]int{0, 0, 0, 1},
+		},
+		{
+			name: "CR before text",
+			data: "a,b\n\r1,x\n\r,x\n",
+			a:    []float64{-1, -1},
+			b:    []int32{0, 0},
+			bad:  [4]int{0, 2, 0, 0},
+		},
+		{
+			name: "blank lines",
+			data: "\n\r\na,b\n\n\n1,x\n\r\n\r\n2,x\n\n",
+			a:    []float64{1, 2},
+			b:    []int32{0, 0},
+		},
+		{
+			name:  "line of spaces",
+			data:  "a,b\n  \n",
+			a:     []float64{-1},
+			b:     []int32{3},
+			short: 1,
+			bad:   [4]int{1, 0, 0, 1},
+		},
 		{name: "other columns", data: "p,a,q,b,r\nz,1,z,x,z\n", a: []float64{1}, b: []int32{0}},
 		{name: "names with blanks", data: " a ,\tb\n1,x\n", a: []float64{1}, b: []int32{0}},
 		{name: "long", data: "a,b\n1,x,9,9\n", a: []float64{1}, b: []int32{0}, long: 1},
-		{name: "long by one empty field", data: "a,b\n1,x,\n", a: []float64{1}, b: []int32{0}, long: 1},
-		{name: "short", data: "a,b\n1\n", a: []float64{1}, b: []int32{3}, short: 1, bad: [4]int{0, 0, 0, 1}},
+		{
+			name: "long by one empty field",
+			data: "a,b\n1,x,\n",
+			a:    []float64{1},
+			b:    []int32{0},
+			long: 1,
+		},
+		{
+			name:  "short",
+			data:  "a,b\n1\n",
+			a:     []float64{1},
+			b:     []int32{3},
+			short: 1,
+			bad:   [4]int{0, 0, 0, 1},
+		},
 		{name: "short and skipped", data: "a,b,c\n1,x\n", a: []float64{1}, b: []int32{0}, short: 1},
-		{name: "only commas", data: "a,b\n,\n,,\n", a: []float64{-1, -1}, b: []int32{3, 3}, long: 1, bad: [4]int{2, 0, 0, 2}},
+		{
+			name: "only commas",
+			data: "a,b\n,\n,,\n",
+			a:    []float64{-1, -1},
+			b:    []int32{3, 3},
+			long: 1,
+			bad:  [4]int{2, 0, 0, 2},
+		},
 		{name: "blanks", data: "a,b\n \t1.5\t , x \n", a: []float64{1.5}, b: []int32{0}},
-		{name: "inner blank", data: "a,b\n1 5,y z\n", a: []float64{-1}, b: []int32{2}, bad: [4]int{0, 1, 0, 0}},
-		{name: "missing words", data: "a,b\n,x\nNA,x\nN/A,x\nNaN,x\nnan,x\nnull,x\nNULL,x\nNone,x\n?,x\n",
-			a: slices.Repeat([]float64{-1}, 9), b: make([]int32, 9), bad: [4]int{9, 0, 0, 0}},
-		{name: "not numbers", data: "a,b\n0x1p3,x\n1_000,x\nabc,x\n1.2.3,x\n--1,x\n+nan,x\n1\x00,x\n٣,x\n.,x\n1e,x\n",
-			a: slices.Repeat([]float64{-1}, 10), b: make([]int32, 10), bad: [4]int{0, 10, 0, 0}},
+		{
+			name: "inner blank",
+			data: "a,b\n1 5,y z\n",
+			a:    []float64{-1},
+			b:    []int32{2},
+			bad:  [4]int{0, 1, 0, 0},
+		},
+		{name: "missing words",
+			data: "a,b\n,x\nNA,x\nN/A,x\nNaN,x\nnan,x\nnull,x\nNULL,x\nNone,x\n?,x\n",
+			a:    slices.Repeat([]float64{-1}, 9), b: make([]int32, 9), bad: [4]int{9, 0, 0, 0}},
+		{name: "not numbers",
+			data: "a,b\n0x1p3,x\n1_000,x\nabc,x\n1.2.3,x\n--1,x\n+nan,x\n1\x00,x\n٣,x\n.,x\n1e,x\n",
+			a:    slices.Repeat([]float64{-1}, 10), b: make([]int32, 10), bad: [4]int{0, 10, 0, 0}},
 		{name: "not finite", data: "a,b\ninf,x\n-Inf,x\n+INFINITY,x\n1e999,x\n-1e400,x\n",
 			a: slices.Repeat([]float64{-1}, 5), b: make([]int32, 5), bad: [4]int{0, 0, 5, 0}},
-		{name: "numbers", data: "a,b\n+1,x\n-0,x\n1.,x\n.5,x\n1e3,x\n1E-400,x\n12345678901234567890,x\n0.1234567890123456789,x\n",
-			a: []float64{1, math.Copysign(0, -1), 1, .5, 1000, 0, 12345678901234567890, 0.1234567890123456789}, b: make([]int32, 8)},
-		{name: "category words", data: "a,b\n1,NA\n1,null\n1,w\n1,X\n", a: []float64{1, 1, 1, 1}, b: []int32{1, 3, 3, 3}, bad: [4]int{0, 0, 0, 3}},
-		{name: "quotes", data: "a,b\n\"1\",\"x\"\n\" 2\",\" y z \"\n", a: []float64{1, 2}, b: []int32{0, 2}},
+		{name: "numbers",
+			data: "a,b\n+1,x\n-0,x\n1.,x\n.5,x\n1e3,x\n1E-400,x\n12345678901234567890,x\n0.1234567890123456789,x\n",
+			a: []float64{1, math.Copysign(0, -1), 1, .5, 1000, 0, 12345678901234567890,
+				0.1234567890123456789}, b: make([]int32, 8)},
+		{
+			name: "category words",
+			data: "a,b\n1,NA\n1,null\n1,w\n1,X\n",
+			a:    []float64{1, 1, 1, 1},
+			b:    []int32{1, 3, 3, 3},
+			bad:  [4]int{0, 0, 0, 3},
+		},
+		{
+			name: "quotes",
+			data: "a,b\n\"1\",\"x\"\n\" 2\",\" y z \"\n",
+			a:    []float64{1, 2},
+			b:    []int32{0, 2},
+		},
 		{name: "quoted comma", data: "c,a,b\n\"1,2\",3,x\n", a: []float64{3}, b: []int32{0}},
 		{name: "doubled quote", data: "c,a,b\n\"1\"\",2\",3,x\n", a: []float64{3}, b: []int32{0}},
-		{name: "lazy quotes", data: "c,a,b\n5\" pipe,3,x\n \"q\",4,x\n\"q\"r,5,x\n", a: []float64{3, 4, -1}, b: []int32{0, 0, 3},
+		{name: "lazy quotes", data: "c,a,b\n5\" pipe,3,x\n \"q\",4,x\n\"q\"r,5,x\n",
+			a: []float64{3, 4, -1}, b: []int32{0, 0, 3},
 			short: 1, bad: [4]int{1, 0, 0, 1}},
-		{name: "open quote", data: "c,a,b\n\"u,1,x\nv,2,x\n", a: []float64{-1, 2}, b: []int32{3, 0}, short: 1, bad: [4]int{1, 0, 0, 1}},
-		{name: "open quote with CRLF", data: "a,b\r\n1,\"x\r\n2,x\r\n", a: []float64{1, 2}, b: []int32{0, 0}},
+		{
+			name:  "open quote",
+			data:  "c,a,b\n\"u,1,x\nv,2,x\n",
+			a:     []float64{-1, 2},
+			b:     []int32{3, 0},
+			short: 1,
+			bad:   [4]int{1, 0, 0, 1},
+		},
+		{
+			name: "open quote with CRLF",
+			data: "a,b\r\n1,\"x\r\n2,x\r\n",
+			a:    []float64{1, 2},
+			b:    []int32{0, 0},
+		},
 		{name: "open quote at the end", data: "a,b\n1,\"x", a: []float64{1}, b: []int32{0}},
-		{name: "newline in quotes", data: "c,a,b\n\"u\nv\",1,x\n", multiline: true, a: []float64{1}, b: []int32{0}},
-		{name: "open quote, multiline", data: "a,b\n1,x\n2,\"x\n3,x\n", multiline: true, a: []float64{1, 2}, b: []int32{0, 3}, bad: [4]int{0, 0, 0, 1}},
+		{
+			name:      "newline in quotes",
+			data:      "c,a,b\n\"u\nv\",1,x\n",
+			multiline: true,
+			a:         []float64{1},
+			b:         []int32{0},
+		},
+		{
+			name:      "open quote, multiline",
+			data:      "a,b\n1,x\n2,\"x\n3,x\n",
+			multiline: true,
+			a:         []float64{1, 2},
+			b:         []int32{0, 3},
+			bad:       [4]int{0, 0, 0, 1},
+		},
 		{name: "quoted header", data: "\"a\",\"b\"\n1,x\n", a: []float64{1}, b: []int32{0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,8 +253,10 @@ func TestCSVRules(t *testing.T) {
 			}
 			a, b := stats.Columns[1], stats.Columns[0]
 			got := [4]int{a.Missing, a.Unparseable, a.Nonfinite, b.Unlisted + b.Missing}
-			if got != c.bad || stats.Rows != len(c.a) || stats.Long != c.long || stats.Short != c.short {
-				t.Errorf("counts %v, %+v; want %v, %d long, %d short", got, *stats, c.bad, c.long, c.short)
+			if got != c.bad || stats.Rows != len(c.a) || stats.Long != c.long ||
+				stats.Short != c.short {
+				t.Errorf("counts %v, %+v; want %v, %d long, %d short", got, *stats, c.bad, c.long,
+					c.short)
 			}
 		})
 	}
@@ -180,7 +274,8 @@ func TestUnitColumn(t *testing.T) {
 	if table.ID(0) != table.ID(2) || table.ID(0) != table.ID(6) || table.ID(0) == table.ID(1) {
 		t.Error("rows of one unit must share an identity, and only those")
 	}
-	if table.ID(3) != NoUnit || table.ID(4) != NoUnit || table.ID(5) != NoUnit || stats.NoUnit != 3 {
+	if table.ID(3) != NoUnit || table.ID(4) != NoUnit || table.ID(5) != NoUnit ||
+		stats.NoUnit != 3 {
 		t.Errorf("rows without a unit must have none, and be counted: %d", stats.NoUnit)
 	}
 }
@@ -190,7 +285,8 @@ func TestUnitColumn(t *testing.T) {
 func TestUnitNamesAreKeyed(t *testing.T) {
 	sum := sha256.Sum256([]byte("ann"))
 	id := newNamer(secret.NameKey()).unitID("ann")
-	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer(secret.NameKey()).unitID(" ann ") {
+	if id == binary.LittleEndian.Uint64(sum[:]) ||
+		id != newNamer(secret.NameKey()).unitID(" ann ") {
 		t.Error("the identity of a name is no function of the process's key and the name")
 	}
 	other := newNamer(secret.NameKey())
@@ -235,23 +331,31 @@ func TestFileKinds(t *testing.T) {
 	dir := t.TempDir()
 	comma := "a,b\n1,x\n2,x\n"
 	tab := "a\tb\n1\tx\n2\tx\n"
-	for name, text := range map[string]string{"x.csv": comma, "x.CSV.gz": comma, "x.tsv": tab, "x.tsv.gz": tab} {
+	for name, text := range map[string]string{
+		"x.csv":    comma,
+		"x.CSV.gz": comma,
+		"x.tsv":    tab,
+		"x.tsv.gz": tab,
+	} {
 		data := []byte(text)
 		if strings.HasSuffix(name, ".gz") {
 			data = gzipped(data)
 		}
 		path := filepath.Join(dir, name)
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}, {Workers: 1, chunk: 3}} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}}, {Workers: 1, chunk: 3}} {
 			table, _, err := Read(context.Background(), path, numericSchema("a"), opts)
 			if err != nil || table.Len() != 2 || table.Float(0)[1] != 2 {
 				t.Errorf("%s %+v: %v", name, opts, err)
 			}
 		}
-		if names, err := Header(path, ReadOptions{}); err != nil || !slices.Equal(names, []string{"a", "b"}) {
+		if names, err := Header(path, ReadOptions{}); err != nil ||
+			!slices.Equal(names, []string{"a", "b"}) {
 			t.Errorf("%s: header %q, %v", name, names, err)
 		}
-		table, _, err := ReadFrom(context.Background(), bytes.NewReader(data), name, numericSchema("a"), ReadOptions{})
+		table, _, err := ReadFrom(context.Background(), bytes.NewReader(data), name,
+			numericSchema("a"), ReadOptions{})
 		if err != nil || table.Len() != 2 {
 			t.Errorf("ReadFrom %s: %v", name, err)
 		}
@@ -278,7 +382,8 @@ func TestContextEndsReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, opts := range []ReadOptions{{}, {ForceSlow: true}} {
-		if _, _, err := Read(ctx, path, numericSchema("x0"), opts); !errors.Is(err, context.Canceled) {
+		if _, _, err := Read(ctx, path, numericSchema("x0"), opts); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
@@ -294,7 +399,8 @@ func TestContextEndsABlockedRead(t *testing.T) {
 				io.WriteString(w, begin)
 				cancel()
 			}()
-			if _, _, err := ReadFrom(ctx, r, "stdin", numericSchema("a"), opts); !errors.Is(err, context.Canceled) {
+			if _, _, err := ReadFrom(ctx, r, "stdin", numericSchema("a"), opts); !errors.Is(err,
+				context.Canceled) {
 				t.Errorf("%q: %v", begin, err)
 			}
 			w.Close()

@@ -150,7 +150,8 @@ func (d *dialect) completeRecord(line []byte) bool {
 	if d.quote == 0 {
 		return false
 	}
-	return d.escape != backslash && d.wellFormed(line, false) || d.escape != d.quote && d.wellFormed(line, true)
+	return d.escape != backslash && d.wellFormed(line, false) ||
+		d.escape != d.quote && d.wellFormed(line, true)
 }
 
 // leftOpen reports whether a field is open at the end of a line, including its newline, given whether one is
@@ -287,6 +288,10 @@ func (q *quotedRecords) next() ([]string, error) {
 	return q.cut.firstFields(record, q.most), nil
 }
 
-func (q *quotedRecords) line() int { return q.start }
+func (q *quotedRecords) line() int {
+	return q.start
+}
 
-func (q *quotedRecords) tooLong() bool { return q.used >= q.lines.max }
+func (q *quotedRecords) tooLong() bool {
+	return q.used >= q.lines.max
+}

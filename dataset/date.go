@@ -21,7 +21,8 @@ func DateParts() []Column {
 	part := func(name string, lower, upper float64) Column {
 		return Column{Part: name, Ranged: lower < upper, Lower: lower, Upper: upper}
 	}
-	return []Column{part(cell.DayPart, 0, 0), part(cell.MonthPart, 1, 12), part(cell.WeekdayPart, 1, 7), part(cell.HourPart, 0, 24)}
+	return []Column{part(cell.DayPart, 0, 0), part(cell.MonthPart, 1, 12),
+		part(cell.WeekdayPart, 1, 7), part(cell.HourPart, 0, 24)}
 }
 
 // DateLayouts lists layouts of package time that are read for [AutoDate]. It reads more: zones and fractions of a second.
@@ -29,15 +30,20 @@ func DateParts() []Column {
 // declared.
 func DateLayouts() []string {
 	return []string{
-		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
-		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05-07", "2006-01-02 15:04:05 MST", "2006/01/02", "2006/01/02 15:04:05", "2006/01/02 15:04", "20060102",
+		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
+		"2006-01-02 15:04:05", "2006-01-02 15:04",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05-07", "2006-01-02 15:04:05 MST",
+		"2006/01/02", "2006/01/02 15:04:05", "2006/01/02 15:04", "20060102",
 		"2.1.2006", "2.1.2006 15:04", "2.1.2006 15:04:05",
-		"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006", time.RFC1123, time.RFC1123Z,
+		"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006",
+		time.RFC1123, time.RFC1123Z,
 	}
 }
 
 // ReadsDates reports whether a layout of package time has year, month and day of every date, or is [AutoDate].
-func ReadsDates(layout string) bool { return cell.ReadsDates(layout) }
+func ReadsDates(layout string) bool {
+	return cell.ReadsDates(layout)
+}
 
 // dates reads the date column of a file.
 type dates struct {
@@ -69,7 +75,9 @@ func (s *store) storeDate(d *dates, text string, row int) {
 }
 
 // isDate reports whether a column is a part of a date.
-func (c *Column) isDate() bool { return c.Part != "" }
+func (c *Column) isDate() bool {
+	return c.Part != ""
+}
 
 // dateSource returns the name of the column of the file that a column is read from.
 func (c *Column) dateSource() string {
@@ -119,7 +127,9 @@ func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64]
 
 // storedDates returns the function that reads the dates of a Parquet type, or nil for a type without dates. zone is the time
 // zone that timestamps are shown in, or nil for UTC.
-func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile.Value) cell.Moment {
+func storedDates(
+	field *parquetfile.Field, zone *time.Location,
+) func(parquetfile.Value) cell.Moment {
 	if field.Type.Kind == format.Int96 {
 		return func(v parquetfile.Value) cell.Moment {
 			day, nanos := int96(v)
@@ -128,7 +138,9 @@ func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile
 	}
 	switch typ := field.Logical.(type) {
 	case *format.DateType:
-		return func(v parquetfile.Value) cell.Moment { return cell.Moment{Day: int64(int32(v.Bits))} }
+		return func(v parquetfile.Value) cell.Moment {
+			return cell.Moment{Day: int64(int32(v.Bits))}
+		}
 	case *format.TimestampType:
 		perSecond := int64(1e3)
 		switch typ.Unit.Value.(type) {
@@ -137,7 +149,9 @@ func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile
 		case *format.NanoSeconds:
 			perSecond = nanosPerSecond
 		}
-		return func(v parquetfile.Value) cell.Moment { return momentIn(0, int64(v.Bits), perSecond, zone) }
+		return func(v parquetfile.Value) cell.Moment {
+			return momentIn(0, int64(v.Bits), perSecond, zone)
+		}
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func (rd *reader) detectFormat(line []byte) error {
 			shown = append(shown, formatOption("separator", string(rune(comma))))
 		}
 	}
-	if rd.opts.Format.Quote == 0 && !rd.opts.Format.NoQuote && singleQuoted(line, rd.dialect.comma) {
+	if rd.opts.Format.Quote == 0 && !rd.opts.Format.NoQuote &&
+		singleQuoted(line, rd.dialect.comma) {
 		escape := rd.dialect.escape
 		rd.dialect.quote = '\''
 		if escape == '"' {
@@ -47,27 +48,35 @@ func (rd *reader) detectFormat(line []byte) error {
 			rd.dialect.escape = backslash
 			shown = append(shown, formatOption("escape", "backslash"))
 		} else if rd.opts.Format.Lines() {
-			rd.addNote("quotes", fmt.Sprintf("a quote in the header surrounds no name; if quotes mean nothing in this file, add %s", formatOption("quote", "none")))
+			rd.addNote("quotes",
+				fmt.Sprintf(
+					"a quote in the header surrounds no name; if quotes mean nothing in this file, add %s",
+					formatOption("quote", "none")))
 		}
 	}
 	if len(shown) > 0 {
 		rd.addNote("", "read with "+strings.Join(shown, " ")+", as its header shows")
 	}
 	if rd.dialect.comma == ';' && rd.opts.Format.Decimal == 0 {
-		rd.addNote("decimal-point", "cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
-			formatOption("decimal", ",")+"; if not, add "+formatOption("decimal", ".")+" to leave out this warning")
+		rd.addNote("decimal-point",
+			"cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
+				formatOption("decimal", ",")+"; if not, add "+formatOption("decimal", ".")+
+				" to leave out this warning")
 	}
 	return nil
 }
 
 // addNote adds a remark about the header, or a warning with a code.
-func (rd *reader) addNote(code, text string) { rd.notes = append(rd.notes, Note{code, text}) }
+func (rd *reader) addNote(code, text string) {
+	rd.notes = append(rd.notes, Note{code, text})
+}
 
 // separators are the characters that may separate cells, with their names in messages.
 var separators = []struct {
 	char byte
 	name string
-}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"}, {1, "the control character 1"}}
+}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"},
+	{1, "the control character 1"}}
 
 // separatorOf returns the character that separates the names of a header line: the separator implied by the
 // file name if it yields several names or all names that the caller knows, otherwise the only one that does.
@@ -105,12 +114,18 @@ func (rd *reader) separatorOf(line []byte) (byte, error) {
 		return usual, nil
 	case len(names) > 1:
 		if best[0].count > len(names) {
-			rd.addNote("separator", fmt.Sprintf("the header has %d names; with %s it would have %d", len(names), formatOption("separator", string(rune(best[0].char))), best[0].count))
+			rd.addNote("separator",
+				fmt.Sprintf("the header has %d names; with %s it would have %d", len(names),
+					formatOption("separator", string(rune(best[0].char))), best[0].count))
 		}
 		return usual, nil
 	case len(best) > 1:
-		return 0, &FileError{Path: rd.path, Line: 1, Msg: fmt.Sprintf("the names of the header may be separated by %s or by %s", best[0].name, best[1].name),
-			Hint: formatRemedy("separator", string(rune(best[0].char))) + ", or another one", Err: ErrFormat}
+		return 0,
+			&FileError{Path: rd.path, Line: 1,
+				Msg: fmt.Sprintf("the names of the header may be separated by %s or by %s",
+					best[0].name, best[1].name),
+				Hint: formatRemedy("separator", string(rune(best[0].char))) + ", or another one",
+				Err:  ErrFormat}
 	}
 	return best[0].char, nil
 }
@@ -195,17 +210,21 @@ func (rd *reader) unreadableHeader(line int, names []string) error {
 		return nil
 	}
 	if strings.Contains(names[0], `" "`) {
-		return refuse("the header is one field that holds names in quotes with blanks between them", "write it with commas; R's write.csv does, with row.names=FALSE")
+		return refuse("the header is one field that holds names in quotes with blanks between them",
+			"write it with commas; R's write.csv does, with row.names=FALSE")
 	}
 	for _, s := range separators {
-		if s.char == rd.dialect.comma || strings.IndexByte(names[0], s.char) < 0 || rd.opts.Format.Separator == 0 {
+		if s.char == rd.dialect.comma || strings.IndexByte(names[0], s.char) < 0 ||
+			rd.opts.Format.Separator == 0 {
 			continue
 		}
 		hint := formatRemedy("separator", string(rune(s.char)))
 		if s.char == ';' && rd.opts.Format.Decimal == 0 {
 			hint += `, and decimal "," if numbers are written 1,5`
 		}
-		return refuse(fmt.Sprintf("the header is one field that holds %s: cells seem to be separated by them", s.name), hint)
+		return refuse(
+			fmt.Sprintf("the header is one field that holds %s: cells seem to be separated by them",
+				s.name), hint)
 	}
 	return nil
 }
@@ -232,7 +251,8 @@ func formatRemedy(key, value string) string {
 	if strings.ContainsAny(value, ",;|") {
 		shown = `"` + value + `"`
 	}
-	return fmt.Sprintf("set %s with --%s %s, or in a recipe data.format: {%s: %s}", key, key, shown, key, shown)
+	return fmt.Sprintf("set %s with --%s %s, or in a recipe data.format: {%s: %s}", key, key, shown,
+		key, shown)
 }
 
 // head keeps the first bytes of a file that is read through it.
@@ -266,9 +286,20 @@ func (rd *reader) misnamedFile(first []byte) error {
 // contentMismatch returns the error for a file whose content contradicts its name.
 func contentMismatch(path string, c tablefile.Content) error {
 	if c.UTF16() {
-		return &FileError{Path: path, Line: 1, Msg: "the header is UTF-16 text", Hint: c.Do, Err: ErrFormat}
+		return &FileError{
+			Path: path,
+			Line: 1,
+			Msg:  "the header is UTF-16 text",
+			Hint: c.Do,
+			Err:  ErrFormat,
+		}
 	}
-	e := &FileError{Path: path, Msg: "is " + c.What + ", which its name does not say", Hint: c.Do, Err: ErrFormat}
+	e := &FileError{
+		Path: path,
+		Msg:  "is " + c.What + ", which its name does not say",
+		Hint: c.Do,
+		Err:  ErrFormat,
+	}
 	if strings.HasPrefix(path, "stdin") && c.Kind.Coding != "" {
 		e.Hint = "give it as -.csv.gz in place of -, or decompress it first"
 	} else if strings.HasPrefix(path, "stdin") && c.Kind.Offsets() {
@@ -286,17 +317,34 @@ func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	own, _, _ := tablefile.Of(path)
 	c, ok := tablefile.ContentOf(first)
 	switch {
-	case ok && (c.Kind.Parquet && own.Parquet || c.Kind.Packed != tablefile.NotPacked && c.Kind.Packed == own.Packed),
+	case ok &&
+		(c.Kind.Parquet && own.Parquet ||
+			c.Kind.Packed != tablefile.NotPacked && c.Kind.Packed == own.Packed),
 		ok && own.Packed == tablefile.Sheet && c.Zip: // the archive is damaged
 		return err
 	case ok && c.UTF16():
-		return &FileError{Path: path, Msg: "is UTF-16 text, which its name does not say", Hint: "name it .csv, and add --encoding utf-16", Err: ErrFormat}
+		return &FileError{
+			Path: path,
+			Msg:  "is UTF-16 text, which its name does not say",
+			Hint: "name it .csv, and add --encoding utf-16",
+			Err:  ErrFormat,
+		}
 	case ok:
 		return contentMismatch(path, c)
 	case n == 0:
-		return &FileError{Path: path, Msg: "is empty", Hint: "copy or write it again", Err: ErrCorrupt}
+		return &FileError{
+			Path: path,
+			Msg:  "is empty",
+			Hint: "copy or write it again",
+			Err:  ErrCorrupt,
+		}
 	case tablefile.IsText(first):
-		return &FileError{Path: path, Msg: "is text, which its name does not say", Hint: "name it .csv", Err: ErrFormat}
+		return &FileError{
+			Path: path,
+			Msg:  "is text, which its name does not say",
+			Hint: "name it .csv",
+			Err:  ErrFormat,
+		}
 	}
 	return err
 }

@@ -25,7 +25,8 @@ func TestDetect(t *testing.T) {
 		{"plain.tsv", "age\tsecretjob\ty", Format{}, nil},
 		{"blanks.csv", `age, "secretjob" , y`, Format{}, nil},
 		{"semicolons.csv", "age;secretjob;y", Format{}, []string{`--separator ";"`, "--decimal ,"}},
-		{"quoted.csv", `"age";"secretjob";"y"`, Format{}, []string{`--separator ";"`, "--decimal ,"}},
+		{"quoted.csv", `"age";"secretjob";"y"`, Format{},
+			[]string{`--separator ";"`, "--decimal ,"}},
 		{"point.csv", "age;secretjob;y", Format{Decimal: '.'}, []string{`--separator ";"`}},
 		{"comma.csv", "age;secretjob;y", Format{Decimal: ','}, []string{`--separator ";"`}},
 		{"declared.csv", "age;secretjob;y", Format{Separator: ';'}, []string{"--decimal ,"}},
@@ -35,9 +36,11 @@ func TestDetect(t *testing.T) {
 		{"hive.csv", "age\x01secretjob\x01y", Format{}, []string{"--separator $"}},
 		{"commas.tsv", "age,secretjob,y", Format{}, []string{"--separator ,"}},
 		{"single.csv", "'age','secretjob','y'", Format{}, []string{"--quote single"}},
-		{"both.csv", "'age';'secretjob';'y'", Format{Decimal: ','}, []string{`--separator ";" --quote single`}},
+		{"both.csv", "'age';'secretjob';'y'", Format{Decimal: ','},
+			[]string{`--separator ";" --quote single`}},
 		{"single.tsv", "'age'\t'secretjob'\t'y'", Format{}, []string{"--quote single"}},
-		{"excel.csv", "sep=;\nage;secretjob;y", Format{}, []string{`--separator ";", as its first line declares`, "--decimal ,"}},
+		{"excel.csv", "sep=;\nage;secretjob;y", Format{},
+			[]string{`--separator ";", as its first line declares`, "--decimal ,"}},
 		{"excel.csv", "sep=;\nage|secretjob|y", Format{Separator: '|'}, nil},
 		{"tab.csv", "\"sep=\t\"\nage\tsecretjob\ty", Format{}, []string{"--separator tab"}},
 		{"crlf.csv", "sep=,\r\nage,secretjob,y\r", Format{}, []string{"--separator ,"}},
@@ -50,15 +53,18 @@ func TestDetect(t *testing.T) {
 				t.Errorf("%s: %q, %v", c.file, got.Names, err)
 				continue
 			}
-			if lines, err := ReadHeading(path, withQuotes(c.declared)); err != nil || !reflect.DeepEqual(lines, got) {
-				t.Errorf("%s, with lines in quotes: %+v, %v, and %+v without", c.file, lines, err, got)
+			if lines, err := ReadHeading(path, withQuotes(c.declared)); err != nil ||
+				!reflect.DeepEqual(lines, got) {
+				t.Errorf("%s, with lines in quotes: %+v, %v, and %+v without", c.file, lines, err,
+					got)
 			}
 			if len(got.Notes) != len(c.notes) {
 				t.Errorf("%s: %+v, want %q", c.file, got.Notes, c.notes)
 				continue
 			}
 			for i, want := range c.notes {
-				if !strings.Contains(got.Notes[i].Text, want) || strings.Contains(got.Notes[i].Text, "secretjob") {
+				if !strings.Contains(got.Notes[i].Text, want) ||
+					strings.Contains(got.Notes[i].Text, "secretjob") {
 					t.Errorf("%s: %q, want %q", c.file, got.Notes[i].Text, want)
 				}
 			}
@@ -68,14 +74,18 @@ func TestDetect(t *testing.T) {
 
 // TestDetectedIsRead checks, for every reader, that a detected dialect yields the same table as a declared one.
 func TestDetectedIsRead(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "n"}, {Name: "c", Kind: Category, Categories: []string{"x, y", "x; y", `say "z"`}}, {Name: "it's"}}}
+	schema := Schema{Columns: []Column{{Name: "n"},
+		{Name: "c", Kind: Category, Categories: []string{"x, y", "x; y", `say "z"`}},
+		{Name: "it's"}}}
 	for name, c := range map[string]struct {
 		data     string
 		declared Format
 	}{
-		"semicolons": {"n;c;it's\n1,5;x, y;2\n2;\"x; y\";3\n", Format{Separator: ';', Decimal: ','}},
-		"single":     {"'n','c','it\\'s'\n1,'x, y',2\n'2','x; y',3\n", Format{Quote: '\''}},
-		"backslash":  {"n,c,\"it's\",\"a \\\"b\\\"\"\n1,\"x, y\",2,3\n2,\"say \\\"z\\\"\",\\N,1\n", Format{Escape: backslash}},
+		"semicolons": {"n;c;it's\n1,5;x, y;2\n2;\"x; y\";3\n",
+			Format{Separator: ';', Decimal: ','}},
+		"single": {"'n','c','it\\'s'\n1,'x, y',2\n'2','x; y',3\n", Format{Quote: '\''}},
+		"backslash": {"n,c,\"it's\",\"a \\\"b\\\"\"\n1,\"x, y\",2,3\n2,\"say \\\"z\\\"\",\\N,1\n",
+			Format{Escape: backslash}},
 	} {
 		declared, detected := c.declared, Format{Decimal: c.declared.Decimal}
 		want := waysOf([]byte(c.data), schema, ReadOptions{Format: declared})["slow"]
@@ -100,9 +110,12 @@ func TestKnownNamesDecide(t *testing.T) {
 		want   []string
 	}{
 		{"id;weight (kg, rounded);age", nil, []string{"id;weight (kg", "rounded);age"}},
-		{"id;weight (kg, rounded);age", []string{"age"}, []string{"id", "weight (kg, rounded)", "age"}},
-		{"id;weight (kg, rounded);age", []string{"id;weight (kg"}, []string{"id;weight (kg", "rounded);age"}},
-		{"id;weight (kg, rounded);age", []string{"nobody"}, []string{"id;weight (kg", "rounded);age"}},
+		{"id;weight (kg, rounded);age", []string{"age"},
+			[]string{"id", "weight (kg, rounded)", "age"}},
+		{"id;weight (kg, rounded);age", []string{"id;weight (kg"},
+			[]string{"id;weight (kg", "rounded);age"}},
+		{"id;weight (kg, rounded);age", []string{"nobody"},
+			[]string{"id;weight (kg", "rounded);age"}},
 		{"a|b", []string{"a|b"}, []string{"a|b"}},
 		{"a|b", nil, []string{"a", "b"}},
 		{"a|b;c", []string{"a|b"}, []string{"a|b", "c"}},
@@ -119,11 +132,13 @@ func TestKnownNamesDecide(t *testing.T) {
 		t.Errorf("the schema does not decide: %v", err)
 	}
 	got, err := ReadHeading(path, ReadOptions{})
-	if err != nil || len(got.Notes) != 1 || got.Notes[0].Code != "separator" || !strings.Contains(got.Notes[0].Text, "3") {
+	if err != nil || len(got.Notes) != 1 || got.Notes[0].Code != "separator" ||
+		!strings.Contains(got.Notes[0].Text, "3") {
 		t.Errorf("%+v, %v", got.Notes, err)
 	}
 	writeFile(t, path, []byte("a|b;c\n1\n"))
-	if _, err := Header(path, ReadOptions{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "semicolons or by bars") {
+	if _, err := Header(path, ReadOptions{}); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), "semicolons or by bars") {
 		t.Errorf("%v", err)
 	}
 }
@@ -149,13 +164,19 @@ func TestForeignHeaders(t *testing.T) {
 		}
 		_, err := Header(path, ReadOptions{Format: c.declared})
 		var known *FileError
-		if !errors.As(err, &known) || !errors.Is(err, ErrFormat) || !strings.Contains(known.Hint, c.hint) {
+		if !errors.As(err, &known) || !errors.Is(err, ErrFormat) ||
+			!strings.Contains(known.Hint, c.hint) {
 			t.Errorf("%s: %v", c.file, err)
 		} else if strings.Contains(err.Error(), "secretjob") {
 			t.Errorf("%s: the message repeats the header: %v", c.file, err)
 		}
 	}
-	for file, header := range map[string]string{"one.csv": "price", "two.csv": "a;b,c", "bom.csv": "\xef\xbb\xbfage,y", "t.tsv": "a\tb"} {
+	for file, header := range map[string]string{
+		"one.csv": "price",
+		"two.csv": "a;b,c",
+		"bom.csv": "\xef\xbb\xbfage,y",
+		"t.tsv":   "a\tb",
+	} {
 		path := filepath.Join(t.TempDir(), file)
 		if err := os.WriteFile(path, []byte(header+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -176,7 +197,10 @@ func TestNumericHeaders(t *testing.T) {
 		for _, known := range [][]string{nil, {"y"}, {names[0], "y"}, {names[0] + ".0"}} {
 			_, err := Header(path, ReadOptions{Known: known})
 			checkError(t, header, err, ErrNoHeader)
-			if err == nil || len(names[1]) > 1 && strings.Contains(strings.TrimPrefix(err.Error(), path), names[1]) || !strings.Contains(err.Error(), "--header") {
+			if err == nil ||
+				len(names[1]) > 1 &&
+					strings.Contains(strings.TrimPrefix(err.Error(), path), names[1]) ||
+				!strings.Contains(err.Error(), "--header") {
 				t.Errorf("%s: %v", header, err)
 			}
 		}
@@ -192,9 +216,11 @@ func TestNumericHeaders(t *testing.T) {
 		}
 		_, _, err = Read(context.Background(), path, numericSchema(names[0], "y"), ReadOptions{})
 		checkError(t, header, err, ErrNoHeader)
-		_, _, err = ReadFrom(context.Background(), bytes.NewReader([]byte(header+"\n1,2\n")), "stdin", Schema{}, ReadOptions{})
+		_, _, err = ReadFrom(context.Background(), bytes.NewReader([]byte(header+"\n1,2\n")),
+			"stdin", Schema{}, ReadOptions{})
 		checkError(t, header, err, ErrNoHeader)
-		if got, err := Header(path, ReadOptions{Names: names}); err != nil || !slices.Equal(got, names) {
+		if got, err := Header(path, ReadOptions{Names: names}); err != nil ||
+			!slices.Equal(got, names) {
 			t.Errorf("names that are listed: %q, %v", got, err)
 		}
 	}

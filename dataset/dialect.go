@@ -134,10 +134,19 @@ func (d *dialect) splitFields(record string) []string {
 // parseRecord divides a record into fields with fixed settings: whether spaces may precede a quoted field, and
 // whether backslashes escape. strict reports that the record is well-formed, open that its last field would
 // continue if there were more text.
-func (d *dialect) parseRecord(record string, blanks, escapes bool) (fields []string, strict, open bool) {
+func (d *dialect) parseRecord(
+	record string, blanks, escapes bool,
+) (fields []string, strict, open bool) {
 	strict = true
 	for at := 0; ; at++ {
-		f := fieldParser{d: d, record: record, at: at, blanks: blanks, escapes: escapes, strict: true}
+		f := fieldParser{
+			d:       d,
+			record:  record,
+			at:      at,
+			blanks:  blanks,
+			escapes: escapes,
+			strict:  true,
+		}
 		fields = append(fields, f.parseField())
 		strict = strict && f.strict
 		at = f.at
@@ -263,7 +272,9 @@ func (d *dialect) recordEnds(record string, lines int) bool {
 	if lines == 1 {
 		_, doubled, _ := d.parseRecord(record, true, false)
 		_, escaped, _ := d.parseRecord(record, true, true)
-		if d.quote != 0 && (doubled && d.escape != backslash || escaped && (d.escape == backslash || d.escape == 0)) {
+		if d.quote != 0 &&
+			(doubled && d.escape != backslash ||
+				escaped && (d.escape == backslash || d.escape == 0)) {
 			return true
 		}
 	}

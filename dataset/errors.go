@@ -64,10 +64,14 @@ func (e *FileError) Error() string {
 }
 
 // Unwrap returns the sentinel.
-func (e *FileError) Unwrap() error { return e.Err }
+func (e *FileError) Unwrap() error {
+	return e.Err
+}
 
 // FaultKind returns [fault.Data].
-func (e *FileError) FaultKind() fault.Kind { return fault.Data }
+func (e *FileError) FaultKind() fault.Kind {
+	return fault.Data
+}
 
 // unreadableError turns an error of the operating system into a FileError. A path
 // error's own text would only repeat the path.
@@ -78,10 +82,16 @@ func unreadableError(path string, err error) error {
 	}
 	err = fault.Cause(err)
 	hint := unreadableHint(err)
-	if kind, stem, _ := tablefile.Of(path); stem == "-" && kind.Offsets() && errors.Is(err, fs.ErrNotExist) {
+	if kind, stem, _ := tablefile.Of(path); stem == "-" && kind.Offsets() &&
+		errors.Is(err, fs.ErrNotExist) {
 		hint = "of this kind nothing comes from standard input: write it to a file first"
 	}
-	return &FileError{Path: path, Msg: fmt.Sprintf("cannot be read: %v", err), Hint: hint, Err: ErrUnreadable}
+	return &FileError{
+		Path: path,
+		Msg:  fmt.Sprintf("cannot be read: %v", err),
+		Hint: hint,
+		Err:  ErrUnreadable,
+	}
 }
 
 func unreadableHint(err error) string {
@@ -96,10 +106,20 @@ func unreadableHint(err error) string {
 
 // changedError reports a file that was modified between two reads.
 func changedError(path string) error {
-	return &FileError{Path: path, Msg: "changed while it was being read", Hint: "read it when nothing writes to it", Err: ErrUnreadable}
+	return &FileError{
+		Path: path,
+		Msg:  "changed while it was being read",
+		Hint: "read it when nothing writes to it",
+		Err:  ErrUnreadable,
+	}
 }
 
 // tooLarge reports a file with more rows than a table can hold.
 func tooLarge(path string) error {
-	return &FileError{Path: path, Msg: fmt.Sprintf("holds more than %d rows", int64(maxRows)), Hint: "split it", Err: ErrTooLarge}
+	return &FileError{
+		Path: path,
+		Msg:  fmt.Sprintf("holds more than %d rows", int64(maxRows)),
+		Hint: "split it",
+		Err:  ErrTooLarge,
+	}
 }

@@ -49,11 +49,14 @@ func TestHeaderErrors(t *testing.T) {
 		{"data for a header", marker + ",17,red\n", ErrNoColumn, 1, 0},
 		{"other case", "A\n" + marker, ErrNoColumn, 1, 0},
 	} {
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
-			_, _, err := ReadFrom(context.Background(), strings.NewReader(c.data), "in.csv", numericSchema("a"), opts)
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}}} {
+			_, _, err := ReadFrom(context.Background(), strings.NewReader(c.data), "in.csv",
+				numericSchema("a"), opts)
 			fe := checkError(t, c.name, err, c.want)
 			if fe.Line != c.line || fe.Column != c.column || fe.Hint == "" {
-				t.Errorf("%s: at %d:%d with hint %q, want %d:%d and a hint", c.name, fe.Line, fe.Column, fe.Hint, c.line, c.column)
+				t.Errorf("%s: at %d:%d with hint %q, want %d:%d and a hint", c.name, fe.Line,
+					fe.Column, fe.Hint, c.line, c.column)
 			}
 		}
 		path := filepath.Join(t.TempDir(), "x.csv")
@@ -68,20 +71,29 @@ func TestHeaderErrors(t *testing.T) {
 
 func TestAbsentColumnIsNamed(t *testing.T) {
 	s := numericSchema("a", "price")
-	_, _, err := ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s, ReadOptions{})
+	_, _, err := ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s,
+		ReadOptions{})
 	if fe := checkError(t, "column", err, ErrNoColumn); !strings.Contains(fe.Msg, `"price"`) {
 		t.Errorf("%v does not name the column", err)
 	}
 	s = numericSchema("a")
 	s.Unit = "person"
-	_, _, err = ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s, ReadOptions{})
+	_, _, err = ReadFrom(context.Background(), strings.NewReader("a,b\n1,2\n"), "stdin", s,
+		ReadOptions{})
 	if fe := checkError(t, "unit", err, ErrNoColumn); !strings.Contains(fe.Msg, `"person"`) {
 		t.Errorf("%v does not name the unit", err)
 	}
 }
 
 func TestErrorText(t *testing.T) {
-	e := &FileError{Path: "x.csv", Line: 1, Column: 3, Msg: "wrong", Hint: "mend it", Err: ErrEmptyName}
+	e := &FileError{
+		Path:   "x.csv",
+		Line:   1,
+		Column: 3,
+		Msg:    "wrong",
+		Hint:   "mend it",
+		Err:    ErrEmptyName,
+	}
 	if got := e.Error(); got != "x.csv:1:3: wrong; mend it" {
 		t.Errorf("%q", got)
 	}
@@ -103,7 +115,8 @@ func TestUnreadableFiles(t *testing.T) {
 		return err
 	}
 	absent := checkError(t, "absent", read(filepath.Join(dir, "none.csv")), ErrUnreadable)
-	if !strings.Contains(absent.Msg, fs.ErrNotExist.Error()[5:]) && absent.Hint != "check the path" {
+	if !strings.Contains(absent.Msg, fs.ErrNotExist.Error()[5:]) &&
+		absent.Hint != "check the path" {
 		t.Errorf("%v", absent)
 	}
 	checkError(t, "directory", read(mkdir(t, dir, "d.csv")), ErrUnreadable)
@@ -126,11 +139,14 @@ func TestDamagedGzip(t *testing.T) {
 	checksum := bytes.Clone(whole)
 	checksum[len(checksum)-8] ^= 1
 	for name, data := range map[string][]byte{
-		"half": whole[:len(whole)/2], "no footer": whole[:len(whole)-8], "one byte short": whole[:len(whole)-1],
-		"only a header": whole[:10], "flipped": flipped, "checksum": checksum, "garbage after": append(bytes.Clone(whole), "garbage garbage"...),
+		"half": whole[:len(whole)/2], "no footer": whole[:len(whole)-8],
+		"one byte short": whole[:len(whole)-1],
+		"only a header":  whole[:10], "flipped": flipped, "checksum": checksum,
+		"garbage after": append(bytes.Clone(whole), "garbage garbage"...),
 	} {
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}, {chunk: 50}} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}}, {chunk: 50}} {
 			table, stats, err := Read(context.Background(), path, numericSchema("x0"), opts)
 			checkError(t, name, err, ErrCorrupt)
 			if table != nil || stats != nil {
@@ -157,7 +173,8 @@ func (s *rewritten) ReadAt(p []byte, off int64) (int, error) {
 func TestFileThatChanges(t *testing.T) {
 	data := []byte("a\n" + strings.Repeat("123\n", 500))
 	for after := 1; after <= 3; after++ { // number of reads that still see the old content
-		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{Workers: 1, chunk: 1000})
+		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"),
+			ReadOptions{Workers: 1, chunk: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +186,8 @@ func TestFileThatChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]), int64(len(data)))
+	_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]),
+		int64(len(data)))
 	checkError(t, "shorter", err, ErrUnreadable)
 }
 
@@ -185,7 +203,8 @@ func TestUnusableHeaders(t *testing.T) {
 		}
 		_, err := Header(path, ReadOptions{})
 		var file *FileError
-		if !errors.Is(err, ErrFormat) || !errors.As(err, &file) || strings.ContainsAny(file.Msg, "23456") {
+		if !errors.Is(err, ErrFormat) || !errors.As(err, &file) ||
+			strings.ContainsAny(file.Msg, "23456") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

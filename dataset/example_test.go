@@ -23,7 +23,8 @@ func Example() {
 		"1,31,red,9.5\n" +
 		"2,unknown,blue,8\n" +
 		"3,NA,green\n"
-	table, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader(rows), "stdin", schema, dataset.ReadOptions{})
+	table, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader(rows), "stdin",
+		schema, dataset.ReadOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -107,7 +108,8 @@ func ExampleForEach() {
 // The caller provides the coins of the split: here, whether the identity is even.
 func ExampleView_Split() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{10, 11, 12}}}, nil)
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{10, 11, 12}}},
+		nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -138,7 +140,9 @@ func ExampleParquetText() {
 		fmt.Println(err)
 		return
 	}
-	err = dataset.ParquetText(context.Background(), path, 0, func(column int, cell []byte) { fmt.Printf("%d: %s\n", column, cell) })
+	err = dataset.ParquetText(context.Background(), path, 0, func(column int, cell []byte) {
+		fmt.Printf("%d: %s\n", column, cell)
+	})
 	fmt.Println(err)
 	// Output:
 	// 0: 2.5

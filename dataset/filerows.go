@@ -20,7 +20,9 @@ type run struct {
 }
 
 // fileRows reads the records of the bytes [start, size) of a file.
-func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int64, lay layout) (slab, *Stats, error) {
+func (rd *reader) fileRows(
+	ctx context.Context, at io.ReaderAt, start, size int64, lay layout,
+) (slab, *Stats, error) {
 	runs, total, err := rd.findRuns(ctx, at, start, size)
 	if err != nil {
 		return slab{}, nil, err
@@ -74,7 +76,10 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 // longRun reads a run line by line, if it ends with a line that is too long to be held as a whole.
 func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
-	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, each: &rd.each}
+	recs := lineRecords{
+		lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max},
+		each:  &rd.each,
+	}
 	for row := 0; ; row++ {
 		line, err := recs.beginRecord()
 		switch {
@@ -93,7 +98,9 @@ func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store)
 
 // findRuns cuts [start, size) into runs of about a chunk each and counts their
 // records.
-func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int64) ([]run, int64, error) {
+func (rd *reader) findRuns(
+	ctx context.Context, at io.ReaderAt, start, size int64,
+) ([]run, int64, error) {
 	step := int64(rd.opts.chunkBytes())
 	chunks := int((max(0, size-start) + step - 1) / step)
 	found := make([]run, chunks)
@@ -149,7 +156,8 @@ func scanChunk(data []byte, from, lo, hi int64, each bool) run {
 			r.start = from + int64(p)
 		}
 		rest := data[p:]
-		if empty := rest[0] == '\n' || rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'); !empty || each {
+		if empty := rest[0] == '\n' ||
+			rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'); !empty || each {
 			r.rows++
 		}
 		k := bytes.IndexByte(rest, '\n')

@@ -21,10 +21,22 @@ func filesOf(path string) ([]string, error) {
 	}
 	found, err := filepath.Glob(path)
 	if err != nil {
-		return nil, &FileError{Path: path, Msg: "is no pattern of file names", Hint: "close its brackets", Err: ErrUnreadable}
+		return nil,
+			&FileError{
+				Path: path,
+				Msg:  "is no pattern of file names",
+				Hint: "close its brackets",
+				Err:  ErrUnreadable,
+			}
 	}
 	if len(found) == 0 {
-		return nil, &FileError{Path: path, Msg: "matches no file", Hint: "check the path", Err: ErrUnreadable}
+		return nil,
+			&FileError{
+				Path: path,
+				Msg:  "matches no file",
+				Hint: "check the path",
+				Err:  ErrUnreadable,
+			}
 	}
 	return found, nil
 }
@@ -42,15 +54,20 @@ func sameHeader(paths []string, opts ReadOptions) (Heading, error) {
 			continue
 		}
 		if !slices.Equal(got.Names, first.Names) {
-			return Heading{}, &FileError{Path: path, Line: 1, Msg: fmt.Sprintf("the header is not that of %s", paths[0]),
-				Hint: "files of one table need the same names in the same order", Err: ErrNoColumn}
+			return Heading{},
+				&FileError{Path: path, Line: 1,
+					Msg:  fmt.Sprintf("the header is not that of %s", paths[0]),
+					Hint: "files of one table need the same names in the same order",
+					Err:  ErrNoColumn}
 		}
 	}
 	return first, nil
 }
 
 // readFiles reads files of one table.
-func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+func readFiles(
+	ctx context.Context, paths []string, schema Schema, opts ReadOptions,
+) (*Table, *Stats, error) {
 	if _, err := sameHeader(paths, opts); err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +96,9 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 
 // HeadingFrom is [ReadHeading] for the formats of [ReadFrom]. It reads beyond the header; rest yields all of r
 // from the start.
-func HeadingFrom(r io.Reader, name string, opts ReadOptions) (h Heading, rest io.Reader, err error) {
+func HeadingFrom(
+	r io.Reader, name string, opts ReadOptions,
+) (h Heading, rest io.Reader, err error) {
 	rd, err := streamReader(name, Schema{}, opts)
 	if err != nil {
 		return Heading{}, nil, err

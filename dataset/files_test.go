@@ -33,9 +33,12 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 			if slow && chunk == 0 {
 				name = "slow"
 			}
-			out[name] = outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+			out[name] = outcomeOf(
+				rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
 			var g gathered
-			err = streamCSV(ctx, rd, func(context.Context) io.Reader { return bytes.NewReader(data) }, 0, g.consumer(schema))
+			err = streamCSV(ctx, rd, func(context.Context) io.Reader {
+				return bytes.NewReader(data)
+			}, 0, g.consumer(schema))
 			out["batches, "+name] = g.end(err)
 		}
 	}
@@ -51,7 +54,15 @@ not an object
 {"a":null,"c":true,"a":2}
   {"a":1e999,"c":"two
 {"c":"two\nlines","a":"NA"}` + "\n[1,2]\n"
-	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", `a "b", c`, "true", "two lines"}}}}
+	schema := Schema{
+		Unit: "u",
+		Columns: []Column{{Name: "a"},
+			{
+				Name:       "c",
+				Kind:       Category,
+				Categories: []string{"x", `a "b", c`, "true", "two lines"},
+			}},
+	}
 	opts := ReadOptions{Names: []string{"a", "rest", "c", "u"}}
 	all := jsonWays([]byte(data), schema, opts)
 	for name, o := range all {
@@ -59,7 +70,8 @@ not an object
 			t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
 		}
 	}
-	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "x.jsonl", schema, opts)
+	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "x.jsonl", schema,
+		opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,24 +79,31 @@ not an object
 		t.Errorf("codes %v, want %v", table.Codes(1), want)
 	}
 	nan := Column{}
-	equalFloats(t, "a", table.Float(0), []float64{1.5, 45, nan.missingValue(), 2, nan.missingValue(), nan.missingValue(), nan.missingValue()})
+	equalFloats(t, "a", table.Float(0),
+		[]float64{1.5, 45, nan.missingValue(), 2, nan.missingValue(), nan.missingValue(),
+			nan.missingValue()})
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
-	if _, err := fileHeading(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+	if _, err := fileHeading(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err,
+		ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
-	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil || !slices.Equal(names, opts.Names) {
+	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil ||
+		!slices.Equal(names, opts.Names) {
 		t.Errorf("%v, %v", names, err)
 	}
 }
 
 // FuzzJSONLines checks that every line that is not blank is one record, and that all readers agree.
 func FuzzJSONLines(f *testing.F) {
-	for _, s := range []string{"", "{}", "{\"a\":1}\n{\"c\":\"x\"}\n", "\n \t\n[]\n{\"a\":\"\\\"\"}", "{\"a\":\"1\\n2\"}\r\n{\"a\":{\"b\":\",\"}}", "\xff", "{\"c\":\"\\ud800\"}", "null\n\"\n"} {
+	for _, s := range []string{"", "{}", "{\"a\":1}\n{\"c\":\"x\"}\n",
+		"\n \t\n[]\n{\"a\":\"\\\"\"}", "{\"a\":\"1\\n2\"}\r\n{\"a\":{\"b\":\",\"}}", "\xff",
+		"{\"c\":\"\\ud800\"}", "null\n\"\n"} {
 		f.Add([]byte(s))
 	}
-	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	schema := Schema{Columns: []Column{{Name: "a"},
+		{Name: "c", Kind: Category, Categories: []string{"x"}}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all := jsonWays(data, schema, ReadOptions{Names: []string{"a", "c"}})
 		want := 0
@@ -140,39 +159,51 @@ func TestSeveralFiles(t *testing.T) {
 	}
 	nan := Column{}
 	equalFloats(t, "a", table.Float(0), []float64{1, nan.missingValue(), 4, 5})
-	if table.ID(1) != table.ID(2) || table.ID(0) == table.ID(1) || stats.Rows != 4 || stats.NoUnit != 1 || stats.Columns[0].Unparseable != 1 {
+	if table.ID(1) != table.ID(2) || table.ID(0) == table.ID(1) || stats.Rows != 4 ||
+		stats.NoUnit != 1 || stats.Columns[0].Unparseable != 1 {
 		t.Errorf("%+v", stats)
 	}
-	if names, err := Header(pattern, ReadOptions{}); err != nil || !slices.Equal(names, []string{"a", "u"}) {
+	if names, err := Header(pattern, ReadOptions{}); err != nil ||
+		!slices.Equal(names, []string{"a", "u"}) {
 		t.Errorf("%v, %v", names, err)
 	}
-	found, _, err := Read(ctx, pattern, Schema{Columns: []Column{{Name: "u", Kind: Category, Found: true}}}, ReadOptions{})
+	found, _, err := Read(ctx, pattern,
+		Schema{Columns: []Column{{Name: "u", Kind: Category, Found: true}}}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words, counts := found.All().CountWords(0); len(words) != 2 || counts[slices.Index(words, "q")] != 2 || counts[slices.Index(words, "p")] != 1 {
+	if words, counts := found.All().CountWords(0); len(words) != 2 ||
+		counts[slices.Index(words, "q")] != 2 || counts[slices.Index(words, "p")] != 1 {
 		t.Errorf("words %v, counts %v", words, counts)
 	}
 	put("t-4.csv", "u,a\n1,2\n")
-	for _, err := range []error{second(Header(pattern, ReadOptions{})), third(Read(ctx, pattern, schema, ReadOptions{}))} {
-		if !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "t-4.csv:1: the header is not that of") {
+	for _, err := range []error{second(Header(pattern, ReadOptions{})),
+		third(Read(ctx, pattern, schema, ReadOptions{}))} {
+		if !errors.Is(err, ErrNoColumn) ||
+			!strings.Contains(err.Error(), "t-4.csv:1: the header is not that of") {
 			t.Errorf("%v", err)
 		}
 	}
 	for _, missing := range []string{"none-*.csv", "t-[.csv"} {
-		if _, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{}); !errors.Is(err, ErrUnreadable) {
+		if _, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{}); !errors.Is(
+			err, ErrUnreadable) {
 			t.Errorf("%s: %v", missing, err)
 		}
 	}
 	put("[1].csv", "a,u\n9,z\n")
-	if table, _, err := Read(ctx, filepath.Join(dir, "[1].csv"), schema, ReadOptions{}); err != nil || table.Len() != 1 {
+	if table, _, err := Read(ctx, filepath.Join(dir, "[1].csv"), schema,
+		ReadOptions{}); err != nil || table.Len() != 1 {
 		t.Errorf("a file that is called like a pattern: %v", err)
 	}
 }
 
-func second[A any](_ A, err error) error { return err }
+func second[A any](_ A, err error) error {
+	return err
+}
 
-func third[A, B any](_ A, _ B, err error) error { return err }
+func third[A, B any](_ A, _ B, err error) error {
+	return err
+}
 
 // TestHeadingFrom checks that the header is read and that no byte of the stream is lost.
 func TestHeadingFrom(t *testing.T) {
@@ -191,7 +222,8 @@ func TestHeadingFrom(t *testing.T) {
 // line is a record.
 func TestNoHeader(t *testing.T) {
 	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
-		table, _, err := Read(context.Background(), file(t, "x.csv", content), numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})
+		table, _, err := Read(context.Background(), file(t, "x.csv", content),
+			numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}

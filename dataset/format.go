@@ -44,7 +44,9 @@ type Format struct {
 }
 
 // Lines reports whether every line is a record of its own, regardless of its quotes.
-func (f *Format) Lines() bool { return !f.MultilineQuotes }
+func (f *Format) Lines() bool {
+	return !f.MultilineQuotes
+}
 
 // Separators are the characters that may separate cells.
 const Separators = ",;\t|:^~\x01"
@@ -115,7 +117,9 @@ func (n Numbers) IsZero() bool {
 }
 
 // Numbers returns the settings of the format for numbers.
-func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.Strict, f.Missing} }
+func (f *Format) Numbers() Numbers {
+	return Numbers{f.Decimal, f.Thousands, f.Strict, f.Missing}
+}
 
 // SetNumbers replaces the settings of the format for numbers.
 func (f *Format) SetNumbers(n Numbers) {
@@ -135,20 +139,28 @@ func (f Format) fillNumbers(n Numbers) Format {
 
 // numberRule returns how numbers are written.
 func (f *Format) numberRule() cell.Rule {
-	return cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Lenient: !f.Strict, Missing: f.Missing}
+	return cell.Rule{
+		Decimal:   f.Decimal,
+		Thousands: f.Thousands,
+		Lenient:   !f.Strict,
+		Missing:   f.Missing,
+	}
 }
 
 // Character sets other than UTF-8. Stateful sets, whose state lasts beyond a line, are excluded, because a
 // record could change how others are read. Multi-byte sets are excluded because of the size of their tables.
 var charsets = func() map[string]encoding.Encoding {
 	out := map[string]encoding.Encoding{
-		"utf-16": unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), "utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
-		"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "latin1": charmap.ISO8859_1, "macintosh": charmap.Macintosh,
+		"utf-16":   unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+		"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+		"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+		"latin1":   charmap.ISO8859_1, "macintosh": charmap.Macintosh,
 	}
 	for _, c := range charmap.All {
 		name := strings.ToLower(fmt.Sprint(c))
 		switch {
-		case strings.HasPrefix(name, "iso 8859-") && !strings.HasSuffix(name, "e") && !strings.HasSuffix(name, "i"):
+		case strings.HasPrefix(name, "iso 8859-") && !strings.HasSuffix(name, "e") &&
+			!strings.HasSuffix(name, "i"):
 			out[strings.Replace(name, " ", "-", 1)] = c
 		case strings.HasPrefix(name, "windows 1"), strings.HasPrefix(name, "windows 8"):
 			out[strings.Replace(name, " ", "-", 1)] = c
@@ -175,7 +187,8 @@ func Encodings() []string {
 // lookupCharset returns the character set of a name, nil for UTF-8. Case, _ and the hyphens of utf-8 and utf-16 do not matter.
 func lookupCharset(name string) (encoding.Encoding, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	for _, alias := range [][2]string{{"utf8", "utf-8"}, {"utf16", "utf-16"}, {"latin-1", "latin1"}, {"iso8859", "iso-8859"}, {"cp12", "windows-12"}, {"mac-roman", "macintosh"}} {
+	for _, alias := range [][2]string{{"utf8", "utf-8"}, {"utf16", "utf-16"}, {"latin-1", "latin1"},
+		{"iso8859", "iso-8859"}, {"cp12", "windows-12"}, {"mac-roman", "macintosh"}} {
 		if rest, ok := strings.CutPrefix(name, alias[0]); ok {
 			name = alias[1] + rest
 		}

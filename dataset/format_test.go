@@ -19,7 +19,8 @@ import (
 
 // TestFormats reads one table in many dialects.
 func TestFormats(t *testing.T) {
-	schema := Schema{Columns: []Column{{Name: "größe"}, {Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}}, {Name: "n"}}}
+	schema := Schema{Columns: []Column{{Name: "größe"},
+		{Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}}, {Name: "n"}}}
 	want := [][]float64{{1.5, -1234.25, math.NaN()}, {0, 1, 2}, {7, 1, 0}}
 	plain := "größe,ort,n\n1.5,Köln,7\n-1234.25,\"a,b\",True\n-999,x;y,<0\n"
 	german := "größe;ort;n\n1,5;Köln;7\n-1.234,25;a,b;wahr\n-999;\"x;y\";0 %\n"
@@ -47,10 +48,13 @@ func TestFormats(t *testing.T) {
 		data   string
 		format Format
 	}{
-		"plain":          {plain, Format{Missing: []float64{-999}}},
-		"title before":   {"Report\n\n\"of, 2024\n" + plain, Format{Skip: 3, Missing: []float64{-999}}},
-		"single quotes":  {strings.ReplaceAll(plain, `"`, `'`), Format{Quote: '\'', Missing: []float64{-999}}},
-		"no quotes":      {strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"), Format{Separator: '|', NoQuote: true, Missing: []float64{-999}}},
+		"plain": {plain, Format{Missing: []float64{-999}}},
+		"title before": {"Report\n\n\"of, 2024\n" + plain,
+			Format{Skip: 3, Missing: []float64{-999}}},
+		"single quotes": {strings.ReplaceAll(plain, `"`, `'`),
+			Format{Quote: '\'', Missing: []float64{-999}}},
+		"no quotes": {strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"),
+			Format{Separator: '|', NoQuote: true, Missing: []float64{-999}}},
 		"german":         {german, comma},
 		"windows-1252":   {latin, comma.in("windows-1252")},
 		"utf-16":         {wide(german, false, true), comma.in("UTF-16")},
@@ -91,10 +95,15 @@ func (f Format) in(encoding string) Format {
 
 func TestFormatFaults(t *testing.T) {
 	for name, f := range map[string]Format{
-		"separator": {Separator: 'a'}, "decimal": {Decimal: ';'}, "thousands": {Thousands: ';'}, "both": {Thousands: '.'}, "both commas": {Thousands: ',', Decimal: ','},
-		"quote": {Quote: '`'}, "two quotes": {Quote: '"', NoQuote: true}, "encoding": {Encoding: "iso-2022-jp"}, "skip": {Skip: -1}, "missing": {Missing: []float64{math.Inf(1)}},
+		"separator": {Separator: 'a'}, "decimal": {Decimal: ';'}, "thousands": {Thousands: ';'},
+		"both": {Thousands: '.'}, "both commas": {Thousands: ',', Decimal: ','},
+		"quote": {Quote: '`'}, "two quotes": {Quote: '"', NoQuote: true},
+		"encoding": {Encoding: "iso-2022-jp"}, "skip": {Skip: -1},
+		"missing": {Missing: []float64{math.Inf(1)}},
 	} {
-		if _, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Format: f}); !errors.Is(err, ErrSchema) {
+		if _, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin",
+			Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Format: f}); !errors.Is(err,
+			ErrSchema) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -103,7 +112,8 @@ func TestFormatFaults(t *testing.T) {
 			t.Errorf("%s is listed and unknown", name)
 		}
 	}
-	for _, name := range []string{"UTF8", "utf_8", "Latin-1", "cp1252", "CP850", "ISO8859-15", "ISO-8859-1", "windows-1251", "koi8-r"} {
+	for _, name := range []string{"UTF8", "utf_8", "Latin-1", "cp1252", "CP850", "ISO8859-15",
+		"ISO-8859-1", "windows-1251", "koi8-r"} {
 		if f := (Format{Encoding: name}); !f.Known() {
 			t.Errorf("%s is unknown", name)
 		}
@@ -112,7 +122,8 @@ func TestFormatFaults(t *testing.T) {
 
 // TestSkippedTooMuch checks that a file that ends before its header is reported to have no header.
 func TestSkippedTooMuch(t *testing.T) {
-	_, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin", Schema{}, ReadOptions{Format: Format{Skip: 5}})
+	_, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin", Schema{},
+		ReadOptions{Format: Format{Skip: 5}})
 	if !errors.Is(err, ErrNoHeader) {
 		t.Error(err)
 	}
@@ -120,25 +131,38 @@ func TestSkippedTooMuch(t *testing.T) {
 
 // fuzzFormats are the formats of FuzzFormats.
 var fuzzFormats = []Format{
-	{Separator: ';', Decimal: ',', Thousands: '.'}, {Separator: '|', Quote: '\''}, {Separator: '\t', NoQuote: true, Strict: true}, {Skip: 1, Missing: []float64{-9, 0}},
-	{Separator: ';', Decimal: ',', Missing: []float64{1.5}, Encoding: "windows-1252"}, {Encoding: "utf-16"}, {Thousands: ' ', Quote: '\'', Strict: true}, {Decimal: ',', Skip: 2, Encoding: "utf-16be"},
-	{Escape: backslash}, {Separator: '\t', NoQuote: true, Escape: backslash}, {Escape: '"', Quote: '\''}, {Separator: ';', Quote: '\'', Escape: backslash},
-	{Escape: '"'}, {Separator: '|'}, {NoQuote: true}, {Separator: ';', Escape: backslash, Encoding: "windows-1252"},
+	{Separator: ';', Decimal: ',', Thousands: '.'}, {Separator: '|', Quote: '\''},
+	{Separator: '\t', NoQuote: true, Strict: true}, {Skip: 1, Missing: []float64{-9, 0}},
+	{Separator: ';', Decimal: ',', Missing: []float64{1.5}, Encoding: "windows-1252"},
+	{Encoding: "utf-16"}, {Thousands: ' ', Quote: '\'', Strict: true},
+	{Decimal: ',', Skip: 2, Encoding: "utf-16be"},
+	{Escape: backslash}, {Separator: '\t', NoQuote: true, Escape: backslash},
+	{Escape: '"', Quote: '\''}, {Separator: ';', Quote: '\'', Escape: backslash},
+	{Escape: '"'}, {Separator: '|'}, {NoQuote: true},
+	{Separator: ';', Escape: backslash, Encoding: "windows-1252"},
 }
 
 // FuzzFormats compares the fast readers with the slow one in other dialects.
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{
-		"", "1,5;x;p\n", "\"1.234,5\";'y z';\"q\n-9;NA;\n", "1|'x|x'|p\n'2|y", "a\tb\t\"c\n", "€ 5;45 yrs;1'000\n<5;27,1 %;True\n", "-9,0,1\n\n0,-9,x\n", "\xff\xfe1\x00,\x00\n\x00", "1 234,'5','''\n",
-		"\"say \\\"hi, you\\\"\",2\n\\N,1\\,2\n", "1\\\t2\t\\N\\\n", "'it\\'s','it''s' ,2\n", "1, \"x\" ,\"y\n",
-		"1,5\xa0€;\x80;\x81\n", "\xd8\x00\x00\n\x00", "'\"',\"'\"\n", "1,x,2024-05-06,2,p\n1;x;\"6.5.2024 07:08\";2\n", "'", "\"", "\xff1,2\xff\xff\n",
+		"", "1,5;x;p\n", "\"1.234,5\";'y z';\"q\n-9;NA;\n", "1|'x|x'|p\n'2|y", "a\tb\t\"c\n",
+		"€ 5;45 yrs;1'000\n<5;27,1 %;True\n", "-9,0,1\n\n0,-9,x\n", "\xff\xfe1\x00,\x00\n\x00",
+		"1 234,'5','''\n",
+		"\"say \\\"hi, you\\\"\",2\n\\N,1\\,2\n", "1\\\t2\t\\N\\\n", "'it\\'s','it''s' ,2\n",
+		"1, \"x\" ,\"y\n",
+		"1,5\xa0€;\x80;\x81\n", "\xd8\x00\x00\n\x00", "'\"',\"'\"\n",
+		"1,x,2024-05-06,2,p\n1;x;\"6.5.2024 07:08\";2\n", "'", "\"", "\xff1,2\xff\xff\n",
 	} {
 		for kind := range byte(64) {
 			f.Add([]byte(s), kind)
 		}
 	}
-	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}}, {Name: "n", HasMissing: true, Missing: -1},
-		{Name: "month", Part: cell.MonthPart, Source: "rest", Date: AutoDate}, {Name: "days", Part: cell.DayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
+	schema := Schema{Unit: "u",
+		Columns: []Column{{Name: "a"},
+			{Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}},
+			{Name: "n", HasMissing: true, Missing: -1},
+			{Name: "month", Part: cell.MonthPart, Source: "rest", Date: AutoDate},
+			{Name: "days", Part: cell.DayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		format := fuzzFormats[kind&7+kind>>2&8]
 		header := "skip\nskip\n"[:5*format.Skip]
@@ -170,7 +194,8 @@ func FuzzFormats(f *testing.F) {
 // BenchmarkReadFormats reads the same 20,000 × 20 numbers in several dialects.
 func BenchmarkReadFormats(b *testing.B) {
 	data := floatCSV(20_000, 20)
-	european := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(","), []byte(";")), []byte("."), []byte(","))
+	european := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(","), []byte(";")), []byte("."),
+		[]byte(","))
 	var names []string
 	for j := range 20 {
 		names = append(names, "x"+strconv.Itoa(j))
@@ -180,13 +205,17 @@ func BenchmarkReadFormats(b *testing.B) {
 		data   []byte
 		format Format
 	}{
-		{"plain", data, Format{}}, {"strict", data, Format{Strict: true}}, {"missing", data, Format{Missing: []float64{-999}}},
-		{"decimal-comma", european, Format{Separator: ';', Decimal: ','}}, {"windows-1252", data, Format{Encoding: "windows-1252"}},
+		{"plain", data, Format{}}, {"strict", data, Format{Strict: true}},
+		{"missing", data, Format{Missing: []float64{-999}}},
+		{"decimal-comma", european, Format{Separator: ';', Decimal: ','}},
+		{"windows-1252", data, Format{Encoding: "windows-1252"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.data)))
 			for b.Loop() {
-				if _, _, err := ReadFrom(context.Background(), bytes.NewReader(c.data), "x.csv", numericSchema(names...), ReadOptions{Format: c.format, Workers: 1}); err != nil {
+				if _, _, err := ReadFrom(context.Background(), bytes.NewReader(c.data), "x.csv",
+					numericSchema(names...),
+					ReadOptions{Format: c.format, Workers: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -52,9 +52,12 @@ func TestFileChanges(t *testing.T) {
 	} {
 		schema := numericSchema(c.column)
 		for way, change := range map[string]func(f *os.File) error{
-			"nothing":  func(*os.File) error { return nil },
-			"a record": func(f *os.File) error { _, err := f.WriteString("3,4\n"); return err },
-			"an end":   func(f *os.File) error { return f.Truncate(int64(len(c.data)) - 1) },
+			"nothing": func(*os.File) error { return nil },
+			"a record": func(f *os.File) error {
+				_, err := f.WriteString("3,4\n")
+				return err
+			},
+			"an end": func(f *os.File) error { return f.Truncate(int64(len(c.data)) - 1) },
 		} {
 			write := func() (path string, do func()) {
 				path = tableFile(t, name, c.data)
@@ -73,7 +76,8 @@ func TestFileChanges(t *testing.T) {
 					t.Errorf("%s, %s: %v", name, how, err)
 				}
 				var known *FileError
-				foreign := way == "a record" && !strings.HasSuffix(name, ".gz") && !errors.Is(err, ErrUnreadable) // gzip reports it as damage
+				foreign := way == "a record" && !strings.HasSuffix(name, ".gz") &&
+					!errors.Is(err, ErrUnreadable) // gzip reports it as damage
 				if way != "nothing" && (!errors.As(err, &known) || foreign) {
 					t.Errorf("%s, %s, %s: %v", name, how, way, err)
 				}
@@ -83,9 +87,12 @@ func TestFileChanges(t *testing.T) {
 			check("table", err)
 			path, do = write()
 			err = Stream(t.Context(), path, schema, c.opts, Consumer[int]{
-				Begin: func(Head) error { do(); return nil },
-				Work:  func(*Batch) (int, error) { return 0, nil },
-				Emit:  func(int) error { return nil },
+				Begin: func(Head) error {
+					do()
+					return nil
+				},
+				Work: func(*Batch) (int, error) { return 0, nil },
+				Emit: func(int) error { return nil },
 			})
 			check("stream", err)
 		}

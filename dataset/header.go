@@ -33,8 +33,10 @@ func (rd *reader) headerOf(recs records) (header, error) {
 		return h, checkNames(rd.path, 0, h.names)
 	}
 	if rd.format.json {
-		return header{}, &FileError{Path: rd.path, Msg: "has no header line: which keys a record has is private",
-			Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]", Err: ErrNoHeader}
+		return header{},
+			&FileError{Path: rd.path, Msg: "has no header line: which keys a record has is private",
+				Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]",
+				Err:  ErrNoHeader}
 	}
 	record, err := rd.headerRecord(recs)
 	if err == io.EOF {
@@ -84,7 +86,8 @@ func (rd *reader) headerRecord(recs records) ([]byte, error) {
 	}
 	if recs.tooLong() {
 		return nil, &FileError{Path: rd.path, Line: recs.line(),
-			Msg: fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()), Hint: "is this a table of text lines?", Err: ErrFormat}
+			Msg:  fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()),
+			Hint: "is this a table of text lines?", Err: ErrFormat}
 	}
 	return line, err
 }
@@ -98,24 +101,34 @@ func (rd *reader) numericHeader(h header) error {
 	}
 	if known := rd.knownNames(); len(known) > 0 && containsAll(h.names, known) {
 		if len(rd.opts.Known) > 0 {
-			rd.addNote("", "its header holds only numbers, which are taken for names because the target is one of them")
+			rd.addNote("",
+				"its header holds only numbers, which are taken for names because the target is one of them")
 		}
 		return nil
 	}
 	hint := "if it is a record, list the names of all columns with --header a,b,c, or in a recipe data.header: [a, b, c] and data.format: {header: none}"
 	if len(rd.schema.Columns) == 0 {
-		hint += fmt.Sprintf("; if it names the columns, name the target as it stands there, or list them so with --skip %d", rd.opts.Format.Skip+1)
+		hint += fmt.Sprintf(
+			"; if it names the columns, name the target as it stands there, or list them so with --skip %d",
+			rd.opts.Format.Skip+1)
 	} else {
 		hint += "; if it names the columns, those that are needed are not among them"
 	}
-	return &FileError{Path: rd.path, Line: h.line, Msg: "the first line holds only numbers: the file seems to have no header", Hint: hint, Err: ErrNoHeader}
+	return &FileError{
+		Path: rd.path,
+		Line: h.line,
+		Msg:  "the first line holds only numbers: the file seems to have no header",
+		Hint: hint,
+		Err:  ErrNoHeader,
+	}
 }
 
 // maxColumns is the public limit on the number of columns of a file; checking a name takes about 100 bytes.
 const maxColumns = 1 << 17
 
 func tooManyColumns(path string, line int) error {
-	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("has more than %d columns", maxColumns),
+	return &FileError{Path: path, Line: line,
+		Msg:  fmt.Sprintf("has more than %d columns", maxColumns),
 		Hint: "keep the columns that are needed; is this a table on its side?", Err: ErrFormat}
 }
 
@@ -140,10 +153,13 @@ func checkNames(path string, line int, names []string) error {
 	for f, name := range names {
 		switch {
 		case !utf8.ValidString(name):
-			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header is not UTF-8", f+1),
-				Hint: formatRemedy("encoding", "windows-1252") + " (or latin1, cp850, …)", Err: ErrFormat}
+			return &FileError{Path: path, Line: line, Column: f + 1,
+				Msg:  fmt.Sprintf("field %d of the header is not UTF-8", f+1),
+				Hint: formatRemedy("encoding", "windows-1252") + " (or latin1, cp850, …)",
+				Err:  ErrFormat}
 		case strings.ContainsRune(name, '\r'):
-			return &FileError{Path: path, Line: line, Msg: "the header holds a carriage return: its lines seem to end with one alone",
+			return &FileError{Path: path, Line: line,
+				Msg:  "the header holds a carriage return: its lines seem to end with one alone",
 				Hint: "convert the line ends to line feeds", Err: ErrFormat}
 		}
 	}
@@ -151,9 +167,18 @@ func checkNames(path string, line int, names []string) error {
 		if name == "" {
 			hint := "name it"
 			if line > 0 {
-				hint += fmt.Sprintf(", or list all names with --skip %d --header a,b,c; pandas and R write such a column unless told index=False or row.names=FALSE", line)
+				hint += fmt.Sprintf(
+					", or list all names with --skip %d --header a,b,c; pandas and R write such a column unless told index=False or row.names=FALSE",
+					line)
 			}
-			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header has no name", f+1), Hint: hint, Err: ErrEmptyName}
+			return &FileError{
+				Path:   path,
+				Line:   line,
+				Column: f + 1,
+				Msg:    fmt.Sprintf("field %d of the header has no name", f+1),
+				Hint:   hint,
+				Err:    ErrEmptyName,
+			}
 		}
 		if g, ok := first[name]; ok {
 			return &FileError{Path: path, Line: line, Column: f + 1,
@@ -181,7 +206,9 @@ type layout struct {
 
 // keptFields returns the number of fields of a record that a stream keeps: one more than the header has, which
 // shows that the record is too long. A line of 16 MiB may have as many fields as bytes.
-func (l layout) keptFields() int { return l.fields + 1 }
+func (l layout) keptFields() int {
+	return l.fields + 1
+}
 
 // bindColumns finds the declared columns in the header.
 func (rd *reader) bindColumns(h header) (layout, error) {

@@ -74,7 +74,12 @@ func TestKnown(t *testing.T) {
 func TestKnownDeclared(t *testing.T) {
 	cells := []float64{1, math.NaN(), math.Inf(1)}
 	for _, declared := range []bool{false, true} {
-		tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x", HasMissing: declared, Missing: 4}}},
+		tab, err := dataset.NewTable(
+			dataset.Schema{Columns: []dataset.Column{{
+				Name:       "x",
+				HasMissing: declared,
+				Missing:    4,
+			}}},
 			[]dataset.ColumnData{{Floats: cells}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +91,8 @@ func TestKnownDeclared(t *testing.T) {
 		if got, err := tab.All().Known(context.Background(), 0); err != nil || got.Len() != want {
 			t.Errorf("declared %v: %d records, want %d, %v", declared, got.Len(), want, err)
 		}
-		if got, err := tab.Select(nil).Known(context.Background(), 0); err != nil || got.Len() != 0 {
+		if got, err := tab.Select(nil).Known(context.Background(), 0); err != nil ||
+			got.Len() != 0 {
 			t.Errorf("no records: %d, %v", got.Len(), err)
 		}
 	}
@@ -94,7 +100,8 @@ func TestKnownDeclared(t *testing.T) {
 
 // TestKnownCancelled checks that a cancelled context returns its own error.
 func TestKnownCancelled(t *testing.T) {
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}, []dataset.ColumnData{{Floats: []float64{1}}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
+		[]dataset.ColumnData{{Floats: []float64{1}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

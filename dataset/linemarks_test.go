@@ -12,7 +12,8 @@ import (
 // TestLineMarksSearchOnce checks that each byte of a growing buffer is searched for a newline once, and that
 // the lines sent do not depend on how the buffer grows.
 func TestLineMarksSearchOnce(t *testing.T) {
-	for _, text := range []string{"", "\n", "a", "a\n", "a\nb", "a\n\n\nb\n", strings.Repeat("cell\n", 1000), strings.Repeat("x", 5000) + "\ny"} {
+	for _, text := range []string{"", "\n", "a", "a\n", "a\nb", "a\n\n\nb\n",
+		strings.Repeat("cell\n", 1000), strings.Repeat("x", 5000) + "\ny"} {
 		for _, step := range []int{1, 2, 5, 7, 4096} {
 			for _, most := range []int{1, 3, 1 << 14} {
 				var marks lineMarks
@@ -27,7 +28,9 @@ func TestLineMarksSearchOnce(t *testing.T) {
 							break
 						}
 						cut := strings.SplitAfter(text[sent:marks.end], "\n")
-						lines = append(lines, slices.DeleteFunc(cut, func(s string) bool { return s == "" })...)
+						lines = append(lines, slices.DeleteFunc(cut, func(s string) bool {
+							return s == ""
+						})...)
 						sent = marks.end
 						marks.lines = 0
 					}
@@ -36,7 +39,9 @@ func TestLineMarksSearchOnce(t *testing.T) {
 					}
 				}
 				name := fmt.Sprintf("%.10q, %d bytes at a time, %d lines at most", text, step, most)
-				want := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(s string) bool { return s == "" })
+				want := slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(s string) bool {
+					return s == ""
+				})
 				if !slices.Equal(lines, want) {
 					t.Errorf("%s: lines %q", name, lines)
 				}
@@ -68,7 +73,15 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 	text := strings.Repeat("1,2,3\n", 997) + strings.Repeat("long", 900) + "\n\n4,5"
 	numbered := func(src io.Reader) (out []string) {
 		var done int64
-		c := &lineCutter{rows: 10, chunk: 256, line: 2, done: &done, free: make(chan []byte, 4), out: make(chan lineSegment), long: make(chan []byte, 1)}
+		c := &lineCutter{
+			rows:  10,
+			chunk: 256,
+			line:  2,
+			done:  &done,
+			free:  make(chan []byte, 4),
+			out:   make(chan lineSegment),
+			long:  make(chan []byte, 1),
+		}
 		for range cap(c.free) {
 			c.free <- nil
 		}
@@ -84,7 +97,8 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 				t.Errorf("a segment has %d lines", len(lines))
 			}
 			for k, line := range lines {
-				out = append(out, fmt.Sprintf("%d %s", s.line+k, bytes.TrimSuffix(line, []byte("\n"))))
+				out = append(out,
+					fmt.Sprintf("%d %s", s.line+k, bytes.TrimSuffix(line, []byte("\n"))))
 			}
 			s.home <- s.data
 		}
@@ -94,7 +108,8 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 		return out
 	}
 	want := numbered(strings.NewReader(text))
-	if got := numbered(&lineAtATime{bytes.SplitAfter([]byte(text), []byte("\n"))}); !slices.Equal(got, want) {
+	if got := numbered(&lineAtATime{bytes.SplitAfter([]byte(text), []byte("\n"))}); !slices.Equal(
+		got, want) {
 		t.Errorf("%d lines, want %d, or others", len(got), len(want))
 	}
 	if last := want[len(want)-1]; last != "1001 4,5" {

@@ -17,12 +17,15 @@ import (
 
 // unpackLines returns the lines of a file, including undeclared columns if whole is set. Column names come from a
 // schema if the format has one.
-func (rd *reader) unpackLines(ctx context.Context, f io.ReaderAt, size int64, whole bool) (io.Reader, error) {
+func (rd *reader) unpackLines(
+	ctx context.Context, f io.ReaderAt, size int64, whole bool,
+) (io.Reader, error) {
 	at := stoppableAt{ctx, f}
 	comma := rd.opts.Format.Decimal == ','
 	if rd.format.packed == tablefile.Sheet {
-		lines, err := sheetfile.Open(at, size, sheetfile.Options{Sheet: rd.opts.Format.Sheet, Comma: comma, Width: len(rd.opts.Names),
-			Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine(), Gaps: rd.opts.EveryRow})
+		lines, err := sheetfile.Open(at, size,
+			sheetfile.Options{Sheet: rd.opts.Format.Sheet, Comma: comma, Width: len(rd.opts.Names),
+				Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine(), Gaps: rd.opts.EveryRow})
 		if err != nil {
 			return nil, rd.openError(ctx, f, size, err)
 		}
@@ -49,8 +52,12 @@ func (rd *reader) unpackLines(ctx context.Context, f io.ReaderAt, size int64, wh
 		x := &file.Fields[i]
 		rd.opts.Names = append(rd.opts.Names, x.Name)
 		if declared[x.Name] && !x.Readable {
-			return nil, &FileError{Path: rd.path, Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported", x.Name, x.Type),
-				Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
+			return nil,
+				&FileError{Path: rd.path,
+					Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported",
+						x.Name, x.Type),
+					Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude",
+					Err:  ErrColumnType}
 		}
 		want[i] = whole || declared[x.Name]
 	}
@@ -80,7 +87,8 @@ func (p *packedLines) Read(b []byte) (int, error) {
 // another format.
 func (rd *reader) openError(ctx context.Context, f io.ReaderAt, size int64, err error) error {
 	known := rd.packedError(ctx, err)
-	for _, other := range []error{arrowfile.ErrDamaged, arrowfile.ErrForeign, sheetfile.ErrDamaged, sheetfile.ErrForeign} {
+	for _, other := range []error{arrowfile.ErrDamaged, arrowfile.ErrForeign, sheetfile.ErrDamaged,
+		sheetfile.ErrForeign} {
 		if ctx.Err() == nil && errors.Is(err, other) {
 			return misnamedFile(rd.path, f, size, known)
 		}
@@ -137,7 +145,9 @@ type counterAt struct {
 	sum  counter
 }
 
-func (c *counterAt) counter() *counter { return &c.sum }
+func (c *counterAt) counter() *counter {
+	return &c.sum
+}
 
 // ReadAt implements io.ReaderAt.
 func (c *counterAt) ReadAt(p []byte, at int64) (int, error) {

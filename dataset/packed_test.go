@@ -27,12 +27,20 @@ func workbook(tb testing.TB, sheet, texts, styles, properties string) []byte {
 	z := zip.NewWriter(&b)
 	const rel = `<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`
 	for _, part := range [][2]string{
-		{"_rels/.rels", "<Relationships>" + fmt.Sprintf(rel, "r", "officeDocument", "xl/workbook.xml") + "</Relationships>"},
-		{"xl/workbook.xml", `<workbook xmlns:r="x"><workbookPr ` + properties + `/><sheets><sheet name="One" r:id="a"/><sheet name="Two" r:id="b"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels", "<Relationships>" + fmt.Sprintf(rel, "a", "worksheet", "worksheets/one.xml") + fmt.Sprintf(rel, "b", "worksheet", "/xl/two.xml") +
-			fmt.Sprintf(rel, "t", "sharedStrings", "texts.xml") + fmt.Sprintf(rel, "s", "styles", "styles.xml") + "</Relationships>"},
+		{"_rels/.rels",
+			"<Relationships>" + fmt.Sprintf(rel, "r", "officeDocument", "xl/workbook.xml") +
+				"</Relationships>"},
+		{"xl/workbook.xml",
+			`<workbook xmlns:r="x"><workbookPr ` + properties +
+				`/><sheets><sheet name="One" r:id="a"/><sheet name="Two" r:id="b"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels",
+			"<Relationships>" + fmt.Sprintf(rel, "a", "worksheet", "worksheets/one.xml") +
+				fmt.Sprintf(rel, "b", "worksheet", "/xl/two.xml") +
+				fmt.Sprintf(rel, "t", "sharedStrings", "texts.xml") +
+				fmt.Sprintf(rel, "s", "styles", "styles.xml") + "</Relationships>"},
 		{"xl/worksheets/one.xml", "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>"},
-		{"xl/two.xml", `<worksheet><sheetData><row><c t="inlineStr"><is><t>a</t></is></c><c t="str"><v>b</v></c></row><row><c><v>7</v></c><c><v>8</v></c></row></sheetData></worksheet>`},
+		{"xl/two.xml",
+			`<worksheet><sheetData><row><c t="inlineStr"><is><t>a</t></is></c><c t="str"><v>b</v></c></row><row><c><v>7</v></c><c><v>8</v></c></row></sheetData></worksheet>`},
 		{"xl/texts.xml", "<sst>" + texts + "</sst>"},
 		{"xl/styles.xml", "<styleSheet>" + styles + "</styleSheet>"},
 	} {
@@ -97,26 +105,33 @@ c</t></si>`
 		<row r="8"><c r="C8" t="d"><v>2024-02-29T12:00:00</v></c><c r="B8"><f>A1</f><v>1E-3</v></c></row>`
 	data := workbook(t, sheet, texts, styles, "")
 	path := tableFile(t, "t.XLSX", data)
-	const want = "\nname,,x\n\nrich,1900-03-01,2024-02-29 06:00:00,1.5\n\n" + `"a, ""b"" c",TRUE,,0.5` + "\n1900-01-01,1900-02-29,-1\n,1E-3,2024-02-29 12:00:00\n"
+	const want = "\nname,,x\n\nrich,1900-03-01,2024-02-29 06:00:00,1.5\n\n" +
+		`"a, ""b"" c",TRUE,,0.5` + "\n1900-01-01,1900-02-29,-1\n,1E-3,2024-02-29 12:00:00\n"
 	if got, err := packedText(t, path, ReadOptions{}); err != nil || got != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Decimal: ','}}); err != nil || !strings.Contains(got, `,"1,5"`) || !strings.Contains(got, `"0,5"`) {
+	if got, err := packedText(t, path, ReadOptions{Format: Format{Decimal: ','}}); err != nil ||
+		!strings.Contains(got, `,"1,5"`) || !strings.Contains(got, `"0,5"`) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil || got != "a,b\n7,8\n" {
+	if got, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil ||
+		got != "a,b\n7,8\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := packedText(t, path, ReadOptions{Format: Format{Skip: 3}}); err != nil || !strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
-		t.Errorf("%q, %v: lines are as wide as the first one after those that are skipped", got, err)
+	if got, err := packedText(t, path, ReadOptions{Format: Format{Skip: 3}}); err != nil ||
+		!strings.HasSuffix(got, "\n,1E-3,2024-02-29 12:00:00,\n") {
+		t.Errorf("%q, %v: lines are as wide as the first one after those that are skipped", got,
+			err)
 	}
 	_, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
 	checkError(t, "sheet", err, ErrFormat)
 	later := tableFile(t, "t.xlsx", workbook(t, sheet, texts, styles, `date1904="1"`))
-	if got, err := packedText(t, later, ReadOptions{}); err != nil || !strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
+	if got, err := packedText(t, later, ReadOptions{}); err != nil ||
+		!strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := Header(path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+	if got, err := Header(path, ReadOptions{Format: Format{Sheet: "Two"}}); err != nil ||
+		!slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -129,20 +144,30 @@ func TestSheetRefuses(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"no zip":             {[]byte("a,b\n1,2\n"), ErrFormat},
-		"cut":                {workbook(t, head, "", "", "")[:900], ErrCorrupt},
-		"rows that go back":  {workbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""), ErrCorrupt},
-		"a column too many":  {workbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""), ErrCorrupt},
-		"a row too many":     {workbook(t, head+`<row r="1048577"><c><v>1</v></c></row>`, "", "", ""), ErrCorrupt},
-		"no such text":       {workbook(t, head+`<row><c t="s"><v>5</v></c></row>`, "<si><t>x</t></si>", "", ""), ErrCorrupt},
-		"an entity":          {workbook(t, head+`<row><c t="str"><v>&lol;</v></c></row>`, "", "", ""), ErrCorrupt},
-		"a long token":       {workbook(t, head+`<row><c><v>`+strings.Repeat("1", 1<<21)+`</v></c></row>`, "", "", ""), ErrCorrupt},
-		"texts without end":  {workbook(t, head+`<row><c t="s"><v>9999</v></c></row>`, strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600), "", ""), ErrTooLarge},
+		"no zip": {[]byte("a,b\n1,2\n"), ErrFormat},
+		"cut":    {workbook(t, head, "", "", "")[:900], ErrCorrupt},
+		"rows that go back": {workbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
+			ErrCorrupt},
+		"a column too many": {workbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
+			ErrCorrupt},
+		"a row too many": {workbook(t, head+`<row r="1048577"><c><v>1</v></c></row>`, "", "",
+			""), ErrCorrupt},
+		"no such text": {workbook(t, head+`<row><c t="s"><v>5</v></c></row>`,
+			"<si><t>x</t></si>", "", ""), ErrCorrupt},
+		"an entity": {workbook(t, head+`<row><c t="str"><v>&lol;</v></c></row>`, "", "",
+			""), ErrCorrupt},
+		"a long token": {workbook(t,
+			head+`<row><c><v>`+strings.Repeat("1", 1<<21)+`</v></c></row>`, "", "", ""),
+			ErrCorrupt},
+		"texts without end": {workbook(t, head+`<row><c t="s"><v>9999</v></c></row>`,
+			strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600), "", ""),
+			ErrTooLarge},
 		"sheet without rows": {workbook(t, "", "", "", ""), ErrNoHeader},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Read(context.Background(), tableFile(t, "t.xlsx", c.data), schema, ReadOptions{})
+		_, _, err := Read(context.Background(), tableFile(t, "t.xlsx", c.data), schema,
+			ReadOptions{})
 		runtime.ReadMemStats(&after)
 		checkError(t, name, err, c.want)
 		if name != "texts without end" && after.TotalAlloc-before.TotalAlloc > 1<<26 {
@@ -167,7 +192,8 @@ func TestFormatsAgree(t *testing.T) {
 	s.Unit = "price"
 	for _, name := range names {
 		if c := (Column{Name: name, HasMissing: true, Missing: -1}); name == "ocean" {
-			s.Columns = append(s.Columns, Column{Name: name, Kind: Category, Categories: []string{"inland", "coast"}})
+			s.Columns = append(s.Columns,
+				Column{Name: name, Kind: Category, Categories: []string{"inland", "coast"}})
 		} else if name != s.Unit {
 			s.Columns = append(s.Columns, c)
 		}
@@ -177,10 +203,12 @@ func TestFormatsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"xlsx", "feather", "arrow", "parquet"} {
-		if got, err := Header(housesIn(format), ReadOptions{}); err != nil || !slices.Equal(got, names) {
+		if got, err := Header(housesIn(format), ReadOptions{}); err != nil ||
+			!slices.Equal(got, names) {
 			t.Errorf("%s: %q, %v", format, got, err)
 		}
-		for _, o := range []ReadOptions{{}, {Workers: 1, chunk: 100}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
+		for _, o := range []ReadOptions{{}, {Workers: 1, chunk: 100}, {ForceSlow: true},
+			{Format: Format{MultilineQuotes: true}}} {
 			got, stats, err := Read(context.Background(), housesIn(format), s, o)
 			if err != nil {
 				t.Fatal(err)
@@ -190,19 +218,21 @@ func TestFormatsAgree(t *testing.T) {
 			}
 		}
 		rows := 0
-		err := Stream(context.Background(), housesIn(format), s, ReadOptions{BatchRows: 7}, Consumer[*Table]{
-			Begin: func(Head) error { return nil },
-			Work:  func(b *Batch) (*Table, error) { return b.Table, nil },
-			Emit: func(b *Table) error {
-				rows += b.rows
-				return nil
-			},
-		})
+		err := Stream(context.Background(), housesIn(format), s, ReadOptions{BatchRows: 7},
+			Consumer[*Table]{
+				Begin: func(Head) error { return nil },
+				Work:  func(b *Batch) (*Table, error) { return b.Table, nil },
+				Emit: func(b *Table) error {
+					rows += b.rows
+					return nil
+				},
+			})
 		if err != nil || rows != want.rows {
 			t.Errorf("%s: %d rows, %v", format, rows, err)
 		}
 	}
-	two, _, err := Read(context.Background(), filepath.Join("..", "testdata", "formats", "*.[afx]*"), s, ReadOptions{})
+	two, _, err := Read(context.Background(),
+		filepath.Join("..", "testdata", "formats", "*.[afx]*"), s, ReadOptions{})
 	if err != nil || two.rows != 3*want.rows {
 		t.Errorf("a pattern: %v", err)
 	}
@@ -211,14 +241,17 @@ func TestFormatsAgree(t *testing.T) {
 // TestDamagedPacked checks that a truncated file is rejected with one of our own messages, and that changed
 // bytes never cause a panic.
 func TestDamagedPacked(t *testing.T) {
-	for _, name := range []string{"pandas.xlsx", "polars-typed.arrow", "pyarrow-typed.feather", "pyarrow-stream.arrows"} {
+	for _, name := range []string{"pandas.xlsx", "polars-typed.arrow", "pyarrow-typed.feather",
+		"pyarrow-stream.arrows"} {
 		data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := 0; n < len(data); n += 1 + n/97 {
 			path := tableFile(t, name, data[:n])
-			_, _, err := Read(context.Background(), path, Schema{Columns: []Column{{Name: "größe"}, {Name: "ort", Kind: Category, Categories: []string{"x"}}}}, ReadOptions{})
+			_, _, err := Read(context.Background(), path,
+				Schema{Columns: []Column{{Name: "größe"},
+					{Name: "ort", Kind: Category, Categories: []string{"x"}}}}, ReadOptions{})
 			var known *FileError
 			if !errors.As(err, &known) && !(err == nil && name == "pyarrow-stream.arrows") {
 				t.Errorf("%s cut after %d bytes: %v", name, n, err)
@@ -231,7 +264,13 @@ func TestDamagedPacked(t *testing.T) {
 func TestStoredDates(t *testing.T) {
 	for _, name := range []string{"pyarrow-typed.feather", "polars-typed.arrow"} {
 		path := filepath.Join("..", "testdata", "dialects", name)
-		got, _, err := Read(context.Background(), path, Schema{Columns: []Column{{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: "02.01.2006"}}}, ReadOptions{})
+		got, _, err := Read(context.Background(), path,
+			Schema{Columns: []Column{{
+				Name:   "tag.days",
+				Source: "tag",
+				Part:   cell.DayPart,
+				Date:   "02.01.2006",
+			}}}, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +283,9 @@ func TestStoredDates(t *testing.T) {
 // FuzzPacked reads workbooks and Arrow files of arbitrary bytes and checks that errors are ours and that all
 // readers agree.
 func FuzzPacked(f *testing.F) {
-	for kind, names := range [][]string{{"pandas.xlsx", "xlsxwriter.xlsx", "libreoffice.xlsx"}, {"polars.arrow", "polars-typed.arrow", "pyarrow.feather", "pyarrow-typed.feather", "pyarrow-stream.arrows", "pyarrow-v1.feather"}} {
+	for kind, names := range [][]string{{"pandas.xlsx", "xlsxwriter.xlsx", "libreoffice.xlsx"},
+		{"polars.arrow", "polars-typed.arrow", "pyarrow.feather", "pyarrow-typed.feather",
+			"pyarrow-stream.arrows", "pyarrow-v1.feather"}} {
 		for _, name := range names {
 			data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
 			if err != nil {
@@ -258,10 +299,16 @@ func FuzzPacked(f *testing.F) {
 			}
 		}
 	}
-	for _, sheet := range []string{`<row><c t="str"><v>ort</v></c></row><row><c><v>1</v></c></row>`, `<row r="3"><c r="B3" t="inlineStr"><is><t>größe</t></is></c></row>`} {
+	for _, sheet := range []string{`<row><c t="str"><v>ort</v></c></row><row><c><v>1</v></c></row>`,
+		`<row r="3"><c r="B3" t="inlineStr"><is><t>größe</t></is></c></row>`} {
 		f.Add([]byte(sheet), byte(2))
 	}
-	schema := Schema{Unit: "preis", Columns: []Column{{Name: "größe"}, {Name: "ort", Kind: Category, Categories: []string{"Köln"}}, {Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate}}}
+	schema := Schema{
+		Unit: "preis",
+		Columns: []Column{{Name: "größe"},
+			{Name: "ort", Kind: Category, Categories: []string{"Köln"}},
+			{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate}},
+	}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		name := []string{"t.xlsx", "t.arrow", "t.xlsx"}[kind%3]
 		if kind%3 == 2 {
@@ -281,7 +328,9 @@ func FuzzPacked(f *testing.F) {
 				}
 				continue
 			}
-			if i > 0 && (first == nil || !reflect.DeepEqual(got.ids, first.ids) || !reflect.DeepEqual(got.codes, first.codes) || got.rows != first.rows) {
+			if i > 0 &&
+				(first == nil || !reflect.DeepEqual(got.ids, first.ids) ||
+					!reflect.DeepEqual(got.codes, first.codes) || got.rows != first.rows) {
 				t.Fatalf("%+v reads another table", o)
 			}
 			first = got

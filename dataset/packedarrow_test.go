@@ -10,7 +10,9 @@ import (
 
 // arrowStream writes a stream with one column and one batch. typ is the position of the type in the union, bits
 // an optional integer width.
-func arrowStream(typ byte, bits int32, rows, nulls int64, compression int, buffers ...[]byte) []byte {
+func arrowStream(
+	typ byte, bits int32, rows, nulls int64, compression int, buffers ...[]byte,
+) []byte {
 	schema := func(b *flatbuffers.Builder) (byte, flatbuffers.UOffsetT) {
 		name := b.CreateString("a")
 		b.StartObject(2)
@@ -62,7 +64,9 @@ func arrowStream(typ byte, bits int32, rows, nulls int64, compression int, buffe
 		return 3, b.EndObject()
 	}
 	var out []byte
-	for _, header := range []func(*flatbuffers.Builder) (byte, flatbuffers.UOffsetT){schema, batch} {
+	for _, header := range []func(
+		*flatbuffers.Builder,
+	) (byte, flatbuffers.UOffsetT){schema, batch} {
 		b := flatbuffers.NewBuilder(256)
 		kind, of := header(b)
 		b.StartObject(5)
@@ -95,26 +99,31 @@ func TestArrowRefuses(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"a table":                  {arrowStream(integer, 64, 1, 0, -1, nil, eight), nil},
-		"nothing but nulls":        {arrowStream(null, 0, 3, 3, -1), nil},
-		"rows without bytes":       {arrowStream(null, 0, 1<<40, 1<<40, -1), ErrTooLarge},
-		"rows below nothing":       {arrowStream(null, 0, -1, 0, -1), ErrCorrupt},
-		"fewer values than rows":   {arrowStream(integer, 64, 2, 0, -1, nil, eight), ErrCorrupt},
-		"a buffer less":            {arrowStream(integer, 64, 1, 0, -1, nil), ErrCorrupt},
-		"a list":                   {arrowStream(list, 0, 1, 0, -1, nil, eight), ErrColumnType},
-		"integers of 24 bits":      {arrowStream(integer, 24, 1, 0, -1, nil, eight), ErrColumnType},
-		"a type to come":           {arrowStream(99, 0, 1, 0, -1), ErrFormat},
-		"a text before its place":  {arrowStream(utf8, 0, 1, 0, -1, nil, []byte{9, 0, 0, 0, 1, 0, 0, 0}, make([]byte, 20)), ErrCorrupt},
-		"a text of two gigabytes":  {arrowStream(utf8, 0, 1, 0, -1, nil, []byte{0, 0, 0, 0, 255, 255, 255, 127}, make([]byte, 20)), ErrCorrupt},
-		"a codec to come":          {arrowStream(integer, 64, 1, 0, 9, nil, eight), ErrFormat},
-		"LZ4 of nothing":           {arrowStream(integer, 64, 1, 0, 0, nil, lz4), ErrCorrupt},
-		"a window of gigabytes":    {arrowStream(integer, 64, 1, 0, 1, nil, window), ErrTooLarge},
-		"stored in spite of codec": {arrowStream(integer, 64, 1, 0, 1, nil, append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, eight...)), nil},
+		"a table":                {arrowStream(integer, 64, 1, 0, -1, nil, eight), nil},
+		"nothing but nulls":      {arrowStream(null, 0, 3, 3, -1), nil},
+		"rows without bytes":     {arrowStream(null, 0, 1<<40, 1<<40, -1), ErrTooLarge},
+		"rows below nothing":     {arrowStream(null, 0, -1, 0, -1), ErrCorrupt},
+		"fewer values than rows": {arrowStream(integer, 64, 2, 0, -1, nil, eight), ErrCorrupt},
+		"a buffer less":          {arrowStream(integer, 64, 1, 0, -1, nil), ErrCorrupt},
+		"a list":                 {arrowStream(list, 0, 1, 0, -1, nil, eight), ErrColumnType},
+		"integers of 24 bits":    {arrowStream(integer, 24, 1, 0, -1, nil, eight), ErrColumnType},
+		"a type to come":         {arrowStream(99, 0, 1, 0, -1), ErrFormat},
+		"a text before its place": {arrowStream(utf8, 0, 1, 0, -1, nil,
+			[]byte{9, 0, 0, 0, 1, 0, 0, 0}, make([]byte, 20)), ErrCorrupt},
+		"a text of two gigabytes": {arrowStream(utf8, 0, 1, 0, -1, nil,
+			[]byte{0, 0, 0, 0, 255, 255, 255, 127}, make([]byte, 20)), ErrCorrupt},
+		"a codec to come":       {arrowStream(integer, 64, 1, 0, 9, nil, eight), ErrFormat},
+		"LZ4 of nothing":        {arrowStream(integer, 64, 1, 0, 0, nil, lz4), ErrCorrupt},
+		"a window of gigabytes": {arrowStream(integer, 64, 1, 0, 1, nil, window), ErrTooLarge},
+		"stored in spite of codec": {arrowStream(integer, 64, 1, 0, 1, nil,
+			append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, eight...)), nil},
 	} {
-		got, _, err := Read(context.Background(), tableFile(t, "t.arrow", c.data), Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{})
+		got, _, err := Read(context.Background(), tableFile(t, "t.arrow", c.data),
+			Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{})
 		if c.want != nil {
 			checkError(t, name, err, c.want)
-		} else if err != nil || name != "nothing but nulls" && got.Float(0)[0] != 7 || name == "nothing but nulls" && got.rows != 3 {
+		} else if err != nil || name != "nothing but nulls" && got.Float(0)[0] != 7 ||
+			name == "nothing but nulls" && got.rows != 3 {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

@@ -32,7 +32,9 @@ const (
 )
 
 // openParquet reads the footer and the types of the columns.
-func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Footer, fields []parquetfile.Field, err error) {
+func openParquet(
+	path string, f io.ReaderAt, size int64,
+) (footer *parquetfile.Footer, fields []parquetfile.Field, err error) {
 	defer recoverPanic(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
@@ -52,7 +54,12 @@ func recoverPanic(path string, err *error) {
 }
 
 func damagedParquet(path string) error {
-	return &FileError{Path: path, Msg: "is not a complete Parquet file", Hint: "copy or write it again", Err: ErrCorrupt}
+	return &FileError{
+		Path: path,
+		Msg:  "is not a complete Parquet file",
+		Hint: "copy or write it again",
+		Err:  ErrCorrupt,
+	}
 }
 
 // parquetNames returns and checks the names of the top-level fields.
@@ -96,7 +103,9 @@ type parquetTable struct {
 }
 
 // readParquet reads a Parquet file.
-func (rd *reader) readParquet(ctx context.Context, f io.ReaderAt, size int64) (*Table, *Stats, error) {
+func (rd *reader) readParquet(
+	ctx context.Context, f io.ReaderAt, size int64,
+) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +124,9 @@ func (rd *reader) readParquet(ctx context.Context, f io.ReaderAt, size int64) (*
 }
 
 // openTable reads the footer, and returns the names of the columns of the file.
-func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names []string, err error) {
+func (rd *reader) openTable(
+	f io.ReaderAt, size int64,
+) (t *parquetTable, names []string, err error) {
 	t = &parquetTable{rd: rd, bytes: f, size: size}
 	if t.footer, t.columns, err = openParquet(rd.path, f, size); err != nil {
 		return nil, nil, err
@@ -144,8 +155,11 @@ func (t *parquetTable) findZones() error {
 			t.zones = timeZones(t.footer)
 		}
 		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
-			return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q holds times in a time zone that is not known", t.declaredName(f)),
-				Hint: "write it with a zone of the IANA database, such as Europe/Berlin, or an offset from UTC, such as +02:00", Err: ErrColumnType}
+			return &FileError{Path: t.rd.path,
+				Msg: fmt.Sprintf("column %q holds times in a time zone that is not known",
+					t.declaredName(f)),
+				Hint: "write it with a zone of the IANA database, such as Europe/Berlin, or an offset from UTC, such as +02:00",
+				Err:  ErrColumnType}
 		}
 	}
 	return nil
@@ -173,7 +187,8 @@ func (t *parquetTable) countRows() (int, error) {
 
 // tooManyPerByte reports a file with more rows than its size permits.
 func tooManyPerByte(path string) error {
-	return &FileError{Path: path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
+	return &FileError{Path: path,
+		Msg:  fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
 		Hint: "check that it is the table that was meant", Err: ErrTooLarge}
 }
 
@@ -195,7 +210,11 @@ func (t *parquetTable) fieldTargets() (fields, targets []int) {
 
 // readColumns reads the declared columns in parallel.
 func (t *parquetTable) readColumns(ctx context.Context) (*Stats, error) {
-	t.out = slab{rows: t.rows, floats: make([][]float64, len(t.rd.cols)), codes: make([][]int32, len(t.rd.cols))}
+	t.out = slab{
+		rows:   t.rows,
+		floats: make([][]float64, len(t.rd.cols)),
+		codes:  make([][]int32, len(t.rd.cols)),
+	}
 	if t.keepsCompact() {
 		t.small = make([]*compact, len(t.rd.cols))
 	}
@@ -242,7 +261,9 @@ type parquetColumn struct {
 
 // openFields prepares the fields of the file's schema at the given positions; name returns the name of a field in
 // errors.
-func (t *parquetTable) openFields(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
+func (t *parquetTable) openFields(
+	ctx context.Context, fields []int, name func(f int) string,
+) ([]parquetColumn, error) {
 	var leaves []int
 	place := map[int]int{} // of a leaf among leaves
 	out := make([]parquetColumn, len(fields))
@@ -255,7 +276,11 @@ func (t *parquetTable) openFields(ctx context.Context, fields []int, name func(f
 		}
 		conv.stored = storedDates(source, t.zones[source.Name])
 		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,
-			file: parquetfile.File{At: stoppableAt{ctx, t.bytes}, Size: t.size, Whole: t.rd.opts.wholePage()}}
+			file: parquetfile.File{
+				At:    stoppableAt{ctx, t.bytes},
+				Size:  t.size,
+				Whole: t.rd.opts.wholePage(),
+			}}
 		if _, twice := place[source.Leaf]; !twice {
 			place[source.Leaf] = len(leaves)
 			leaves = append(leaves, source.Leaf)
@@ -269,8 +294,11 @@ func (t *parquetTable) openFields(ctx context.Context, fields []int, name func(f
 		of := chunks[place[t.columns[f].Leaf]]
 		for _, c := range of {
 			if !out[k].void && !parquetfile.Readable(c.Codec) {
-				return nil, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name(f), c.Codec),
-					Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+				return nil,
+					&FileError{Path: t.rd.path,
+						Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported",
+							name(f), c.Codec),
+						Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
 			}
 		}
 		out[k].chunks = of
@@ -285,7 +313,9 @@ type columnScratch struct {
 }
 
 // readColumn reads a column of the table.
-func (t *parquetTable) readColumn(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch) (err error) {
+func (t *parquetTable) readColumn(
+	ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch,
+) (err error) {
 	alone := false
 	c.file.Large = func() {
 		if !alone {
@@ -342,8 +372,11 @@ func (t *parquetTable) declaredName(f int) string {
 
 // unsupportedError returns the error for a declared column whose type in the file is not supported.
 func (t *parquetTable) unsupportedError(source *parquetfile.Field, name string) error {
-	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name, source),
-		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
+	return &FileError{Path: t.rd.path,
+		Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name,
+			source),
+		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude",
+		Err:  ErrColumnType}
 }
 
 // pageError converts a failure to read pages to an error about the file.
@@ -352,8 +385,10 @@ func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, parquetfile.ErrDictionary):
-		return &FileError{Path: t.rd.path, Hint: "write it again without dictionaries", Err: ErrTooLarge,
-			Msg: fmt.Sprintf("holds a dictionary of more than %d values for fewer rows", parquetfile.MaxDictionary)}
+		return &FileError{Path: t.rd.path, Hint: "write it again without dictionaries",
+			Err: ErrTooLarge,
+			Msg: fmt.Sprintf("holds a dictionary of more than %d values for fewer rows",
+				parquetfile.MaxDictionary)}
 	}
 	return damagedParquet(t.rd.path)
 }

@@ -50,11 +50,14 @@ func writeParquet[T any](tb testing.TB, rows []T, opts ...parquet.WriterOption) 
 	return path
 }
 
-func ptr[T any](v T) *T { return &v }
+func ptr[T any](v T) *T {
+	return &v
+}
 
 func parquetRows() []parquetRow {
 	return []parquetRow{
-		{Bool: true, I32: -5, I64: 1 << 60, U64: math.MaxUint64, F32: 0.1, F64: ptr(2.5), Text: " 1e3 ", Opt: ptr("red"),
+		{Bool: true, I32: -5, I64: 1 << 60, U64: math.MaxUint64, F32: 0.1, F64: ptr(2.5),
+			Text: " 1e3 ", Opt: ptr("red"),
 			Decimal: -1234, Bytes: [3]byte{0xFF, 0xFF, 0x85}},
 		{F32: float32(math.Inf(1)), F64: nil, Text: "NA", Decimal: 5, Bytes: [3]byte{0, 1, 0}},
 		{F64: ptr(math.NaN()), Text: marker, Opt: ptr("green"), Decimal: 100},
@@ -76,8 +79,10 @@ func TestParquetKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, want := range [][]float64{
-		{2.5, -1, -1, -1}, {1, 0, 0, 0}, {-5, 0, 0, 0}, {1 << 60, 0, 0, 0}, {math.MaxUint64, 0, 0, 0},
-		{float64(float32(0.1)), -1, 0, 0}, {1000, -1, -1, -1}, {-12.34, .05, 1, 0}, {-12.3, 25.6, 0, 0},
+		{2.5, -1, -1, -1}, {1, 0, 0, 0}, {-5, 0, 0, 0}, {1 << 60, 0, 0, 0},
+		{math.MaxUint64, 0, 0, 0},
+		{float64(float32(0.1)), -1, 0, 0}, {1000, -1, -1, -1}, {-12.34, .05, 1, 0},
+		{-12.3, 25.6, 0, 0},
 	} {
 		equalFloats(t, schema.Columns[j].Name, table.Float(j), want)
 	}
@@ -97,9 +102,12 @@ func TestParquetKinds(t *testing.T) {
 func TestParquetCategoriesAreText(t *testing.T) {
 	path := writeParquet(t, parquetRows())
 	var schema Schema
-	for name, first := range map[string]string{"bool": "true", "i32": "-5", "i64": "1152921504606846976",
-		"u64": "18446744073709551615", "f32": "0.1", "f64": "2.5", "text": "1e3", "decimal": "-12.34", "bytes": "-12.3"} {
-		schema.Columns = append(schema.Columns, Column{Name: name, Kind: Category, Categories: []string{first}})
+	for name, first := range map[string]string{"bool": "true", "i32": "-5",
+		"i64": "1152921504606846976",
+		"u64": "18446744073709551615", "f32": "0.1", "f64": "2.5", "text": "1e3",
+		"decimal": "-12.34", "bytes": "-12.3"} {
+		schema.Columns = append(schema.Columns,
+			Column{Name: name, Kind: Category, Categories: []string{first}})
 	}
 	table, _, err := Read(context.Background(), path, schema, ReadOptions{})
 	if err != nil {
@@ -154,7 +162,8 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	}
 	for i := range n {
 		x := table.Float(0)[i]
-		if table.Float(1)[i] != float64(i) || math.IsNaN(x) != (i%3 == 0) || (i%3 != 0 && x != float64(i)/4) {
+		if table.Float(1)[i] != float64(i) || math.IsNaN(x) != (i%3 == 0) ||
+			(i%3 != 0 && x != float64(i)/4) {
 			t.Fatalf("row %d is wrong", i)
 		}
 		if (table.ID(i) == table.ID(0)) != (i%7 == 0) {
@@ -177,7 +186,9 @@ func TestParquetUnits(t *testing.T) {
 		F *float64 `parquet:"f,optional"`
 		S string   `parquet:"s"`
 	}
-	path := writeParquet(t, []row{{1, ptr(int64(7)), ptr(7.), " 7"}, {2, nil, nil, "NA"}, {3, ptr(int64(-8)), ptr(math.NaN()), "-8"}, {4, ptr(int64(7)), ptr(7.), "7"}})
+	path := writeParquet(t,
+		[]row{{1, ptr(int64(7)), ptr(7.), " 7"}, {2, nil, nil, "NA"},
+			{3, ptr(int64(-8)), ptr(math.NaN()), "-8"}, {4, ptr(int64(7)), ptr(7.), "7"}})
 	csv := numericSchema("x")
 	csv.Unit = "who"
 	want, _ := readAll(t, "x,who\n1,7\n2,\n3,-8\n4,7\n", csv, false)
@@ -205,7 +216,8 @@ func TestParquetUnits(t *testing.T) {
 }
 
 func TestParquetWithoutRows(t *testing.T) {
-	table, stats, err := Read(context.Background(), writeParquet(t, []bigRow{}), numericSchema("x"), ReadOptions{})
+	table, stats, err := Read(context.Background(), writeParquet(t, []bigRow{}), numericSchema("x"),
+		ReadOptions{})
 	if err != nil || table.Len() != 0 || stats.Rows != 0 {
 		t.Errorf("%v", err)
 	}
@@ -260,7 +272,8 @@ func TestDamagedParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	schema := Schema{Columns: []Column{{Name: "x"}, {Name: "i"}, {Name: "s", Kind: Category, Categories: []string{"q"}}}}
+	schema := Schema{Columns: []Column{{Name: "x"}, {Name: "i"},
+		{Name: "s", Kind: Category, Categories: []string{"q"}}}}
 	for cut := 0; cut < len(whole); cut += 1 + len(whole)/200 {
 		writeFile(t, path, whole[:cut])
 		_, _, err := Read(context.Background(), path, schema, ReadOptions{})

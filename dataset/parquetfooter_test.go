@@ -38,9 +38,20 @@ func groupRows(n int) []groupRow {
 	out := make([]groupRow, n)
 	for i := range out {
 		text := strconv.Itoa(i * i % 17)
-		out[i] = groupRow{B: i%3 == 0, I: int32(-i), ID: int64(i) << 33, F: float32(i) / 4, X: float64(i) / 8, S: text, SD: text, SL: []byte(text), D: [3]byte{0, byte(i), 7}}
+		out[i] = groupRow{
+			B:  i%3 == 0,
+			I:  int32(-i),
+			ID: int64(i) << 33,
+			F:  float32(i) / 4,
+			X:  float64(i) / 8,
+			S:  text,
+			SD: text,
+			SL: []byte(text),
+			D:  [3]byte{0, byte(i), 7},
+		}
 		if i%2 == 0 {
-			out[i].BO, out[i].IO, out[i].XO, out[i].SO = ptr(i%4 == 0), ptr(int64(i)), ptr(float64(-i)), ptr(text)
+			out[i].BO, out[i].IO, out[i].XO, out[i].SO = ptr(i%4 == 0), ptr(int64(i)),
+				ptr(float64(-i)), ptr(text)
 		}
 	}
 	return out
@@ -74,11 +85,14 @@ var emptyGroups = map[string]func(m *format.ColumnMetaData){
 }
 
 // withGroups inserts groups without rows into a file, before the groups with the given numbers.
-func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.ColumnMetaData)) []byte {
+func withGroups(
+	tb testing.TB, image []byte, at []int, change func(m *format.ColumnMetaData),
+) []byte {
 	tb.Helper()
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd],
+		&meta); err != nil {
 		tb.Fatal(err)
 	}
 	for _, k := range slices.Backward(at) {
@@ -105,7 +119,8 @@ func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.Col
 func readImage(data []byte) outcome {
 	ctx := context.Background()
 	schema := numericSchema("b", "bo", "i", "id", "io", "f", "x", "xo", "s", "sd", "d")
-	schema.Columns = append(schema.Columns, Column{Name: "so", Kind: Category, Categories: []string{"0", "4", "16"}})
+	schema.Columns = append(schema.Columns,
+		Column{Name: "so", Kind: Category, Categories: []string{"0", "4", "16"}})
 	schema.Unit = "sl"
 	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{Workers: 1})
 	if err != nil {
@@ -117,9 +132,12 @@ func readImage(data []byte) outcome {
 // TestParquetEmptyGroups checks that a row group without rows has no effect, at any position and however it
 // was written. (A group of no booleans, which have no dictionary, has no page.)
 func TestParquetEmptyGroups(t *testing.T) {
-	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
+	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
+		format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
-			path := writeParquet(t, groupRows(25), parquet.Compression(parquet.LookupCompressionCodec(codec)), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(10))
+			path := writeParquet(t, groupRows(25),
+				parquet.Compression(parquet.LookupCompressionCodec(codec)),
+				parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(10))
 			image, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -130,7 +148,8 @@ func TestParquetEmptyGroups(t *testing.T) {
 			}
 			for style, change := range emptyGroups {
 				for _, at := range [][]int{{0}, {1}, {3}, {0, 0, 1, 2, 3, 3}} {
-					if got := readImage(withGroups(t, image, at, change)); fmt.Sprint(got) != fmt.Sprint(want) {
+					if got := readImage(withGroups(t, image, at, change)); fmt.Sprint(
+						got) != fmt.Sprint(want) {
 						t.Errorf("%v, version %d, %s, at %v: %+v", codec, version, style, at, got)
 					}
 				}
@@ -165,10 +184,13 @@ func withoutRows(tb testing.TB, image []byte) []byte {
 	tb.Helper()
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd],
+		&meta); err != nil {
 		tb.Fatal(err)
 	}
-	meta.RowGroups = slices.DeleteFunc(meta.RowGroups, func(g format.RowGroup) bool { return g.NumRows > 0 })
+	meta.RowGroups = slices.DeleteFunc(meta.RowGroups, func(g format.RowGroup) bool {
+		return g.NumRows > 0
+	})
 	meta.NumRows = 0
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
@@ -190,7 +212,8 @@ func TestParquetRandomGroups(t *testing.T) {
 	for range 60 {
 		size := 1 + random.Int64N(9)
 		rows := 1 + random.IntN(30)
-		path := writeParquet(t, groupRows(rows), parquet.DataPageVersion(1+random.IntN(2)), parquet.MaxRowsPerRowGroup(size), parquet.PageBufferSize(1+random.IntN(200)))
+		path := writeParquet(t, groupRows(rows), parquet.DataPageVersion(1+random.IntN(2)),
+			parquet.MaxRowsPerRowGroup(size), parquet.PageBufferSize(1+random.IntN(200)))
 		image, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +224,8 @@ func TestParquetRandomGroups(t *testing.T) {
 		}
 		slices.Sort(at)
 		style := styles[random.IntN(len(styles))]
-		if got, want := readImage(withGroups(t, image, at, emptyGroups[style])), readImage(image); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
+		if got, want := readImage(withGroups(t, image, at, emptyGroups[style])),
+			readImage(image); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%d rows by %d, %s at %v: %+v, want %+v", rows, size, style, at, got, want)
 		}
 	}
@@ -211,10 +235,16 @@ func TestParquetRandomGroups(t *testing.T) {
 // with a single value is missing in every other record.
 func TestParquetNullColumn(t *testing.T) {
 	var b bytes.Buffer
-	schema := parquet.NewSchema("t", parquet.Group{"n": parquet.Optional(parquet.Leaf(parquet.NullType)), "x": parquet.Leaf(parquet.DoubleType)})
+	schema := parquet.NewSchema("t",
+		parquet.Group{
+			"n": parquet.Optional(parquet.Leaf(parquet.NullType)),
+			"x": parquet.Leaf(parquet.DoubleType),
+		})
 	w := parquet.NewWriter(&b, schema)
 	for range 3 {
-		if _, err := w.WriteRows([]parquet.Row{{parquet.NullValue().Level(0, 0, 0), parquet.DoubleValue(2).Level(0, 0, 1)}}); err != nil {
+		if _, err := w.WriteRows(
+			[]parquet.Row{{parquet.NullValue().Level(0, 0, 0),
+				parquet.DoubleValue(2).Level(0, 0, 1)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,9 +252,10 @@ func TestParquetNullColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, schema := range map[string]Schema{
-		"number":   {Columns: []Column{{Name: "x"}, {Name: "n", HasMissing: true, Missing: 7}}},
-		"category": {Columns: []Column{{Name: "x"}, {Name: "n", Kind: Category, Categories: []string{"a"}}}},
-		"unit":     {Columns: []Column{{Name: "x"}}, Unit: "n"},
+		"number": {Columns: []Column{{Name: "x"}, {Name: "n", HasMissing: true, Missing: 7}}},
+		"category": {Columns: []Column{{Name: "x"},
+			{Name: "n", Kind: Category, Categories: []string{"a"}}}},
+		"unit": {Columns: []Column{{Name: "x"}}, Unit: "n"},
 	} {
 		rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{})
 		if err != nil {
@@ -236,9 +267,11 @@ func TestParquetNullColumn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case table.Len() != 3 || table.Float(0)[2] != 2:
 			t.Errorf("%s: %d rows", name, table.Len())
-		case name == "number" && (!slices.Equal(table.Float(1), []float64{7, 7, 7}) || stats.Columns[1].Missing != 3):
+		case name == "number" &&
+			(!slices.Equal(table.Float(1), []float64{7, 7, 7}) || stats.Columns[1].Missing != 3):
 			t.Errorf("numbers %v, %+v", table.Float(1), stats)
-		case name == "category" && (!slices.Equal(table.Codes(1), []int32{1, 1, 1}) || stats.Columns[1].Missing != 3):
+		case name == "category" &&
+			(!slices.Equal(table.Codes(1), []int32{1, 1, 1}) || stats.Columns[1].Missing != 3):
 			t.Errorf("codes %v, %+v", table.Codes(1), stats)
 		case name == "unit" && (table.ID(1) != NoUnit || stats.NoUnit != 3):
 			t.Errorf("units %+v", stats)
@@ -257,17 +290,22 @@ func TestParquetWholeDoubles(t *testing.T) {
 	}
 	var rows []row
 	var names []string
-	for _, v := range []int64{0, 7, 999999, 1000000, 16777216, 21000000, 1e15, 1<<53 - 1, -1000000, -(1<<53 - 1)} {
-		rows = append(rows, row{I: v, F: float64(v), G: float32(min(max(v, -1<<24), 1<<24)), Z: float64(v) + .5})
+	for _, v := range []int64{0, 7, 999999, 1000000, 16777216, 21000000, 1e15, 1<<53 - 1, -1000000,
+		-(1<<53 - 1)} {
+		rows = append(rows,
+			row{I: v, F: float64(v), G: float32(min(max(v, -1<<24), 1<<24)), Z: float64(v) + .5})
 		names = append(names, strconv.FormatInt(v, 10))
 	}
 	path := writeParquet(t, rows)
 	read := func(column string, categories []string) *Table {
-		table, _, err := Read(t.Context(), path, Schema{Unit: column, Columns: []Column{{Name: "z"}}}, ReadOptions{})
+		table, _, err := Read(t.Context(), path,
+			Schema{Unit: column, Columns: []Column{{Name: "z"}}}, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		codes, _, err := Read(t.Context(), path, Schema{Columns: []Column{{Name: column, Kind: Category, Categories: categories}}}, ReadOptions{})
+		codes, _, err := Read(t.Context(), path,
+			Schema{Columns: []Column{{Name: column, Kind: Category, Categories: categories}}},
+			ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +327,13 @@ func TestParquetWholeDoubles(t *testing.T) {
 			t.Errorf("%v is another unit as a float", rows[i].F)
 		}
 	}
-	for x, want := range map[float64]string{0.5: "0.5", 1e21: "1e+21", 1 << 53: "9007199254740992", 1234567.25: "1234567.25", 1e-5: "1e-05"} {
+	for x, want := range map[float64]string{
+		0.5:        "0.5",
+		1e21:       "1e+21",
+		1 << 53:    "9007199254740992",
+		1234567.25: "1234567.25",
+		1e-5:       "1e-05",
+	} {
 		if got := string(cell.AppendFloat(nil, x, 64)); got != want {
 			t.Errorf("%v is written %s, want %s", x, got, want)
 		}
@@ -310,8 +354,13 @@ func TestParquetLongTexts(t *testing.T) {
 	}
 	blanks := bytes.Repeat([]byte{' '}, longestLine-1)
 	long := string(append(blanks, "12"...))
-	path := writeParquet(t, []row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}})
-	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", "1"}}, {Name: "c"}}}
+	path := writeParquet(t,
+		[]row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}})
+	schema := Schema{
+		Unit: "u",
+		Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", "1"}},
+			{Name: "c"}},
+	}
 	table, _, err := Read(t.Context(), path, schema, ReadOptions{Workers: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -331,7 +380,8 @@ func TestParquetLongTextMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := bombFile(t, format.ByteArray, false, format.Zstd, 1, dataPage(1, len(plain), format.Plain, body))
+	data := bombFile(t, format.ByteArray, false, format.Zstd, 1,
+		dataPage(1, len(plain), format.Plain, body))
 	used := heapUse(func() {
 		if _, stats, err := readColumn(data, 0); err != nil || stats.Columns[0].Unparseable != 1 {
 			t.Errorf("%+v, %v", stats, err)
@@ -352,7 +402,8 @@ func TestParquetLongStatistics(t *testing.T) {
 	}
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd],
+		&meta); err != nil {
 		t.Fatal(err)
 	}
 	long := bytes.Repeat([]byte{'q'}, size)

@@ -11,7 +11,9 @@ import (
 
 // numbersOf returns a function that converts consecutive numbers of a page to cells, as the number function of
 // a converter does for each. A cell without a value is missing.
-type numbersOf func(missing float64) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
+type numbersOf func(
+	missing float64,
+) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
 
 // someDoubles is the number of values that are checked individually after a non-finite value.
 const someDoubles = 8

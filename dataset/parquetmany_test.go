@@ -14,15 +14,18 @@ import (
 // classes.
 func TestParquetMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
-	special := []uint64{0, 1 << 63, math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)), math.Float64bits(math.Inf(-1)), 1, math.MaxUint64,
-		math.Float64bits(math.MaxFloat64), uint64(math.Float32bits(float32(math.Inf(-1)))), 0x7fc00001, 0x7f7fffff, 1 << 31}
+	special := []uint64{0, 1 << 63, math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)),
+		math.Float64bits(math.Inf(-1)), 1, math.MaxUint64,
+		math.Float64bits(math.MaxFloat64), uint64(math.Float32bits(float32(math.Inf(-1)))),
+		0x7fc00001, 0x7f7fffff, 1 << 31}
 	for _, c := range []struct {
 		name  string
 		conv  *converter
 		width int
 	}{
 		{"doubles", doubleConverter(), 8}, {"floats", floatConverter(), 4},
-		{"integers", integerConverter(format.Int32, false), 4}, {"long integers", integerConverter(format.Int64, false), 8},
+		{"integers", integerConverter(format.Int32, false), 4},
+		{"long integers", integerConverter(format.Int64, false), 8},
 	} {
 		const missing = -7.5
 		n := 3000
@@ -36,7 +39,9 @@ func TestParquetMany(t *testing.T) {
 			}
 			stored := binary.LittleEndian.AppendUint64(nil, bits)[:c.width]
 			data = append(data, stored...)
-			x, what := c.conv.number(parquetfile.Value{Bits: binary.LittleEndian.Uint64(append(stored[:c.width:c.width], 0, 0, 0, 0))})
+			x, what := c.conv.number(
+				parquetfile.Value{Bits: binary.LittleEndian.Uint64(
+					append(stored[:c.width:c.width], 0, 0, 0, 0))})
 			if want[k] = x; what != good {
 				want[k] = missing
 			}

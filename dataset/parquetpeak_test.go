@@ -28,7 +28,9 @@ type hugePage struct {
 
 // writeHuge writes a file with a numeric column a and a column c with the given codec and pages of version 1 or
 // 2.
-func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 bool, pages ...hugePage) string {
+func writeHuge(
+	t *testing.T, codec format.CompressionCodec, rows int, version2 bool, pages ...hugePage,
+) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "huge.parquet")
 	f, err := os.Create(path)
@@ -45,16 +47,26 @@ func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 b
 	write := func(p hugePage) {
 		var size countingWriter // the size precedes the body
 		check(p.body(&size))
-		h := format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(p.expanded), CompressedPageSize: int32(size.n)}
+		h := format.PageHeader{
+			Type:                 format.DataPage,
+			UncompressedPageSize: int32(p.expanded),
+			CompressedPageSize:   int32(size.n),
+		}
 		switch {
 		case p.dictionary:
 			h.Type = format.DictionaryPage
 			h.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(p.values)})
 		case version2:
 			h.Type = format.DataPageV2
-			h.DataPageHeaderV2.Set(format.DataPageHeaderV2{NumValues: int32(p.values), NumRows: int32(p.values), Encoding: p.encoding})
+			h.DataPageHeaderV2.Set(
+				format.DataPageHeaderV2{
+					NumValues: int32(p.values),
+					NumRows:   int32(p.values),
+					Encoding:  p.encoding,
+				})
 		default:
-			h.DataPageHeader.Set(format.DataPageHeader{NumValues: int32(p.values), Encoding: p.encoding})
+			h.DataPageHeader.Set(
+				format.DataPageHeader{NumValues: int32(p.values), Encoding: p.encoding})
 		}
 		head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
 		check(err)
@@ -75,16 +87,25 @@ func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 b
 	c := format.SchemaElement{Name: "c"}
 	a.Type.Set(format.Double)
 	c.Type.Set(format.ByteArray)
-	chunk := func(typ format.Type, codec format.CompressionCodec, at, end int64) format.ColumnChunk {
+	chunk := func(
+		typ format.Type, codec format.CompressionCodec, at, end int64,
+	) format.ColumnChunk {
 		return format.ColumnChunk{MetaData: format.ColumnMetaData{
-			Type: typ, Codec: codec, NumValues: int64(rows), TotalCompressedSize: end - at, DataPageOffset: at}}
+			Type: typ, Codec: codec, NumValues: int64(rows), TotalCompressedSize: end - at,
+			DataPageOffset: at}}
 	}
-	meta := format.FileMetaData{Version: 1, NumRows: int64(rows), Schema: []format.SchemaElement{root, a, c}}
+	meta := format.FileMetaData{
+		Version: 1,
+		NumRows: int64(rows),
+		Schema:  []format.SchemaElement{root, a, c},
+	}
 	meta.RowGroups = []format.RowGroup{{NumRows: int64(rows), Columns: []format.ColumnChunk{
-		chunk(format.Double, format.Uncompressed, 4, first), chunk(format.ByteArray, codec, first, out.n)}}}
+		chunk(format.Double, format.Uncompressed, 4, first),
+		chunk(format.ByteArray, codec, first, out.n)}}}
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	check(err)
-	_, err = out.Write(append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), "PAR1"...))
+	_, err = out.Write(
+		append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), "PAR1"...))
 	check(err)
 	check(out.w.(*bufio.Writer).Flush())
 	return path
@@ -106,7 +127,10 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 // bytesOf writes data.
 func bytesOf(data []byte) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := w.Write(data); return err }
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
 }
 
 // cellsOf writes one cell of each given size, with its length before it. All bytes are the same.
@@ -131,7 +155,8 @@ func cellsOf(w io.Writer, sizes ...int) error {
 // zstdOf compresses the output of fill.
 func zstdOf(fill func(io.Writer) error) func(io.Writer) error {
 	var out bytes.Buffer
-	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err == nil {
 		err = errors.Join(fill(z), z.Close())
 	}
@@ -185,9 +210,18 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 			hugePage{values: 1, expanded: 300*mib + 4, body: plain(300 * mib)}),
 		"a dictionary of two cells of 240 MiB": writeHuge(t, format.Zstd, 3, false,
 			hugePage{dictionary: true, values: 2, expanded: 480*mib + 8, body: two},
-			hugePage{values: 3, encoding: format.RLEDictionary, expanded: 3, body: zstdOf(bytesOf([]byte{1, 6, 1}))}),
+			hugePage{
+				values:   3,
+				encoding: format.RLEDictionary,
+				expanded: 3,
+				body:     zstdOf(bytesOf([]byte{1, 6, 1})),
+			}),
 		"a page of 300 MiB of short cells": writeHuge(t, format.Zstd, len(small), true,
-			hugePage{values: len(small), expanded: int64(200 * len(small)), body: zstdOf(plain(small...))}),
+			hugePage{
+				values:   len(small),
+				expanded: int64(200 * len(small)),
+				body:     zstdOf(plain(small...)),
+			}),
 	} {
 		used := peakMemory(t, path, false, false)
 		t.Logf("%s: %d MiB", name, used>>20)

@@ -28,7 +28,12 @@ func ParquetText(
 		return err
 	}
 	if !fm.parquet {
-		return &FileError{Path: path, Msg: "is not a Parquet file by its name", Hint: "name it .parquet", Err: ErrFormat}
+		return &FileError{
+			Path: path,
+			Msg:  "is not a Parquet file by its name",
+			Hint: "name it .parquet",
+			Err:  ErrFormat,
+		}
 	}
 	rd, err := newReader(path, fm, Schema{}, ReadOptions{})
 	if err != nil {
@@ -68,8 +73,12 @@ func ParquetText(
 }
 
 // eachText passes the first cells of a column to add, at most rows cells.
-func (t *parquetTable) eachText(ctx context.Context, column parquetColumn, rows int, add func(cell []byte)) error {
-	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) { return string(column.conv.textOf(v)), good })
+func (t *parquetTable) eachText(
+	ctx context.Context, column parquetColumn, rows int, add func(cell []byte),
+) error {
+	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) {
+		return string(column.conv.textOf(v)), good
+	})
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	left := rows

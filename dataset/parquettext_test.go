@@ -32,10 +32,12 @@ func TestParquetText(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"-12.34", "0.05", "1.00", "0.00"}; !slices.Equal(got[slices.Index(names, "decimal")], want) {
+	if want := []string{"-12.34", "0.05", "1.00", "0.00"}; !slices.Equal(
+		got[slices.Index(names, "decimal")], want) {
 		t.Errorf("decimals %q", got[slices.Index(names, "decimal")])
 	}
-	if want := []string{"red", "", "green", " blue"}; !slices.Equal(got[slices.Index(names, "opt")], want) {
+	if want := []string{"red", "", "green", " blue"}; !slices.Equal(got[slices.Index(names, "opt")],
+		want) {
 		t.Errorf("optional texts %q", got[slices.Index(names, "opt")])
 	}
 	for j, name := range names {

@@ -26,7 +26,9 @@ type converter struct {
 }
 
 // textOf reads a value as text, valid as long as the value and until the next call.
-func (c *converter) textOf(v parquetfile.Value) []byte { return c.text(c.buf[:0], v) }
+func (c *converter) textOf(v parquetfile.Value) []byte {
+	return c.text(c.buf[:0], v)
+}
 
 // cells reads a column as cells of the table.
 type cells[T any] struct {
@@ -37,9 +39,12 @@ type cells[T any] struct {
 }
 
 // newCells returns a reader of cells, where one without a value is null, of a class.
-func newCells[T any](c parquetColumn, null T, what class, cell func(parquetfile.Value) (T, class)) *cells[T] {
+func newCells[T any](
+	c parquetColumn, null T, what class, cell func(parquetfile.Value) (T, class),
+) *cells[T] {
 	out := &cells[T]{column: c}
-	out.Type, out.File, out.Null, out.NullClass, out.Text, out.Long = c.kind, c.file, null, uint8(what), longestLine, c.long
+	out.Type, out.File, out.Null, out.NullClass, out.Text, out.Long = c.kind, c.file, null,
+		uint8(what), longestLine, c.long
 	out.Cell = func(v parquetfile.Value) (T, uint8) {
 		x, what := cell(v)
 		return x, uint8(what)
@@ -81,7 +86,9 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 	out := newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
 		switch {
-		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && isBoolean(string(c.conv.textOf(v)))):
+		case words != nil &&
+			(what == unparseable ||
+				(x == 0 || x == 1) && what == good && isBoolean(string(c.conv.textOf(v)))):
 			x = words.readText(string(c.conv.textOf(v)))
 		case what == unparseable:
 			x = to.unread
@@ -139,7 +146,8 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 	unsigned := false
 	switch lt := source.Logical.(type) {
 	case *format.DecimalType:
-		if width := source.Type.Width; kind == format.FixedLenByteArray && (width < 1 || width > maxDecimal) {
+		if width := source.Type.Width; kind == format.FixedLenByteArray &&
+			(width < 1 || width > maxDecimal) {
 			return nil, false
 		}
 		return decimalConverter(kind, int(lt.Scale))
@@ -151,7 +159,8 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 		return uuidConverter(), kind == format.FixedLenByteArray && source.Type.Width == uuidBytes
 	case *format.Float16Type:
 		return halfConverter(), kind == format.FixedLenByteArray && source.Type.Width == halfBytes
-	case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType, *format.TimestampType, nil:
+	case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType,
+		*format.TimestampType, nil:
 	default:
 		return nil, false
 	}
@@ -187,10 +196,14 @@ func uuidConverter() *converter {
 }
 
 func halfConverter() *converter {
-	get := func(v parquetfile.Value) float64 { return cell.Float16(binary.LittleEndian.Uint16(v.Bytes)) }
+	get := func(v parquetfile.Value) float64 {
+		return cell.Float16(binary.LittleEndian.Uint16(v.Bytes))
+	}
 	return &converter{
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
-		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendFloat(b, get(v), 64) },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return cell.AppendFloat(b, get(v), 64)
+		},
 	}
 }
 
@@ -229,7 +242,9 @@ func booleanConverter() *converter {
 			}
 			return 0, good
 		},
-		text: func(b []byte, v parquetfile.Value) []byte { return strconv.AppendBool(b, v.Bits != 0) },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return strconv.AppendBool(b, v.Bits != 0)
+		},
 	}
 }
 
@@ -241,7 +256,9 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 		}
 		return &converter{
 			number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
-			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
+			text: func(b []byte, v parquetfile.Value) []byte {
+				return strconv.AppendUint(b, get(v), 10)
+			},
 		}
 	}
 	get := integerReader(kind)
@@ -252,7 +269,9 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 	return &converter{
 		many:   many,
 		number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
-		text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendInt(b, get(v), 10) },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return strconv.AppendInt(b, get(v), 10)
+		},
 	}
 }
 
@@ -265,18 +284,24 @@ func integerReader(kind format.Type) func(parquetfile.Value) int64 {
 }
 
 func floatConverter() *converter {
-	get := func(v parquetfile.Value) float64 { return float64(math.Float32frombits(uint32(v.Bits))) }
+	get := func(v parquetfile.Value) float64 {
+		return float64(math.Float32frombits(uint32(v.Bits)))
+	}
 	return &converter{
 		many:   manyFloats,
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
-		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendFloat(b, get(v), 32) },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return cell.AppendFloat(b, get(v), 32)
+		},
 	}
 }
 
 func doubleConverter() *converter {
 	return &converter{
-		many:   manyDoubles,
-		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(math.Float64frombits(v.Bits)) },
+		many: manyDoubles,
+		number: func(v parquetfile.Value) (float64, class) {
+			return cell.Classify(math.Float64frombits(v.Bits))
+		},
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, math.Float64frombits(v.Bits), 64)
 		},
@@ -306,7 +331,9 @@ func textConverter(rule *cell.Rule) *converter {
 					return x, good
 				}
 			}
-			text := bytes.TrimFunc(v.Bytes, func(r rune) bool { return cell.IsBlank(r) || r == '\n' || r == '\r' })
+			text := bytes.TrimFunc(v.Bytes, func(r rune) bool {
+				return cell.IsBlank(r) || r == '\n' || r == '\r'
+			})
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
 				return 0, unparseable // as cell.Number does for a copy
 			}
@@ -344,8 +371,12 @@ func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 		return nil, false
 	}
 	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return cell.Number(placePoint(digits(v), scale)) },
-		text:   func(b []byte, v parquetfile.Value) []byte { return append(b, placePoint(digits(v), scale)...) },
+		number: func(v parquetfile.Value) (float64, class) {
+			return cell.Number(placePoint(digits(v), scale))
+		},
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return append(b, placePoint(digits(v), scale)...)
+		},
 	}, true
 }
 

@@ -21,7 +21,8 @@ const peakVariable = "DPTRAIN_TEST_PEAK"
 func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path), "GOMAXPROCS=4")
+	cmd.Env = append(os.Environ(),
+		fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path), "GOMAXPROCS=4")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", filepath.Base(path), err, out)
@@ -40,7 +41,8 @@ func TestPeakChild(t *testing.T) {
 	if len(how) < 3 {
 		t.Skip("run by TestPeakMemory")
 	}
-	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	schema := Schema{Columns: []Column{{Name: "a"},
+		{Name: "c", Kind: Category, Categories: []string{"x"}}}}
 	path := how[2]
 	opts := ReadOptions{Format: Format{MultilineQuotes: how[0] == "true"}}
 	var err error
@@ -48,7 +50,10 @@ func TestPeakChild(t *testing.T) {
 		err = Stream(t.Context(), path, schema, opts, Consumer[int]{
 			Begin: func(Head) error { return nil },
 			Work: func(b *Batch) (n int, err error) {
-				err = b.Text(func(_ int, fields []string) error { n += len(fields); return nil })
+				err = b.Text(func(_ int, fields []string) error {
+					n += len(fields)
+					return nil
+				})
 				return n, err
 			},
 			Emit: func(int) error { return nil },
@@ -75,7 +80,8 @@ func TestPeakChild(t *testing.T) {
 	fmt.Println(string(status))
 }
 
-var peakFull = flag.Bool("full", false, "read every long line as a table and as a stream, with quotes across lines and without")
+var peakFull = flag.Bool("full", false,
+	"read every long line as a table and as a stream, with quotes across lines and without")
 
 // TestPeakMemory reads tables of few records with extreme lines in at most 256 MiB, as a table or as a stream.
 // (A reader that builds every field, like encoding/csv, takes 1.4 GiB per worker for the first.) Without the
@@ -105,7 +111,8 @@ func TestPeakMemory(t *testing.T) {
 				used := peakMemory(t, path, multiline, stream)
 				t.Logf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream, used>>20)
 				if used > 256<<20 {
-					t.Errorf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream, used>>20)
+					t.Errorf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream,
+						used>>20)
 				}
 			}
 		}

@@ -59,7 +59,9 @@ func (t *Table) codeColumn(j int) []int32 {
 // work is called for each batch, from several goroutines at once; emit is called with its results in the order
 // of the records, from one goroutine. The path - reads standard input from from, like [ReadFrom]. Errors are
 // those of [Read], work and emit.
-func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error) error {
+func (o ReadOptions) Batches(
+	ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error,
+) error {
 	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
 	if from != nil {
 		return StreamFrom(ctx, from, path, schema, o, to)
@@ -88,10 +90,14 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 }
 
 // Merge adds the counts of o, of the same schema.
-func (s *Stats) Merge(o *Stats) { s.addStats(o) }
+func (s *Stats) Merge(o *Stats) {
+	s.addStats(o)
+}
 
 // Files lists the files that a path denotes, in the order of their records.
-func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
+func (o ReadOptions) Files(path string) ([]string, error) {
+	return filesOf(path)
+}
 
 // Kept returns a table of records whose columns were stored elsewhere as returned by [Table.Float],
 // [Table.Labels] and [Table.Words]: Floats or Codes for each column, and Words. The identity of the first

@@ -119,7 +119,9 @@ type fileKind struct {
 }
 
 // needsOffsets reports whether the file is read at offsets.
-func (k fileKind) needsOffsets() bool { return k.parquet || k.packed != tablefile.NotPacked }
+func (k fileKind) needsOffsets() bool {
+	return k.parquet || k.packed != tablefile.NotPacked
+}
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
@@ -135,7 +137,8 @@ func formatOf(path string) (fileKind, error) {
 	case ".txt", ".dat", ".data":
 		hint = "name it .csv, and declare what separates the cells (--separator)"
 	}
-	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind", Hint: hint, Err: ErrFormat}
+	return fileKind{},
+		&FileError{Path: path, Msg: "is not of a known kind", Hint: hint, Err: ErrFormat}
 }
 
 // reader is one call of Read, ReadFrom or Header.
@@ -171,7 +174,8 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 		opts.Format = Format{Escape: '"', Skip: f.Skip, Sheet: f.Sheet}
 		opts.Format.SetNumbers(f.Numbers())
 	}
-	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: newColumns(schema, opts.Format.Decimal), opts: opts,
+	rd := &reader{path: path, format: fm, schema: schema.Clone(),
+		cols: newColumns(schema, opts.Format.Decimal), opts: opts,
 		rule: opts.Format.numberRule(), dialect: opts.Format.dialect()}
 	if rd.dialect.comma == 0 {
 		rd.dialect.comma = fm.comma
@@ -180,7 +184,9 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 }
 
 // hasUnit reports whether rows carry the identity of a declared unit.
-func (rd *reader) hasUnit() bool { return rd.schema.Unit != "" }
+func (rd *reader) hasUnit() bool {
+	return rd.schema.Unit != ""
+}
 
 // Header returns the column names of a file: the first record of a CSV file or sheet, without the blanks around
 // names, or the top-level fields of the schema of Parquet or Arrow. It reads no data row. Errors are those of
@@ -207,8 +213,15 @@ func ReadHeading(path string, opts ReadOptions) (Heading, error) {
 
 // fileHeading is ReadHeading for one file.
 func fileHeading(path string, opts ReadOptions) (Heading, error) {
-	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
-		return Heading{}, &FileError{Path: path, Msg: "is not a file that can be read twice", Hint: "copy it to a file first", Err: ErrUnreadable}
+	if info, err := os.Stat(path); err == nil &&
+		info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
+		return Heading{},
+			&FileError{
+				Path: path,
+				Msg:  "is not a file that can be read twice",
+				Hint: "copy it to a file first",
+				Err:  ErrUnreadable,
+			}
 	}
 	fm, err := formatOf(path)
 	if err != nil {
@@ -255,7 +268,9 @@ func (rd *reader) readHeading(text io.Reader) (Heading, error) {
 //
 // Errors are a [*FileError], the context's error, or wrap [ErrSchema]. The content of a data row never causes
 // one.
-func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+func Read(
+	ctx context.Context, path string, schema Schema, opts ReadOptions,
+) (*Table, *Stats, error) {
 	paths, err := filesOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -267,7 +282,9 @@ func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*T
 }
 
 // readFile is Read for one file, into columns that may be shared with other files; nil creates them.
-func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions, cols []column) (*Table, *Stats, error) {
+func readFile(
+	ctx context.Context, path string, schema Schema, opts ReadOptions, cols []column,
+) (*Table, *Stats, error) {
 	fm, err := formatOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -329,7 +346,9 @@ func checkUnchanged(path string, f *os.File, size int64) error {
 // .csv.gz or .tsv.gz determines the format; any other name, such as "stdin", means plain CSV. Errors use name
 // as the path. A cancelled context ends ReadFrom at once, even while r blocks; one read of r may then still be
 // in progress.
-func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+func ReadFrom(
+	ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions,
+) (*Table, *Stats, error) {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {
 		return nil, nil, err
@@ -353,7 +372,12 @@ func openFile(path string) (f *os.File, size int64, regular bool, err error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &FileError{Path: path, Msg: "is a directory", Hint: "give the path of a file", Err: ErrUnreadable}
+		err = &FileError{
+			Path: path,
+			Msg:  "is a directory",
+			Hint: "give the path of a file",
+			Err:  ErrUnreadable,
+		}
 	}
 	if err != nil {
 		f.Close()

@@ -35,7 +35,9 @@ type StreamLimits struct {
 // NewStreamFormat prepares the reading of streams. name identifies a stream in messages, and its suffix is that
 // of its format, as for [StreamFrom]. JSON objects need no opts.Names: their keys are the columns of the
 // schema. Errors are those of [StreamFrom] that do not depend on the stream.
-func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits StreamLimits) (*StreamFormat, error) {
+func NewStreamFormat(
+	name string, schema Schema, opts ReadOptions, limits StreamLimits,
+) (*StreamFormat, error) {
 	kind, _, _ := tablefile.Of(name)
 	if kind.JSON {
 		opts.Names = sourcesOf(schema)
@@ -46,7 +48,13 @@ func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits Stream
 		return nil, err
 	}
 	if rd.format.decode != nil {
-		return nil, &FileError{Path: name, Msg: "cannot be read as it comes", Hint: "decompress it", Err: ErrFormat}
+		return nil,
+			&FileError{
+				Path: name,
+				Msg:  "cannot be read as it comes",
+				Hint: "decompress it",
+				Err:  ErrFormat,
+			}
 	}
 	f := &StreamFormat{reader: *rd, limits: limits}
 	if rd.format.json {
@@ -98,11 +106,23 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 		r = lineFeeds{r}
 	}
 	text := bufio.NewReaderSize(r, buffer)
-	out := &RecordReader{rd: &rd, most: max(1, f.limits.Cells/max(1, len(rd.cols))), stats: newStats(rd.schema)}
+	out := &RecordReader{
+		rd:    &rd,
+		most:  max(1, f.limits.Cells/max(1, len(rd.cols))),
+		stats: newStats(rd.schema),
+	}
 	lay := f.lay
 	if rd.format.json {
-		objects := jsonObjects{places: f.objects.places, values: make([][]byte, len(f.objects.values)), comma: f.objects.comma}
-		out.source = &objectSource{path: rd.path, lines: lineReader{r: text, max: f.limits.Line, refuse: true}, objects: objects}
+		objects := jsonObjects{
+			places: f.objects.places,
+			values: make([][]byte, len(f.objects.values)),
+			comma:  f.objects.comma,
+		}
+		out.source = &objectSource{
+			path:    rd.path,
+			lines:   lineReader{r: text, max: f.limits.Line, refuse: true},
+			objects: objects,
+		}
 	} else {
 		source, head, err := f.readHeader(&rd, text)
 		if err == nil {
@@ -130,7 +150,8 @@ func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource,
 		lines = &recs.lines
 		out = &quotedSource{quotedRecords: recs}
 	default:
-		return nil, header{}, &FileError{Path: rd.path, Msg: "cannot be read as it comes", Err: ErrFormat}
+		return nil, header{},
+			&FileError{Path: rd.path, Msg: "cannot be read as it comes", Err: ErrFormat}
 	}
 	lines.refuse = true
 	head, err := rd.readHeader(recs)
@@ -143,8 +164,10 @@ func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource,
 // lineError returns the error about a record that cannot be read, with its line.
 func (rd *reader) lineError(err error, line, limit int) error {
 	if errors.Is(err, errLongLine) {
-		return &FileError{Path: rd.path, Line: line, Msg: fmt.Sprintf("a line is longer than %d bytes", limit),
-			Hint: "send one record a line, and check that quotes and line breaks are where they should be", Err: ErrLongLine}
+		return &FileError{Path: rd.path, Line: line,
+			Msg:  fmt.Sprintf("a line is longer than %d bytes", limit),
+			Hint: "send one record a line, and check that quotes and line breaks are where they should be",
+			Err:  ErrLongLine}
 	}
 	return err
 }
@@ -178,13 +201,19 @@ func (r *RecordReader) Next() (*Batch, error) {
 	if rows == 0 {
 		return nil, r.err
 	}
-	b := &Batch{Table: r.room.subSlab(0, rows).newBatchTable(r.rd.schema, make([][]string, len(r.rd.cols))), Stats: r.stats, First: r.before}
+	b := &Batch{
+		Table: r.room.subSlab(0, rows).newBatchTable(r.rd.schema, make([][]string, len(r.rd.cols))),
+		Stats: r.stats,
+		First: r.before,
+	}
 	r.before += int64(rows)
 	return b, nil
 }
 
 // Buffered reports whether the next record is complete in memory, so that Next does not wait.
-func (r *RecordReader) Buffered() bool { return r.source.hasBuffered() }
+func (r *RecordReader) Buffered() bool {
+	return r.source.hasBuffered()
+}
 
 // resetCounts sets all counts to zero.
 func (s *Stats) resetCounts() {
@@ -235,9 +264,13 @@ func (l *lineReader) inMemory() []byte {
 // lineSource yields the lines of a CSV stream.
 type lineSource struct{ *lineRecords }
 
-func (s *lineSource) nextRaw() ([]byte, error) { return s.beginRecord() }
+func (s *lineSource) nextRaw() ([]byte, error) {
+	return s.beginRecord()
+}
 
-func (s *lineSource) shrinkBuffers() { s.lines.shrinkBuffers() }
+func (s *lineSource) shrinkBuffers() {
+	s.lines.shrinkBuffers()
+}
 
 func (s *lineSource) hasBuffered() bool {
 	return bytes.IndexByte(firstRecord(s.lines.inMemory(), *s.each), '\n') >= 0
@@ -262,7 +295,9 @@ func (s *quotedSource) shrinkBuffers() {
 	}
 }
 
-func (s *quotedSource) line() int { return s.lines.count }
+func (s *quotedSource) line() int {
+	return s.lines.count
+}
 
 func (s *quotedSource) nextRaw() ([]byte, error) {
 	record, err := s.quotedRecords.nextRaw()
@@ -298,7 +333,9 @@ type objectSource struct {
 	begun   bool
 }
 
-func (s *objectSource) line() int { return s.lines.count }
+func (s *objectSource) line() int {
+	return s.lines.count
+}
 
 func (s *objectSource) shrinkBuffers() {
 	s.lines.shrinkBuffers()
@@ -334,7 +371,14 @@ func (s *objectSource) nextRaw() ([]byte, error) {
 		if !s.begun {
 			s.begun = true
 			if msg := s.objects.misnamedMembers(line); msg != "" {
-				return nil, &FileError{Path: s.path, Line: s.lines.count, Msg: msg, Hint: "names must match exactly", Err: ErrNoColumn}
+				return nil,
+					&FileError{
+						Path: s.path,
+						Line: s.lines.count,
+						Msg:  msg,
+						Hint: "names must match exactly",
+						Err:  ErrNoColumn,
+					}
 			}
 		}
 		return bytes.TrimSuffix(s.objects.line(), []byte{'\n'}), nil
@@ -377,7 +421,9 @@ func (j *jsonObjects) misnamedMembers(text []byte) string {
 	})
 	switch {
 	case similar != "":
-		return fmt.Sprintf("the first record has no %q, but a name that differs from it only in capital letters, blanks or punctuation", similar)
+		return fmt.Sprintf(
+			"the first record has no %q, but a name that differs from it only in capital letters, blanks or punctuation",
+			similar)
 	case members > 0 && missing == len(j.values):
 		return fmt.Sprintf("the first record has none of the columns, such as %q", column)
 	}
@@ -401,7 +447,12 @@ func CheckObject(text []byte) *FileError {
 	if json.Valid(text) && text[at] == '{' {
 		return nil
 	}
-	e := &FileError{Column: at + 1, Msg: "this is not a JSON object", Hint: `write each record as one object, such as {"age": 41}`, Err: ErrFormat}
+	e := &FileError{
+		Column: at + 1,
+		Msg:    "this is not a JSON object",
+		Hint:   `write each record as one object, such as {"age": 41}`,
+		Err:    ErrFormat,
+	}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(text, &whole); errors.As(err, &syntax) {

@@ -45,7 +45,9 @@ func cellBits(t *Table) [][]uint64 {
 }
 
 // streamed reads a text with StreamFrom.
-func streamed(t *testing.T, name, text string, schema Schema, opts ReadOptions) ([][]uint64, *Stats, error) {
+func streamed(
+	t *testing.T, name, text string, schema Schema, opts ReadOptions,
+) ([][]uint64, *Stats, error) {
 	t.Helper()
 	var out [][]uint64
 	all := newStats(schema)
@@ -53,20 +55,23 @@ func streamed(t *testing.T, name, text string, schema Schema, opts ReadOptions) 
 		cells [][]uint64
 		stats *Stats
 	}
-	err := StreamFrom(context.Background(), strings.NewReader(text), name, schema, opts, Consumer[part]{
-		Begin: func(Head) error { return nil },
-		Work:  func(b *Batch) (part, error) { return part{cellBits(b.Table), b.Stats}, nil },
-		Emit: func(p part) error {
-			out = append(out, p.cells...)
-			all.addStats(p.stats)
-			return nil
-		},
-	})
+	err := StreamFrom(context.Background(), strings.NewReader(text), name, schema, opts,
+		Consumer[part]{
+			Begin: func(Head) error { return nil },
+			Work:  func(b *Batch) (part, error) { return part{cellBits(b.Table), b.Stats}, nil },
+			Emit: func(p part) error {
+				out = append(out, p.cells...)
+				all.addStats(p.stats)
+				return nil
+			},
+		})
 	return out, all, err
 }
 
 // readRecords reads a text with a RecordReader.
-func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limits StreamLimits, buffer int) ([][]uint64, *Stats, error) {
+func readRecords(
+	r io.Reader, name string, schema Schema, opts ReadOptions, limits StreamLimits, buffer int,
+) ([][]uint64, *Stats, error) {
 	f, err := NewStreamFormat(name, schema, opts, limits)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +91,9 @@ func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limi
 			return out, all, err
 		}
 		if b.First != int64(len(out)) || b.Table.Len() == 0 {
-			return out, all, fmt.Errorf("a batch of %d records after %d, not %d", b.Table.Len(), len(out), b.First)
+			return out, all,
+				fmt.Errorf("a batch of %d records after %d, not %d", b.Table.Len(), len(out),
+					b.First)
 		}
 		out = append(out, cellBits(b.Table)...)
 		all.addStats(b.Stats)
@@ -95,8 +102,10 @@ func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limi
 
 // randomCSV returns a table of records with every kind of malformed text.
 func randomCSV(rng *rand.Rand, names []string) string {
-	cells := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,5", "x", "red", " red ", `"red"`, `"`, `"a`, `b"`, `""`, `'`,
-		"\t7", "2024-01-31", "true", "\u00a0", "\xff", "0x10", "+3", "1_000", "∞", strings.Repeat("9", 300)}
+	cells := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,5", "x", "red",
+		" red ", `"red"`, `"`, `"a`, `b"`, `""`, `'`,
+		"\t7", "2024-01-31", "true", "\u00a0", "\xff", "0x10", "+3", "1_000", "∞",
+		strings.Repeat("9", 300)}
 	ends := []string{"\n", "\n", "\n", "\r\n", "\n\n", "\r\n\r\n"}
 	var b strings.Builder
 	if rng.IntN(4) == 0 {
@@ -125,8 +134,10 @@ func randomCSV(rng *rand.Rand, names []string) string {
 
 func recordSchema() Schema {
 	return Schema{Columns: []Column{
-		{Name: "a"}, {Name: "color", Kind: Category, Categories: []string{"red", "true", "5"}}, {Name: "b"},
-		{Name: "when.month", Source: "when", Date: AutoDate, Part: "month"}, {Name: "when.weekday", Source: "when", Date: AutoDate, Part: "weekday"},
+		{Name: "a"}, {Name: "color", Kind: Category, Categories: []string{"red", "true", "5"}},
+		{Name: "b"},
+		{Name: "when.month", Source: "when", Date: AutoDate, Part: "month"},
+		{Name: "when.weekday", Source: "when", Date: AutoDate, Part: "weekday"},
 	}}
 }
 
@@ -144,29 +155,35 @@ func TestRecordReaderIsStream(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		got, gotStats, err := readRecords(&scattered{[]byte(text), rng}, name, schema, opts, limits(), []int{16, 64, 4096}[rng.IntN(3)])
+		got, gotStats, err := readRecords(&scattered{[]byte(text), rng}, name, schema, opts,
+			limits(), []int{16, 64, 4096}[rng.IntN(3)])
 		if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotStats, wantStats) {
 			for i := range min(len(got), len(want)) {
 				if !reflect.DeepEqual(got[i], want[i]) {
 					t.Errorf("record %d: %x, want %x", i+1, got[i], want[i])
 				}
 			}
-			t.Fatalf("%s %+v %.2000q: %d records, %+v, want %d, %+v (%v)", name, opts, text, len(got), gotStats, len(want), wantStats, err)
+			t.Fatalf("%s %+v %.2000q: %d records, %+v, want %d, %+v (%v)", name, opts, text,
+				len(got), gotStats, len(want), wantStats, err)
 		}
 	}
 	for range 1200 {
 		text := randomCSV(rng, []string{"when", "other", "b", "color", "a"})
 		check("x.csv", text, ReadOptions{})
 		check("x.csv", text, ReadOptions{Format: Format{MultilineQuotes: true}})
-		check("x.csv", text, ReadOptions{Format: Format{Quote: '\'', Strict: true, Missing: []float64{1}}})
+		check("x.csv", text,
+			ReadOptions{Format: Format{Quote: '\'', Strict: true, Missing: []float64{1}}})
 		unmarked := strings.TrimPrefix(text, "\uFEFF")
-		check("x.csv", unmarked, ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}})
+		check("x.csv", unmarked,
+			ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}})
 		check("x.csv", "title\n\n"+unmarked, ReadOptions{Format: Format{Skip: 2}})
 		check("x.csv", text, ReadOptions{Names: []string{"a", "b", "color", "when"}})
 	}
-	values := []string{"null", "true", "false", "1", "-0", "1e999", "1E400", "123456789012345678901", `"red"`, `" red\n"`, `"\ud800"`, `"\u00e9"`,
+	values := []string{"null", "true", "false", "1", "-0", "1e999", "1E400",
+		"123456789012345678901", `"red"`, `" red\n"`, `"\ud800"`, `"\u00e9"`,
 		`"45 yrs"`, `"<5"`, `[1,{"a":2}]`, `{"a":[5]}`, `"2024-01-31"`, `""`, `"\""`, "\"\xff\""}
-	names := []string{`"a"`, `"b"`, `"color"`, `"when"`, `"unknown"`, `"\u0061"`, `"\u0000"`, `""`, "\"\xff\""}
+	names := []string{`"a"`, `"b"`, `"color"`, `"when"`, `"unknown"`, `"\u0061"`, `"\u0000"`, `""`,
+		"\"\xff\""}
 	for range 1200 {
 		var b strings.Builder
 		b.WriteString([]string{"{}\n", "{\"b\":1}\n", "{\"unknown\":1,\"b\":1}\r\n"}[rng.IntN(3)])
@@ -176,7 +193,8 @@ func TestRecordReaderIsStream(t *testing.T) {
 				if m > 0 {
 					b.WriteString([]string{",", " ,\t"}[rng.IntN(2)])
 				}
-				b.WriteString(names[rng.IntN(len(names))] + []string{":", " : "}[rng.IntN(2)] + values[rng.IntN(len(values))])
+				b.WriteString(names[rng.IntN(len(names))] + []string{":", " : "}[rng.IntN(2)] +
+					values[rng.IntN(len(values))])
 			}
 			b.WriteString("}" + []string{"\n", "\r\n", "\n \n", " \n"}[rng.IntN(4)])
 		}
@@ -188,8 +206,11 @@ func TestRecordReaderIsStream(t *testing.T) {
 func TestJSONCells(t *testing.T) {
 	names := []string{"a", "b", "é"}
 	objects := newJSONObjects(names, false)
-	texts := []string{`{}`, `{"a":1}`, `{"a":1,"a":"x"}`, `{"b":{"a":[1,"}"]},"a":"\"}"}`, "{\"\u00e9\":2,\"\\u00e9\":3}", `[1]`, `5`, `"a"`, `null`, `{"a":1`, `{"a":1}}`,
-		`{"a":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`, `{"a":` + strings.Repeat("[", 20000), "{\"a\":\"x\ty\"}", `{"a":01}`, ` {"a" : -1.5e3 , "b":true}	`}
+	texts := []string{`{}`, `{"a":1}`, `{"a":1,"a":"x"}`, `{"b":{"a":[1,"}"]},"a":"\"}"}`,
+		"{\"\u00e9\":2,\"\\u00e9\":3}", `[1]`, `5`, `"a"`, `null`, `{"a":1`, `{"a":1}}`,
+		`{"a":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+		`{"a":` + strings.Repeat("[", 20000), "{\"a\":\"x\ty\"}", `{"a":01}`,
+		` {"a" : -1.5e3 , "b":true}	`}
 	for _, text := range texts {
 		var want map[string]json.RawMessage
 		if json.Unmarshal([]byte(text), &want) != nil {
@@ -198,7 +219,8 @@ func TestJSONCells(t *testing.T) {
 		objects.recordLine([]byte(text))
 		for i, name := range names {
 			if string(objects.values[i]) != string(want[name]) {
-				t.Errorf("%.60s: %s is %.60s, want %.60s", text, name, objects.values[i], want[name])
+				t.Errorf("%.60s: %s is %.60s, want %.60s", text, name, objects.values[i],
+					want[name])
 			}
 		}
 	}
@@ -213,12 +235,16 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 		parts []string
 		want  []int // number of records after each part
 	}{
-		"x.csv": {ReadOptions{}, []string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"}, []int{1, 1, 3, 1}},
-		"q.csv": {ReadOptions{Format: Format{MultilineQuotes: true}}, []string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
+		"x.csv": {ReadOptions{}, []string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"},
+			[]int{1, 1, 3, 1}},
+		"q.csv": {ReadOptions{Format: Format{MultilineQuotes: true}},
+			[]string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
 		// In a file of one column an empty line is a record.
-		"one.csv":   {ReadOptions{}, []string{"a\n1\n2", "\n\n\r\n", "3\n4"}, []int{1, 3, 1}},
-		"quote.csv": {ReadOptions{Format: Format{MultilineQuotes: true}}, []string{"a\n1\n\"2\n", "\"\n\n4"}, []int{1, 2}},
-		"x.jsonl":   {ReadOptions{}, []string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"}, []int{1, 1, 2}},
+		"one.csv": {ReadOptions{}, []string{"a\n1\n2", "\n\n\r\n", "3\n4"}, []int{1, 3, 1}},
+		"quote.csv": {ReadOptions{Format: Format{MultilineQuotes: true}},
+			[]string{"a\n1\n\"2\n", "\"\n\n4"}, []int{1, 2}},
+		"x.jsonl": {ReadOptions{}, []string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"},
+			[]int{1, 1, 2}},
 	} {
 		f, err := NewStreamFormat(name, schema, c.opts, StreamLimits{Line: 100, Cells: 100})
 		if err != nil {
@@ -274,7 +300,8 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.csv", "area,area,b\n", ReadOptions{}, 0, 1, 2, ErrDuplicateColumn},
 		{"x.csv", "area,b," + long, ReadOptions{}, 0, 1, 0, ErrLongLine},
 		{"x.csv", "area,b\n1,2\n\n" + long, ReadOptions{}, 1, 4, 0, ErrLongLine},
-		{"x.csv", "area,b\n1,2\n\"" + strings.Repeat("7\n", 200), ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 52, 0, ErrLongLine},
+		{"x.csv", "area,b\n1,2\n\"" + strings.Repeat("7\n", 200),
+			ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 52, 0, ErrLongLine},
 		{"x.jsonl", "{}\n{\"area\":}\n", ReadOptions{}, 1, 2, 9, ErrFormat},
 		{"x.jsonl", "{}\n  [7]", ReadOptions{}, 1, 2, 3, ErrFormat},
 		{"x.jsonl", "{}\n\n{\"area\":7", ReadOptions{}, 1, 3, 9, ErrFormat},
@@ -286,7 +313,8 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.jsonl", "{\"b\":1,\"area\":2,\"Area\":3}\n{\"Area\":7}", ReadOptions{}, 2, 0, 0, nil},
 		{"x.jsonl", "\uFEFF{}\n", ReadOptions{}, 1, 0, 0, nil},
 	} {
-		got, _, err := readRecords(strings.NewReader(c.text), c.name, schema, c.opts, StreamLimits{Line: 100, Cells: 1}, 16)
+		got, _, err := readRecords(strings.NewReader(c.text), c.name, schema, c.opts,
+			StreamLimits{Line: 100, Cells: 1}, 16)
 		var file *FileError
 		errors.As(err, &file)
 		switch {
@@ -294,7 +322,8 @@ func TestRecordReaderRefuses(t *testing.T) {
 			t.Errorf("%q: %d records, want %d (%v)", c.text, len(got), c.records, err)
 		case c.err == nil && err != nil, c.err != nil && !errors.Is(err, c.err):
 			t.Errorf("%q: %v, want %v", c.text, err, c.err)
-		case c.err != nil && (file.Line != c.line || file.Column != c.column || strings.Contains(err.Error(), "77")):
+		case c.err != nil &&
+			(file.Line != c.line || file.Column != c.column || strings.Contains(err.Error(), "77")):
 			t.Errorf("%q: %v, want line %d, column %d", c.text, err, c.line, c.column)
 		}
 	}

@@ -34,7 +34,12 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 	}
 	switch {
 	case !rd.opts.Format.Lines() && !rd.opts.ForceSlow:
-		return &quotedRecords{lines: lines, cut: rd.newFieldCutter(), each: &rd.each, most: maxColumns + 1}
+		return &quotedRecords{
+			lines: lines,
+			cut:   rd.newFieldCutter(),
+			each:  &rd.each,
+			most:  maxColumns + 1,
+		}
 	case !rd.opts.Format.Lines():
 		return &slowRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 	}
@@ -42,7 +47,9 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 }
 
 // newFieldCutter returns a cutter that splits records of the format into fields.
-func (rd *reader) newFieldCutter() fieldCutter { return fieldCutter{d: &rd.dialect} }
+func (rd *reader) newFieldCutter() fieldCutter {
+	return fieldCutter{d: &rd.dialect}
+}
 
 // slowRecords yields records whose quoted fields may contain newlines. It is the reference for where they end.
 type slowRecords struct {
@@ -110,9 +117,13 @@ func (s *slowRecords) oneLine() (string, error) {
 	return line, nil
 }
 
-func (s *slowRecords) line() int { return s.start }
+func (s *slowRecords) line() int {
+	return s.start
+}
 
-func (s *slowRecords) tooLong() bool { return s.used >= s.lines.max }
+func (s *slowRecords) tooLong() bool {
+	return s.used >= s.lines.max
+}
 
 // lineRecords yields every non-empty line as one record. If each is set it yields empty lines too: in a file of
 // one column an empty line is a record with an empty cell.
@@ -139,11 +150,17 @@ func (l *lineRecords) beginRecord() ([]byte, error) {
 	}
 }
 
-func (l *lineRecords) completeRecord(first []byte) ([]byte, error) { return first, nil }
+func (l *lineRecords) completeRecord(first []byte) ([]byte, error) {
+	return first, nil
+}
 
-func (l *lineRecords) line() int { return l.lines.count }
+func (l *lineRecords) line() int {
+	return l.lines.count
+}
 
-func (l *lineRecords) tooLong() bool { return l.lines.long }
+func (l *lineRecords) tooLong() bool {
+	return l.lines.long
+}
 
 // lineReader splits a stream into lines.
 type lineReader struct {

@@ -196,7 +196,8 @@ func (c *Column) validate() error {
 	case c.Kind == Numeric && len(c.Categories) > 0:
 		return c.errorf("is numeric and takes no categories")
 	case c.Found && c.Kind == Numeric && (c.Ranged || c.HasMissing || c.Indicator):
-		return c.errorf("is to be found out and takes neither bounds nor a missing value or indicator")
+		return c.errorf(
+			"is to be found out and takes neither bounds nor a missing value or indicator")
 	}
 	if err := c.validateDate(); err != nil {
 		return err
@@ -252,4 +253,6 @@ func (c *Column) MissingCode() int32 {
 	return int32(len(c.Categories))
 }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}

@@ -20,11 +20,18 @@ func TestWideSchemaIsChecked(t *testing.T) {
 	}
 	last := &columns[width-1]
 	last.Name = "column 7"
-	if err := (Schema{Columns: columns}).Validate(); err == nil || !strings.Contains(err.Error(), "declared twice") {
+	if err := (Schema{Columns: columns}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), "declared twice") {
 		t.Errorf("a repeated name: %v", err)
 	}
-	*last = Column{Name: "day of column 9", Source: "column 9", Part: DateParts()[0].Part, Date: AutoDate}
-	if err := (Schema{Columns: columns}).Validate(); err == nil || !strings.Contains(err.Error(), "read as another one") {
+	*last = Column{
+		Name:   "day of column 9",
+		Source: "column 9",
+		Part:   DateParts()[0].Part,
+		Date:   AutoDate,
+	}
+	if err := (Schema{Columns: columns}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), "read as another one") {
 		t.Errorf("a part of a column of numbers: %v", err)
 	}
 }

@@ -34,7 +34,9 @@ func newSlab(cols []column, unit bool, n int) slab {
 // roomSlab is newSlab with memory of package rooms for numbers; leave returns that memory.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	s = slab{codes: make([][]int32, len(cols)), rows: n}
-	s.floats, leave = buffers.GetColumns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
+	s.floats, leave = buffers.GetColumns(len(cols), n, func(j int) bool {
+		return cols[j].kind == Numeric
+	})
 	for j := range cols {
 		if s.floats[j] == nil {
 			s.codes[j] = make([]int32, n)
@@ -48,7 +50,11 @@ func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 
 // subSlab returns rows [lo, hi) of s, sharing memory.
 func (s slab) subSlab(lo, hi int) slab {
-	w := slab{floats: make([][]float64, len(s.floats)), codes: make([][]int32, len(s.codes)), rows: hi - lo}
+	w := slab{
+		floats: make([][]float64, len(s.floats)),
+		codes:  make([][]int32, len(s.codes)),
+		rows:   hi - lo,
+	}
 	for j := range s.floats {
 		if s.floats[j] != nil {
 			w.floats[j] = s.floats[j][lo:hi:hi]
@@ -75,13 +81,22 @@ func (s slab) newTable(schema Schema, cols []column) *Table {
 
 // newBatchTable makes a table of a slab whose text codes index these lists.
 func (s slab) newBatchTable(schema Schema, words [][]string) *Table {
-	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
+	return &Table{
+		schema: schema,
+		rows:   s.rows,
+		floats: s.floats,
+		codes:  s.codes,
+		ids:    s.ids,
+		words:  words,
+	}
 }
 
 // joinSlabs concatenates slabs column by column, and drops the pieces of a column as soon as it is complete.
 // The garbage collector can free them while the next column is built, so the peak is little more than the
 // table.
-func joinSlabs(ctx context.Context, workers int, cols []column, unit bool, parts []slab) (slab, error) {
+func joinSlabs(
+	ctx context.Context, workers int, cols []column, unit bool, parts []slab,
+) (slab, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
@@ -92,7 +107,9 @@ func joinSlabs(ctx context.Context, workers int, cols []column, unit bool, parts
 	out := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: rows}
 	err := runTasks(ctx, workers, len(cols), func(_, j int) error {
 		if cols[j].kind == Numeric {
-			out.floats[j] = concatPieces(rows, parts, func(p *slab) *[]float64 { return &p.floats[j] })
+			out.floats[j] = concatPieces(rows, parts, func(p *slab) *[]float64 {
+				return &p.floats[j]
+			})
 		} else {
 			out.codes[j] = concatPieces(rows, parts, func(p *slab) *[]int32 { return &p.codes[j] })
 		}

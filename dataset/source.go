@@ -50,7 +50,12 @@ func (rd *reader) notCoded(err error) error {
 	case ok:
 		return contentMismatch(rd.path, c)
 	case tablefile.IsText(first):
-		return &FileError{Path: rd.path, Msg: "is text and not compressed, which its name does not say", Hint: "name it without .gz", Err: ErrFormat}
+		return &FileError{
+			Path: rd.path,
+			Msg:  "is text and not compressed, which its name does not say",
+			Hint: "name it without .gz",
+			Err:  ErrFormat,
+		}
 	}
 	return err
 }
@@ -91,7 +96,8 @@ func damagedError(path, coding string, err error) error {
 	var known *FileError
 	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
 	switch {
-	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &known), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, gzip.ErrHeader):
 		e.Msg = "is not gzip, or is damaged"

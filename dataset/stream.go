@@ -34,7 +34,9 @@ type Batch struct {
 
 // Lasts reports whether the cells of the table remain valid until Emit has returned with the result of Work for
 // the batch.
-func (b *Batch) Lasts() bool { return b.lasts }
+func (b *Batch) Lasts() bool {
+	return b.lasts
+}
 
 // text is a batch as text.
 type text interface {
@@ -65,7 +67,9 @@ type Consumer[T any] struct {
 // Stream reads the declared columns of a file like [Read], but passes them on in batches of bounded size. If
 // Work fails, the batches before are emitted first. Errors are those of [Read] and those of the consumer. For a
 // pipe or a terminal, a batch has the records that have arrived so far.
-func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOptions, to Consumer[T]) error {
+func Stream[T any](
+	ctx context.Context, path string, schema Schema, opts ReadOptions, to Consumer[T],
+) error {
 	fm, err := formatOf(path)
 	if err != nil {
 		return err
@@ -96,7 +100,9 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 }
 
 // StreamFrom is [Stream] for the formats of [ReadFrom].
-func StreamFrom[T any](ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions, to Consumer[T]) error {
+func StreamFrom[T any](
+	ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions, to Consumer[T],
+) error {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {
 		return err
@@ -110,7 +116,9 @@ func pumpReader(r io.Reader) func(context.Context) io.Reader {
 }
 
 // streamCSV reads a CSV file. size is 0 for a source that may block.
-func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context) io.Reader, size int64, to Consumer[T]) error {
+func streamCSV[T any](
+	ctx context.Context, rd *reader, from func(context.Context) io.Reader, size int64, to Consumer[T],
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -125,7 +133,9 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 }
 
 // streamPacked reads a file that is converted to lines.
-func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T]) error {
+func streamPacked[T any](
+	ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T],
+) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	counted := &counterAt{at: f, most: size}
@@ -137,7 +147,9 @@ func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size in
 }
 
 // streamLines reads decoded lines. size is 0 for a source that may block.
-func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, src io.Reader, counted *counter, size int64, to Consumer[T]) error {
+func streamLines[T any](
+	ctx, within context.Context, cancel func(), rd *reader, src io.Reader, counted *counter, size int64, to Consumer[T],
+) error {
 	recs := rd.newRecords(src)
 	head, err := rd.readHeader(recs)
 	if err != nil {
@@ -147,7 +159,13 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 	if err != nil {
 		return err
 	}
-	if err := to.Begin(Head{Names: head.names, Comma: rune(rd.dialect.comma), Size: size, Notes: rd.notes}); err != nil {
+	if err := to.Begin(
+		Head{
+			Names: head.names,
+			Comma: rune(rd.dialect.comma),
+			Size:  size,
+			Notes: rd.notes,
+		}); err != nil {
 		return err
 	}
 	lines, ok := recs.(*lineRecords)
@@ -155,7 +173,8 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 		return slowBatches(ctx, rd, recs, lay, counted, to)
 	}
 	c := &lineCutter{
-		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1, done: &counted.n,
+		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1,
+		done: &counted.n,
 		free: make(chan []byte, 2*rd.opts.workerCount()+2), out: make(chan lineSegment),
 		long: make(chan []byte, 1),
 	}
@@ -164,11 +183,15 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 	}
 	c.long <- nil
 	return inOrder(ctx, cancel, rd.opts.workerCount(), c.out,
-		func() error { return c.cutLines(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
+		func() error {
+			return c.cutLines(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()})
+		},
 		func() func(lineSegment) (T, error) {
 			st := rd.newBatchStore(lay)
 			room := newSlab(rd.cols, rd.hasUnit(), 0)
-			return func(seg lineSegment) (T, error) { return to.Work(seg.parseBatch(rd, st, &room)) }
+			return func(seg lineSegment) (T, error) {
+				return to.Work(seg.parseBatch(rd, st, &room))
+			}
 		},
 		func(seg lineSegment, result T) error {
 			seg.home <- seg.data
@@ -229,7 +252,9 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 }
 
 // collectInOrder emits results in order until there are no more, or one is an error.
-func collectInOrder[S numbered, T any](ctx context.Context, results <-chan worked[S, T], emit func(S, T) error) error {
+func collectInOrder[S numbered, T any](
+	ctx context.Context, results <-chan worked[S, T], emit func(S, T) error,
+) error {
 	waiting := map[int]worked[S, T]{}
 	next := 0
 	for {
@@ -262,8 +287,9 @@ func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error)
 		fm = fileKind{comma: ','}
 	}
 	if fm.needsOffsets() {
-		return nil, &FileError{Path: name, Msg: "Parquet, Arrow and workbooks cannot be read from a stream",
-			Hint: "give the path of a file", Err: ErrFormat}
+		return nil,
+			&FileError{Path: name, Msg: "Parquet, Arrow and workbooks cannot be read from a stream",
+				Hint: "give the path of a file", Err: ErrFormat}
 	}
 	return newReader(name, fm, schema, opts)
 }

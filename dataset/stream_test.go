@@ -29,7 +29,11 @@ type gathered struct {
 }
 
 func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
-	*g = gathered{outcome: outcome{floats: make([][]uint64, len(schema.Columns)), codes: make([][]int32, len(schema.Columns)), stats: *newStats(schema)}}
+	*g = gathered{outcome: outcome{
+		floats: make([][]uint64, len(schema.Columns)),
+		codes:  make([][]int32, len(schema.Columns)),
+		stats:  *newStats(schema),
+	}}
 	for j, c := range schema.Columns {
 		if c.Kind == Category {
 			g.codes[j] = []int32{}
@@ -48,13 +52,15 @@ func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
 				part.codes[j] = slices.Clone(part.codes[j])
 			}
 			return part, b.Text(func(line int, fields []string) error {
-				part.lines, part.fields = append(part.lines, line), append(part.fields, slices.Clone(fields))
+				part.lines, part.fields = append(part.lines, line),
+					append(part.fields, slices.Clone(fields))
 				return nil
 			})
 		},
 		Emit: func(part *gathered) error {
 			for j := range schema.Columns {
-				g.floats[j], g.codes[j] = append(g.floats[j], part.floats[j]...), append(g.codes[j], part.codes[j]...)
+				g.floats[j], g.codes[j] = append(g.floats[j], part.floats[j]...),
+					append(g.codes[j], part.codes[j]...)
 			}
 			g.ids = append(g.ids, part.ids...)
 			g.stats.addStats(&part.stats)
@@ -87,9 +93,12 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 			}
 			var g gathered
 			if from == "file" {
-				err = streamCSV(context.Background(), rd, func(context.Context) io.Reader { return bytes.NewReader(data) }, int64(len(data)), g.consumer(schema))
+				err = streamCSV(context.Background(), rd, func(context.Context) io.Reader {
+					return bytes.NewReader(data)
+				}, int64(len(data)), g.consumer(schema))
 			} else {
-				err = streamCSV(context.Background(), rd, pumpReader(bytes.NewReader(data)), 0, g.consumer(schema))
+				err = streamCSV(context.Background(), rd, pumpReader(bytes.NewReader(data)), 0,
+					g.consumer(schema))
 			}
 			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.end(err)
 		}
@@ -100,15 +109,22 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 // TestBatchText compares the text of batches with the cells read from it, for awkward texts of every kind.
 func TestBatchText(t *testing.T) {
 	texts := []string{
-		"1,2\n3,4\n", "1\n\n\r\n3,4", "\"1,2\n3,4\n", "1,\"2\r\n3,4\r\n", "1,2\r\r\n", "\r", "\"\"\"\",\"\n\"", "a\"b,c\n,\n\n", "\"x\"y,\"z\n\"\n", " \n\t\n",
+		"1,2\n3,4\n", "1\n\n\r\n3,4", "\"1,2\n3,4\n", "1,\"2\r\n3,4\r\n", "1,2\r\r\n", "\r",
+		"\"\"\"\",\"\n\"", "a\"b,c\n,\n\n", "\"x\"y,\"z\n\"\n", " \n\t\n",
 		"\"1\",2\r\r\n", "\x00\n\"\r\n", strings.Repeat("9", 70000) + ",1\n2,3\n", "",
 	}
 	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "b"}}}
 	for _, text := range texts {
 		for _, multiline := range []bool{false, true} {
 			var g gathered
-			opts := ReadOptions{Format: Format{MultilineQuotes: multiline}, Workers: 2, BatchRows: 2, chunk: 16}
-			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text", schema, opts, g.consumer(schema)); err != nil {
+			opts := ReadOptions{
+				Format:    Format{MultilineQuotes: multiline},
+				Workers:   2,
+				BatchRows: 2,
+				chunk:     16,
+			}
+			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text",
+				schema, opts, g.consumer(schema)); err != nil {
 				t.Fatal(err)
 			}
 			var long, short int
@@ -121,12 +137,15 @@ func TestBatchText(t *testing.T) {
 				}
 			}
 			if len(g.fields) != g.stats.Rows || long != g.stats.Long || short != g.stats.Short {
-				t.Errorf("%.40q, multiline %v: %d records, %d long, %d short; the reader has %+v", text, multiline, len(g.fields), long, short, g.stats)
+				t.Errorf("%.40q, multiline %v: %d records, %d long, %d short; the reader has %+v",
+					text, multiline, len(g.fields), long, short, g.stats)
 			}
 		}
 	}
 	var g gathered
-	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"), "text", schema, ReadOptions{BatchRows: 2}, g.consumer(schema)); err != nil || !slices.Equal(g.lines, []int{4, 6, 9}) {
+	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"),
+		"text", schema, ReadOptions{BatchRows: 2}, g.consumer(schema)); err != nil ||
+		!slices.Equal(g.lines, []int{4, 6, 9}) {
 		t.Errorf("lines %v, %v", g.lines, err)
 	}
 }
@@ -139,11 +158,15 @@ func TestStreamDoesNotWait(t *testing.T) {
 		ended := make(chan error)
 		schema := Schema{Columns: []Column{{Name: "a"}}}
 		go func() {
-			ended <- StreamFrom(context.Background(), r, "stdin", schema, ReadOptions{Format: Format{MultilineQuotes: multiline}}, Consumer[float64]{
-				Begin: func(Head) error { return nil },
-				Work:  func(b *Batch) (float64, error) { return b.Table.Float(0)[0], nil },
-				Emit:  func(x float64) error { got <- x; return nil },
-			})
+			ended <- StreamFrom(context.Background(), r, "stdin", schema,
+				ReadOptions{Format: Format{MultilineQuotes: multiline}}, Consumer[float64]{
+					Begin: func(Head) error { return nil },
+					Work:  func(b *Batch) (float64, error) { return b.Table.Float(0)[0], nil },
+					Emit: func(x float64) error {
+						got <- x
+						return nil
+					},
+				})
 		}()
 		_, _ = io.WriteString(w, "a\n")
 		for i := range 5 {
@@ -172,40 +195,51 @@ func TestStreamEnds(t *testing.T) {
 	lines := "a\n" + strings.Repeat("1\n", 40) + "7\n" + strings.Repeat("1\n", 40)
 	blocked, w := io.Pipe()
 	defer w.Close()
-	for name, src := range map[string]io.Reader{"that blocks": io.MultiReader(strings.NewReader(lines), blocked), "that breaks": io.MultiReader(strings.NewReader(lines), iotest.ErrReader(fault))} {
+	for name, src := range map[string]io.Reader{
+		"that blocks": io.MultiReader(strings.NewReader(lines), blocked),
+		"that breaks": io.MultiReader(strings.NewReader(lines), iotest.ErrReader(fault)),
+	} {
 		for _, where := range []string{"work", "emit", "begin", "context"} {
 			if name == "that breaks" && where != "work" {
 				continue
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			emitted := 0
-			err := StreamFrom(ctx, src, "stdin", schema, ReadOptions{Workers: 3, BatchRows: 4}, Consumer[int]{
-				Begin: func(Head) error {
-					if where == "begin" {
-						return fault
-					}
-					return nil
-				},
-				Work: func(b *Batch) (int, error) {
-					if where == "work" && slices.Contains(b.Table.Float(0), 7) {
-						return 0, fault
-					}
-					return b.Table.Len(), nil
-				},
-				Emit: func(n int) error {
-					if emitted += n; where == "emit" && emitted >= 20 {
-						return fault
-					}
-					if where == "context" {
-						cancel()
-					}
-					return nil
-				},
-			})
+			err := StreamFrom(ctx, src, "stdin", schema, ReadOptions{Workers: 3, BatchRows: 4},
+				Consumer[int]{
+					Begin: func(Head) error {
+						if where == "begin" {
+							return fault
+						}
+						return nil
+					},
+					Work: func(b *Batch) (int, error) {
+						if where == "work" && slices.Contains(b.Table.Float(0), 7) {
+							return 0, fault
+						}
+						return b.Table.Len(), nil
+					},
+					Emit: func(n int) error {
+						if emitted += n; where == "emit" && emitted >= 20 {
+							return fault
+						}
+						if where == "context" {
+							cancel()
+						}
+						return nil
+					},
+				})
 			cancel()
-			want := map[string]error{"work": fault, "emit": fault, "begin": fault, "context": context.Canceled}[where]
-			if !errors.Is(err, want) || where == "work" && emitted != 40 || where == "emit" && emitted != 20 {
-				t.Errorf("a source %s, a fault in %s: %v after %d records", name, where, err, emitted)
+			want := map[string]error{
+				"work":    fault,
+				"emit":    fault,
+				"begin":   fault,
+				"context": context.Canceled,
+			}[where]
+			if !errors.Is(err, want) || where == "work" && emitted != 40 ||
+				where == "emit" && emitted != 20 {
+				t.Errorf("a source %s, a fault in %s: %v after %d records", name, where, err,
+					emitted)
 			}
 			src = io.MultiReader(strings.NewReader(lines), blocked)
 		}
@@ -219,11 +253,13 @@ func TestStreamPanics(t *testing.T) {
 			t.Error("the panic is lost")
 		}
 	}()
-	_ = StreamFrom(context.Background(), strings.NewReader("a\n"+strings.Repeat("1\n", 1000)), "stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Workers: 3, BatchRows: 4}, Consumer[int]{
-		Begin: func(Head) error { return nil },
-		Work:  func(*Batch) (int, error) { panic("fault") },
-		Emit:  func(int) error { return nil },
-	})
+	_ = StreamFrom(context.Background(), strings.NewReader("a\n"+strings.Repeat("1\n", 1000)),
+		"stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Workers: 3, BatchRows: 4},
+		Consumer[int]{
+			Begin: func(Head) error { return nil },
+			Work:  func(*Batch) (int, error) { panic("fault") },
+			Emit:  func(int) error { return nil },
+		})
 }
 
 // TestBatchesAreSmall checks that many columns and short lines do not result in a large batch.
@@ -232,14 +268,17 @@ func TestBatchesAreSmall(t *testing.T) {
 	names := make([]string, 1000)
 	for j := range names {
 		names[j] = fmt.Sprintf("c%d", j)
-		schema.Columns = append(schema.Columns, Column{Name: names[j], HasMissing: true, Missing: math.Pi})
+		schema.Columns = append(schema.Columns,
+			Column{Name: names[j], HasMissing: true, Missing: math.Pi})
 	}
 	data := strings.Join(names, ",") + "\n" + strings.Repeat("1\n", 20000)
 	for _, multiline := range []bool{false, true} {
 		var g gathered
-		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema, ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.consumer(schema))
+		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema,
+			ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.consumer(schema))
 		if err != nil || g.stats.Rows != 20000 || g.rows > batchCells/1000 {
-			t.Errorf("multiline %v: %d rows, the largest batch has %d, %v", multiline, g.stats.Rows, g.rows, err)
+			t.Errorf("multiline %v: %d rows, the largest batch has %d, %v", multiline, g.stats.Rows,
+				g.rows, err)
 		}
 	}
 }
@@ -259,19 +298,27 @@ func TestBatchesOfFiles(t *testing.T) {
 				want = append(want, int64(at-1))
 			}
 		}
-		if err := os.Rename(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(50)), filepath.Join(folder, fmt.Sprintf("%d.parquet", f))); err != nil {
+		if err := os.Rename(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(50)),
+			filepath.Join(folder, fmt.Sprintf("%d.parquet", f))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var firsts []int64
 	var cells []float64
-	err := ReadOptions{Workers: 3, BatchRows: 64}.Batches(context.Background(), filepath.Join(folder, "*.parquet"), nil, schema, func(b *Batch) (any, error) { return b, nil }, func(batch any) error {
-		b := batch.(*Batch)
-		firsts, cells = append(firsts, b.First), append(cells, b.Table.Float(0)...)
-		return nil
-	})
+	err := ReadOptions{
+		Workers:   3,
+		BatchRows: 64,
+	}.Batches(context.Background(), filepath.Join(folder, "*.parquet"), nil, schema,
+		func(b *Batch) (any, error) {
+			return b, nil
+		}, func(batch any) error {
+			b := batch.(*Batch)
+			firsts, cells = append(firsts, b.First), append(cells, b.Table.Float(0)...)
+			return nil
+		})
 	if err != nil || !slices.Equal(firsts, want) || len(cells) != at {
-		t.Errorf("%d records, batches from %v, want %d and %v: %v", len(cells), firsts, at, want, err)
+		t.Errorf("%d records, batches from %v, want %d and %v: %v", len(cells), firsts, at, want,
+			err)
 	}
 	for i, x := range cells {
 		if x != float64(i) {
@@ -290,20 +337,26 @@ func TestStreamParquet(t *testing.T) {
 		}
 	}
 	path := writeParquet(t, rows, parquet.MaxRowsPerRowGroup(270), parquet.PageBufferSize(300))
-	schema := Schema{Unit: "i32", Columns: []Column{{Name: "f64"}, {Name: "bool"}, {Name: "text", Kind: Category, Categories: []string{"1", "2"}}}}
+	schema := Schema{
+		Unit: "i32",
+		Columns: []Column{{Name: "f64"}, {Name: "bool"},
+			{Name: "text", Kind: Category, Categories: []string{"1", "2"}}},
+	}
 	for _, batch := range []int{1, 64, 0} {
 		opts := ReadOptions{Workers: 3, BatchRows: batch}
 		want := outcomeOf(Read(context.Background(), path, schema, opts))
 		var g gathered
 		got := g.end(Stream(context.Background(), path, schema, opts, g.consumer(schema)))
 		if !reflect.DeepEqual(got, want) || got.err != "" || g.rows != cmp.Or(batch, 1000) {
-			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows, got.err, want.stats.Rows, want.err)
+			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows,
+				got.err, want.stats.Rows, want.err)
 		}
 	}
 	bad := Schema{Columns: []Column{{Name: "list"}}}
 	_, _, want := Read(context.Background(), path, bad, ReadOptions{})
 	var g gathered
-	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.consumer(bad)); err == nil || err.Error() != want.Error() {
+	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.consumer(bad)); err == nil ||
+		err.Error() != want.Error() {
 		t.Errorf("%v, want %v", err, want)
 	}
 }

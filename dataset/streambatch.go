@@ -25,7 +25,9 @@ func (rd *reader) batchRows() int {
 
 // batchBytes is the number of bytes of text that are examined for a batch. It is exceeded only for a single
 // longer line.
-func (o ReadOptions) batchBytes() int { return min(o.chunkBytes(), 1<<18) }
+func (o ReadOptions) batchBytes() int {
+	return min(o.chunkBytes(), 1<<18)
+}
 
 // lineSegment is whole lines of a stream: the records of a batch, and empty lines.
 type lineSegment struct {
@@ -36,7 +38,9 @@ type lineSegment struct {
 	home  chan []byte // where data is returned to
 }
 
-func (s lineSegment) segmentIndex() int { return s.index }
+func (s lineSegment) segmentIndex() int {
+	return s.index
+}
 
 // lineCutter splits a stream into segments.
 type lineCutter struct {
@@ -124,7 +128,13 @@ func (c *lineCutter) sendSegment(ctx context.Context, data []byte, lines int) er
 	}
 	select {
 	case buf := <-home:
-		seg := lineSegment{index: c.index, data: append(buf[:0], data...), line: c.line, done: *c.done, home: home}
+		seg := lineSegment{
+			index: c.index,
+			data:  append(buf[:0], data...),
+			line:  c.line,
+			done:  *c.done,
+			home:  home,
+		}
 		select {
 		case c.out <- seg:
 		case <-ctx.Done():
@@ -146,7 +156,13 @@ func (s lineSegment) parseBatch(rd *reader, st *store, room *slab) *Batch {
 	}
 	st.nextBatch(room.subSlab(0, rows), newStats(rd.schema))
 	st.parseLines(s.data)
-	return &Batch{Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, First: -1, text: lineText{s, st}}
+	return &Batch{
+		Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)),
+		Stats: st.stats,
+		Done:  s.done,
+		First: -1,
+		text:  lineText{s, st},
+	}
 }
 
 // lineText is the text of a segment.
@@ -171,7 +187,9 @@ func (t lineText) eachRecord(do func(line int, fields []string) error) error {
 
 // slowBatches reads the remaining records one after the other, if they do not end with lines. A batch ends
 // where reading the next record may block.
-func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layout, read *counter, to Consumer[T]) error {
+func slowBatches[T any](
+	ctx context.Context, rd *reader, recs records, lay layout, read *counter, to Consumer[T],
+) error {
 	var waits func() bool
 	switch r := recs.(type) {
 	case *quotedRecords:
@@ -188,7 +206,13 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	var kept keptText
 	flush := func() error {
 		st.dst = whole.subSlab(0, len(kept.fields))
-		b := &Batch{Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, First: -1, text: &kept}
+		b := &Batch{
+			Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)),
+			Stats: st.stats,
+			Done:  read.n,
+			First: -1,
+			text:  &kept,
+		}
 		result, err := to.Work(b)
 		if err == nil {
 			err = to.Emit(result)

@@ -20,10 +20,14 @@ type parquetSegment struct {
 	first int64 // number of records of the table before it
 }
 
-func (s parquetSegment) segmentIndex() int { return s.index }
+func (s parquetSegment) segmentIndex() int {
+	return s.index
+}
 
 // streamParquet is Stream for Parquet.
-func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T]) error {
+func streamParquet[T any](
+	ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T],
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -57,7 +61,14 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 		func() error { return t.sendBatches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.newBatchTable(rd.schema, s.words), Stats: s.stats, Done: s.done, First: s.first, lasts: true})
+				return to.Work(
+					&Batch{
+						Table: s.cells.newBatchTable(rd.schema, s.words),
+						Stats: s.stats,
+						Done:  s.done,
+						First: s.first,
+						lasts: true,
+					})
 			}
 		},
 		func(s parquetSegment, result T) error {
@@ -73,7 +84,9 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 
 // sendBatches sends the rows of all groups to out. A batch may contain the end of one group and the start of
 // the next.
-func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
+func (t *parquetTable) sendBatches(
+	ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment,
+) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // number of rows of the next batch
 	s := parquetSegment{}
@@ -99,7 +112,9 @@ func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <
 		if of := t.rd.opts.Groups; of[1] > 0 && (g < of[0] || g >= of[1]) {
 			continue
 		}
-		if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error { return c.open(g, left) }); err != nil {
+		if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error {
+			return c.open(g, left)
+		}); err != nil {
 			return t.pageError(ctx, err)
 		}
 		for left > 0 {
@@ -114,7 +129,9 @@ func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <
 			n := int(min(left, int64(next-rows)))
 			to := s.room.subSlab(rows, rows+n)
 			begins := rows == 0
-			if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
+			if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error {
+				return c.fill(to, s.stats, begins)
+			}); err != nil {
 				return t.pageError(ctx, err)
 			}
 			left -= int64(n)
@@ -146,8 +163,12 @@ func (t *parquetTable) wordLists(cursors []cursor) [][]string {
 }
 
 // forEachCursor calls do for all cursors, in parallel: each has its own column of the cells and of the counts.
-func forEachCursor(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
-	return runTasks(ctx, opts.workerCount(), len(cursors), func(_, k int) error { return do(cursors[k]) })
+func forEachCursor(
+	ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error,
+) error {
+	return runTasks(ctx, opts.workerCount(), len(cursors), func(_, k int) error {
+		return do(cursors[k])
+	})
 }
 
 // cursor reads a column from the first row to the last.
@@ -176,11 +197,24 @@ func (t *parquetTable) newCursors(ctx context.Context) (all []cursor, err error)
 	for k, c := range columns {
 		switch target := targets[k]; {
 		case target == unitField:
-			all = append(all, &cellCursor[uint64]{unitCells(c, t.rd.opts.unitNamer()), target, func(s slab) []uint64 { return s.ids }})
+			all = append(all,
+				&cellCursor[uint64]{unitCells(c, t.rd.opts.unitNamer()), target,
+					func(s slab) []uint64 {
+						return s.ids
+					}})
 		case t.rd.cols[target].kind == Numeric:
-			all = append(all, batchCursor(&cellCursor[float64]{t.readNumbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
+			all = append(all,
+				batchCursor(
+					&cellCursor[float64]{t.readNumbers(c, target), target, func(s slab) []float64 {
+						return s.floats[target]
+					}}))
 		default:
-			all = append(all, batchCursor(&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }}))
+			all = append(all,
+				batchCursor(
+					&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target,
+						func(s slab) []int32 {
+							return s.codes[target]
+						}}))
 		}
 	}
 	return all, nil
@@ -204,7 +238,9 @@ func (c *cellCursor[T]) open(group int, rows int64) error {
 	return c.cells.openGroup(group, rows)
 }
 
-func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
+func (c *cellCursor[T]) reads() (int, *wordReader) {
+	return c.target, c.words
+}
 
 // fill reads the column of to, which may be the start of a batch.
 func (c *cellCursor[T]) fill(to slab, stats *Stats, begins bool) error {

@@ -39,7 +39,8 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	wg := parallel.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
-		if err := c.cutStream(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
+		if err := c.cutStream(within,
+			&lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
 			cancel(err)
 		}
 	})
@@ -223,7 +224,9 @@ func (c *cutter) takeBuffer(ctx context.Context) ([]byte, error) {
 // fillBuffer reads until buf is full and holds a newline, growing it if a line is longer, or until the stream ends.
 // buf[:cut] is whole lines. Before it grows buf it waits until the last grown buffer has been processed, so
 // that the memory for long lines does not grow with the number of workers.
-func (c *cutter) fillBuffer(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended, long bool, err error) {
+func (c *cutter) fillBuffer(
+	ctx context.Context, src io.Reader, buf []byte,
+) (full []byte, cut int, ended, long bool, err error) {
 	for {
 		if len(buf) == cap(buf) {
 			if cut = bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {

@@ -46,13 +46,20 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 		return nil, err
 	}
 	if len(cols) != len(schema.Columns) {
-		return nil, fmt.Errorf("%w: %d columns of data for %d declared", ErrSchema, len(cols), len(schema.Columns))
+		return nil,
+			fmt.Errorf("%w: %d columns of data for %d declared", ErrSchema, len(cols),
+				len(schema.Columns))
 	}
 	if schema.Unit != "" && ids == nil {
-		return nil, fmt.Errorf("%w: the unit column %q needs the identity of every record", ErrSchema, schema.Unit)
+		return nil,
+			fmt.Errorf("%w: the unit column %q needs the identity of every record", ErrSchema,
+				schema.Unit)
 	}
 	if schema.Unit == "" && hasRepeats(ids) {
-		return nil, fmt.Errorf("%w: two records have one identity; name the unit column, or give each its own", ErrSchema)
+		return nil,
+			fmt.Errorf(
+				"%w: two records have one identity; name the unit column, or give each its own",
+				ErrSchema)
 	}
 	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
 	for j := range cols {
@@ -210,14 +217,20 @@ func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 }
 
 // Len returns the number of records. Under add-remove neighbours it is private.
-func (t *Table) Len() int { return t.rows }
+func (t *Table) Len() int {
+	return t.rows
+}
 
 // Schema returns the declared columns. The result must not be modified.
-func (t *Table) Schema() Schema { return t.schema }
+func (t *Table) Schema() Schema {
+	return t.schema
+}
 
 // Float returns numeric column j, one value per record in the column's own units,
 // NaN where missing; nil for a category column. It must not be modified.
-func (t *Table) Float(j int) []float64 { return t.floatColumn(j) }
+func (t *Table) Float(j int) []float64 {
+	return t.floatColumn(j)
+}
 
 // Codes returns category column j: positions in Column.Categories, or
 // len(Categories) for any other cell; nil for a numeric column. It must not be
@@ -232,7 +245,9 @@ func (t *Table) Codes(j int) []int32 {
 
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
 // len(Categories)+1.
-func (t *Table) Labels(j int) []int32 { return t.codeColumn(j) }
+func (t *Table) Labels(j int) []int32 {
+	return t.codeColumn(j)
+}
 
 // tellsMissing reports whether the codes of column j distinguish missing cells from others. Without categories
 // the codes are positions in a list of texts that were not resolved yet.
@@ -259,7 +274,11 @@ func (t *Table) ID(i int) uint64 {
 }
 
 // All returns the view of every row and column.
-func (t *Table) All() View { return View{table: t, all: true} }
+func (t *Table) All() View {
+	return View{table: t, all: true}
+}
 
 // Select returns the view of the given rows; see [View.Select].
-func (t *Table) Select(rows []int32) View { return t.All().Select(rows) }
+func (t *Table) Select(rows []int32) View {
+	return t.All().Select(rows)
+}

@@ -16,19 +16,36 @@ func TestSchemaValidate(t *testing.T) {
 		want   string // part of the message; "" when valid
 	}{
 		{"empty", Schema{}, ""},
-		{"plain", Schema{Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", ""}}}}, ""},
-		{"range", Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: -1, Upper: 1, HasMissing: true}}}, ""},
+		{"plain",
+			Schema{Columns: []Column{{Name: "a"},
+				{Name: "b", Kind: Category, Categories: []string{"x", ""}}}}, ""},
+		{"range",
+			Schema{Columns: []Column{{
+				Name:       "a",
+				Ranged:     true,
+				Lower:      -1,
+				Upper:      1,
+				HasMissing: true,
+			}}}, ""},
 		{"no name", Schema{Columns: []Column{{}}}, "column 1 has no name"},
 		{"twice", Schema{Columns: []Column{{Name: "a"}, {Name: "a"}}}, `"a" is declared twice`},
 		{"unit is a column", Schema{Columns: []Column{{Name: "a"}}, Unit: "a"}, "privacy unit"},
 		{"kind", Schema{Columns: []Column{{Name: "a", Kind: 7}}}, "unknown kind"},
-		{"infinite bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Upper: inf}}}, "not finite"},
-		{"NaN bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: nan}}}, "not finite"},
+		{"infinite bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Upper: inf}}},
+			"not finite"},
+		{"NaN bound", Schema{Columns: []Column{{Name: "a", Ranged: true, Lower: nan}}},
+			"not finite"},
 		{"empty range", Schema{Columns: []Column{{Name: "a", Ranged: true}}}, "not below"},
-		{"NaN missing", Schema{Columns: []Column{{Name: "a", HasMissing: true, Missing: nan}}}, "missing value"},
-		{"ranged category", Schema{Columns: []Column{{Name: "a", Kind: Category, HasMissing: true}}}, "is a category"},
-		{"categories of a number", Schema{Columns: []Column{{Name: "a", Categories: []string{"x"}}}}, "is numeric"},
-		{"category twice", Schema{Columns: []Column{{Name: "a", Kind: Category, Categories: []string{"x", " x"}}}}, "twice"},
+		{"NaN missing", Schema{Columns: []Column{{Name: "a", HasMissing: true, Missing: nan}}},
+			"missing value"},
+		{"ranged category",
+			Schema{Columns: []Column{{Name: "a", Kind: Category, HasMissing: true}}},
+			"is a category"},
+		{"categories of a number",
+			Schema{Columns: []Column{{Name: "a", Categories: []string{"x"}}}}, "is numeric"},
+		{"category twice",
+			Schema{Columns: []Column{{Name: "a", Kind: Category, Categories: []string{"x", " x"}}}},
+			"twice"},
 	} {
 		err := c.schema.Validate()
 		switch {
@@ -63,7 +80,8 @@ func TestNewTableTotalRules(t *testing.T) {
 	equalFloats(t, "plain", table.Float(0), []float64{1, nan, nan, nan})
 	equalFloats(t, "declared", table.Float(1), []float64{1, -7, -7, -7})
 	equalFloats(t, "the caller's slice", in, []float64{1, nan, math.Inf(1), math.Inf(-1)})
-	if got := table.Codes(2); got[0] != 0 || got[1] != 1 || got[2] != 2 || got[3] != 2 || codes[2] != 5 {
+	if got := table.Codes(2); got[0] != 0 || got[1] != 1 || got[2] != 2 || got[3] != 2 ||
+		codes[2] != 5 {
 		t.Errorf("codes %v from %v", got, codes)
 	}
 	if table.Len() != 4 || table.ID(3) != 3 || table.Float(2) != nil || table.Codes(0) != nil {
@@ -75,7 +93,9 @@ func TestNewTableRefusesShapes(t *testing.T) {
 	num := Schema{Columns: []Column{{Name: "a"}, {Name: "b"}}}
 	two := []float64{1, 2}
 	for name, f := range map[string]func() (*Table, error){
-		"column count": func() (*Table, error) { return NewTable(num, []ColumnData{{Floats: two}}, nil) },
+		"column count": func() (*Table, error) {
+			return NewTable(num, []ColumnData{{Floats: two}}, nil)
+		},
 		"row count": func() (*Table, error) {
 			return NewTable(num, []ColumnData{{Floats: two}, {Floats: two[:1]}}, nil)
 		},
@@ -98,7 +118,8 @@ func TestNewTableRefusesShapes(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrSchema", name, err)
 		}
 	}
-	if table, err := NewTable(Schema{}, nil, []uint64{4, 5}); err != nil || table.Len() != 2 || table.ID(1) != 5 {
+	if table, err := NewTable(Schema{}, nil, []uint64{4, 5}); err != nil || table.Len() != 2 ||
+		table.ID(1) != 5 {
 		t.Errorf("a table without columns: %v", err)
 	}
 }
@@ -125,7 +146,8 @@ func equalFloats(t *testing.T, what string, got, want []float64) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
 	}
 	for i := range got {
-		if math.Float64bits(got[i]) != math.Float64bits(want[i]) && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) &&
+			!(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
 			t.Errorf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}

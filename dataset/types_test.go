@@ -35,34 +35,73 @@ var (
 // typesOfArrow lists every column of values.arrow.
 func typesOfArrow() map[string]typed {
 	whole := func(a, b float64) typed {
-		return typed{numbers: [2]float64{a, b}, texts: [2]string{fmt.Sprint(a), fmt.Sprint(b)}, days: noes}
+		return typed{
+			numbers: [2]float64{a, b},
+			texts:   [2]string{fmt.Sprint(a), fmt.Sprint(b)},
+			days:    noes,
+		}
 	}
-	text := func(a, b string) typed { return typed{numbers: noes, texts: [2]string{a, b}, days: noes} }
+	text := func(a, b string) typed {
+		return typed{numbers: noes, texts: [2]string{a, b}, days: noes}
+	}
 	stamp := func(a, b string, d, e float64) typed {
 		return typed{numbers: noes, texts: [2]string{a, b}, days: [2]float64{d, e}}
 	}
 	none := typed{numbers: noes, days: noes}
 	refused := typed{refused: true}
 	real := typed{numbers: [2]float64{1.5, -.1}, texts: [2]string{"1.5", "-0.1"}, days: noes}
-	decimal := typed{numbers: [2]float64{1.25, -.001}, texts: [2]string{"1.250", "-0.001"}, days: noes}
+	decimal := typed{
+		numbers: [2]float64{1.25, -.001},
+		texts:   [2]string{"1.250", "-0.001"},
+		days:    noes,
+	}
 	out := map[string]typed{
-		"null": none, "bool": {numbers: [2]float64{1, 0}, texts: [2]string{"true", "false"}, days: noes},
-		"int64":   {numbers: [2]float64{-1, 1 << 53}, texts: [2]string{"-1", "9007199254740992"}, days: noes},
-		"uint64":  {numbers: [2]float64{1, 1 << 64}, texts: [2]string{"1", "18446744073709551615"}, days: noes},
+		"null": none,
+		"bool": {numbers: [2]float64{1, 0}, texts: [2]string{"true", "false"}, days: noes},
+		"int64": {
+			numbers: [2]float64{-1, 1 << 53},
+			texts:   [2]string{"-1", "9007199254740992"},
+			days:    noes,
+		},
+		"uint64": {
+			numbers: [2]float64{1, 1 << 64},
+			texts:   [2]string{"1", "18446744073709551615"},
+			days:    noes,
+		},
 		"float16": {numbers: [2]float64{1.5, -.25}, texts: [2]string{"1.5", "-0.25"}, days: noes},
-		"float32": {numbers: [2]float64{1.5, float64(float32(-.1))}, texts: [2]string{"1.5", "-0.10000000149011612"}, days: noes},
-		"float64": real, "decimal32": decimal, "decimal64": decimal, "decimal128": decimal, "decimal256": decimal,
-		"date32": stamp("2024-02-29", "2024-02-29", day, day), "date64": stamp("2024-02-29", "2024-02-29", day, day),
-		"time32": text("13:30:15", "13:30:15"), "time64": text("13:30:15", "13:30:15"),
-		"zone":     stamp("2024-02-29 08:30:15-05:00", "2024-07-01 02:00:00-04:00", at-5/24., late-4/24.),
-		"offset":   stamp("2024-02-29 15:30:15+02:00", "2024-07-01 08:00:00+02:00", at+2/24., late+2/24.),
-		"duration": whole(90, 0), "string": text("x", "a, b"), "large_string": text("x", "a, b"), "binary": text("x", "a, b"),
-		"large_binary": text("x", "a, b"), "uuid": text("00000000-0000-0000-0000-000000000001", "12345678-9abc-def0-1122-334455667788"),
-		"dictionary": text("x", "a, b"), "dictionary_int": whole(7, 8), "fixed": refused, "list": refused, "struct": refused,
-		"string_view": text("x", "a text that is longer than a view"), "binary_view": text("x", "a text that is longer than a view"),
-		"decimal_thousands": whole(2000, -3000), "bool8": {numbers: [2]float64{1, 0}, texts: [2]string{"true", "false"}, days: noes},
-		"dictionary_null": none, "dictionary_one_null": none, "runs": real, "runs_text": text("x", "a, b"), "runs_null": none,
-		"interval": refused, "map": refused, "fixed_list": refused, "list_view": refused, "large_list": refused, "unknown_zone": refused,
+		"float32": {
+			numbers: [2]float64{1.5, float64(float32(-.1))},
+			texts:   [2]string{"1.5", "-0.10000000149011612"},
+			days:    noes,
+		},
+		"float64": real, "decimal32": decimal, "decimal64": decimal, "decimal128": decimal,
+		"decimal256": decimal,
+		"date32":     stamp("2024-02-29", "2024-02-29", day, day),
+		"date64":     stamp("2024-02-29", "2024-02-29", day, day),
+		"time32":     text("13:30:15", "13:30:15"), "time64": text("13:30:15", "13:30:15"),
+		"zone": stamp("2024-02-29 08:30:15-05:00", "2024-07-01 02:00:00-04:00", at-5/24.,
+			late-4/24.),
+		"offset": stamp("2024-02-29 15:30:15+02:00", "2024-07-01 08:00:00+02:00", at+2/24.,
+			late+2/24.),
+		"duration": whole(90, 0), "string": text("x", "a, b"), "large_string": text("x", "a, b"),
+		"binary":       text("x", "a, b"),
+		"large_binary": text("x", "a, b"),
+		"uuid": text("00000000-0000-0000-0000-000000000001",
+			"12345678-9abc-def0-1122-334455667788"),
+		"dictionary": text("x", "a, b"), "dictionary_int": whole(7, 8), "fixed": refused,
+		"list": refused, "struct": refused,
+		"string_view":       text("x", "a text that is longer than a view"),
+		"binary_view":       text("x", "a text that is longer than a view"),
+		"decimal_thousands": whole(2000, -3000),
+		"bool8": {
+			numbers: [2]float64{1, 0},
+			texts:   [2]string{"true", "false"},
+			days:    noes,
+		},
+		"dictionary_null": none, "dictionary_one_null": none, "runs": real,
+		"runs_text": text("x", "a, b"), "runs_null": none,
+		"interval": refused, "map": refused, "fixed_list": refused, "list_view": refused,
+		"large_list": refused, "unknown_zone": refused,
 		"last": whole(1, 2),
 	}
 	for _, name := range []string{"int8", "uint8", "int16", "uint16", "int32", "uint32"} {
@@ -78,7 +117,8 @@ func typesOfArrow() map[string]typed {
 // are integers.
 func typesOfParquet() map[string]typed {
 	out := typesOfArrow()
-	for _, name := range []string{"string_view", "binary_view", "decimal_thousands", "bool8", "dictionary_null", "dictionary_one_null", "runs", "runs_text",
+	for _, name := range []string{"string_view", "binary_view", "decimal_thousands", "bool8",
+		"dictionary_null", "dictionary_one_null", "runs", "runs_text",
 		"runs_null", "interval", "map", "fixed_list", "list_view", "large_list", "unknown_zone"} {
 		delete(out, name)
 	}
@@ -127,7 +167,8 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 		Emit: func(shown []string) error {
 			for _, s := range shown {
 				if rows++; whole != nil && s != shownCell(whole, at) {
-					t.Errorf("%s, %q: row %d is %s of a stream, and %s of a table", path, c.Name, at+1, s, shownCell(whole, at))
+					t.Errorf("%s, %q: row %d is %s of a stream, and %s of a table", path, c.Name,
+						at+1, s, shownCell(whole, at))
 				}
 				at++
 			}
@@ -158,7 +199,11 @@ func shownCell(t *Table, row int) string {
 // column is readable depends only on its type: columns without a value, and files without a row, a batch or a
 // row group, are accepted or rejected like others.
 func TestTypes(t *testing.T) {
-	for suffix, want := range map[string]map[string]typed{".arrow": typesOfArrow(), ".arrows": typesOfArrow(), ".parquet": typesOfParquet()} {
+	for suffix, want := range map[string]map[string]typed{
+		".arrow":   typesOfArrow(),
+		".arrows":  typesOfArrow(),
+		".parquet": typesOfParquet(),
+	} {
 		files := []string{"values", "nulls", "rows0", "batches0"}
 		if suffix == ".parquet" {
 			files[3] = "groups0"
@@ -188,7 +233,11 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"int96.parquet", "int96-nulls.parquet", "int96-rows0.parquet"} {
-		c := typed{numbers: [2]float64{1709213415e9, 1719813600e9}, texts: [2]string{"1709213415000000000", "1719813600000000000"}, days: [2]float64{at, late}}
+		c := typed{
+			numbers: [2]float64{1709213415e9, 1719813600e9},
+			texts:   [2]string{"1709213415000000000", "1719813600000000000"},
+			days:    [2]float64{at, late},
+		}
 		rows := 3
 		switch file {
 		case "int96-nulls.parquet":
@@ -206,7 +255,8 @@ func TestTypes(t *testing.T) {
 // checkTyped compares a column of a file with the expected cells.
 func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	t.Helper()
-	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true}, {Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
+	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true},
+		{Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
 	for way, c := range ways {
 		got, err := columnOf(t, path, c)
 		checked := ReadOptions{}.CheckColumns(t.Context(), path, Schema{Columns: []Column{c}})
@@ -244,7 +294,8 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 				}
 			}
 			if shown != wanted && !(way == 2 && math.Abs(got.Float(0)[row]-want.days[k]) < 1e-9) {
-				t.Errorf("%s, %q, way %d: row %d is %s, want %s", path, name, way, row+1, shown, wanted)
+				t.Errorf("%s, %q, way %d: row %d is %s, want %s", path, name, way, row+1, shown,
+					wanted)
 			}
 		}
 	}
@@ -266,7 +317,10 @@ func TestZones(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.IndexFunc(want.Float(0), math.IsNaN) != 1 || !slices.ContainsFunc(want.Float(0), func(x float64) bool { return x == x }) {
+			if slices.IndexFunc(want.Float(0), math.IsNaN) != 1 ||
+				!slices.ContainsFunc(want.Float(0), func(x float64) bool {
+					return x == x
+				}) {
 				t.Errorf("%s: %v", file, want.Float(0))
 			}
 			typed, err := filepath.Glob(strings.TrimSuffix(file, ".csv") + ".*")

@@ -161,7 +161,9 @@ func (v View) Len() int {
 }
 
 // Table returns the table behind the view.
-func (v View) Table() *Table { return v.table }
+func (v View) Table() *Table {
+	return v.table
+}
 
 // Schema returns the declarations of the view's columns, in the view's order.
 // The result must not be modified.
@@ -180,7 +182,9 @@ func (v View) Schema() Schema {
 }
 
 // ID returns the identity of the view's k-th row; see [Table.ID].
-func (v View) ID(k int) uint64 { return v.table.ID(int(v.tableRow(k))) }
+func (v View) ID(k int) uint64 {
+	return v.table.ID(int(v.tableRow(k)))
+}
 
 // Block returns rows [lo, hi) of the view.
 func (v View) Block(lo, hi int) Block {

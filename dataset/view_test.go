@@ -49,22 +49,31 @@ func mustPanic(t *testing.T, what string, f func()) {
 func TestRecode(t *testing.T) {
 	table := countingTable(t, 10)
 	v := table.Select([]int32{1, 3, 4, 9}).Columns([]int{2, 0})
-	w := v.Recode(0, Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1}, []float64{-1, 1, 0, .5})
+	w := v.Recode(0, Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1},
+		[]float64{-1, 1, 0, .5})
 	equalFloats(t, "recoded", w.Block(0, 4).Float(0, nil), []float64{1, -1, 1, -1})
 	equalFloats(t, "beside it", w.Block(0, 4).Float(1, nil), []float64{1, 3, 4, 9})
-	if c := w.Schema().Columns[0]; c.Kind != Numeric || !c.Ranged || w.Block(0, 4).Codes(0, nil) != nil || w.ID(2) != 104 {
+	if c := w.Schema().Columns[0]; c.Kind != Numeric || !c.Ranged ||
+		w.Block(0, 4).Codes(0, nil) != nil || w.ID(2) != 104 {
 		t.Errorf("the recoded column is %+v", c)
 	}
-	if c := v.Schema().Columns[0]; c.Kind != Category || v.Block(0, 1).Codes(0, nil) == nil || table.Codes(2) == nil {
+	if c := v.Schema().Columns[0]; c.Kind != Category || v.Block(0, 1).Codes(0, nil) == nil ||
+		table.Codes(2) == nil {
 		t.Error("the table behind the view changed")
 	}
-	other, err := NewTable(Schema{Columns: []Column{{Name: "c", Kind: Category, Categories: []string{"a"}}}}, []ColumnData{{Codes: []int32{0, 1, 99, -5}}}, nil)
+	other, err := NewTable(
+		Schema{Columns: []Column{{Name: "c", Kind: Category, Categories: []string{"a"}}}},
+		[]ColumnData{{Codes: []int32{0, 1, 99, -5}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	equalFloats(t, "outside the list", other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(0, nil), []float64{2, math.NaN(), math.NaN(), math.NaN()})
+	equalFloats(t, "outside the list",
+		other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(0,
+			nil), []float64{2, math.NaN(), math.NaN(), math.NaN()})
 	mustPanic(t, "a number", func() { table.All().Recode(0, Column{Name: "i"}, []float64{1}) })
-	mustPanic(t, "too few values", func() { table.All().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3}) })
+	mustPanic(t, "too few values", func() {
+		table.All().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3})
+	})
 }
 
 func TestSelect(t *testing.T) {
@@ -111,11 +120,14 @@ func TestMarked(t *testing.T) {
 				t.Fatalf("%d of %d rows, want %d", got.Len(), n, v.Len())
 			}
 			if len(rows) > 0 {
-				equalFloats(t, "marked", got.Block(0, len(rows)).Float(0, nil), v.Block(0, len(rows)).Float(0, nil))
+				equalFloats(t, "marked", got.Block(0, len(rows)).Float(0, nil),
+					v.Block(0, len(rows)).Float(0, nil))
 			}
 		}
 	}
-	mustPanic(t, "a part", func() { countingTable(t, 9).Select([]int32{1, 2}).Marked(make([]byte, 2), nil) })
+	mustPanic(t, "a part", func() {
+		countingTable(t, 9).Select([]int32{1, 2}).Marked(make([]byte, 2), nil)
+	})
 }
 
 func TestColumns(t *testing.T) {
@@ -182,7 +194,8 @@ func TestSplitIsAPartition(t *testing.T) {
 			rt.Fatalf("%d records dealt, %d coins asked, of %d", len(seen), len(asked), n)
 		}
 	})
-	mustPanic(t, "coin", func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) })
+	mustPanic(t, "coin",
+		func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) })
 }
 
 func TestPartIsASplit(t *testing.T) {
@@ -193,17 +206,22 @@ func TestPartIsASplit(t *testing.T) {
 		}
 		sides := rapid.SliceOfN(rapid.Uint8Range(0, 1), v.Len(), v.Len()).Draw(rt, "sides")
 		next := 0
-		want := v.Split(2, func(uint64) int { next++; return int(sides[next-1]) })
+		want := v.Split(2, func(uint64) int {
+			next++
+			return int(sides[next-1])
+		})
 		first, second := v.Part(sides)
 		var marks, others [8]byte
 		v.MarkSides(sides, marks[:], others[:])
 		for p, got := range []View{first, second} {
 			var mark [8]byte
 			if got.Mark(mark[:]); mark != [2][8]byte{marks, others}[p] {
-				rt.Fatalf("part %d has the marks %v, and those by sides are %v and %v", p, mark, marks, others)
+				rt.Fatalf("part %d has the marks %v, and those by sides are %v and %v", p, mark,
+					marks, others)
 			}
 			if got.Len() != want[p].Len() || !slices.Equal(got.mask, want[p].mask) {
-				rt.Fatalf("part %d has %d records and the mask %v, want %d and %v", p, got.Len(), got.mask, want[p].Len(), want[p].mask)
+				rt.Fatalf("part %d has %d records and the mask %v, want %d and %v", p, got.Len(),
+					got.mask, want[p].Len(), want[p].mask)
 			}
 			for k := range got.Len() {
 				if got.ID(k) != want[p].ID(k) {
@@ -218,7 +236,8 @@ func TestPartIsASplit(t *testing.T) {
 
 func TestCompactKeepsIdentities(t *testing.T) {
 	c := countingTable(t, 9).Select([]int32{2, 5}).Columns([]int{2, 0}).Compact()
-	if c.Len() != 2 || c.ID(1) != 105 || c.Codes(0)[1] != 2 || c.Float(1)[0] != 2 || c.Schema().Columns[0].Name != "mod" {
+	if c.Len() != 2 || c.ID(1) != 105 || c.Codes(0)[1] != 2 || c.Float(1)[0] != 2 ||
+		c.Schema().Columns[0].Name != "mod" {
 		t.Error("the copy differs from the view")
 	}
 }

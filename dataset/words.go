@@ -51,12 +51,22 @@ type words struct {
 }
 
 func newWords(c *Column) *words {
-	return &words{rule: c.TextRule, labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
+	return &words{
+		rule:   c.TextRule,
+		labels: c.Labels,
+		codes:  map[string]int32{"": noWord},
+		list:   []string{""},
+	}
 }
 
 // newEmpty returns a list for the same column.
 func (w *words) newEmpty() *words {
-	return &words{rule: w.rule, labels: w.labels, codes: map[string]int32{"": noWord}, list: []string{""}}
+	return &words{
+		rule:   w.rule,
+		labels: w.labels,
+		codes:  map[string]int32{"": noWord},
+		list:   []string{""},
+	}
 }
 
 // isMissing reports whether a normalised text is a missing value.
@@ -88,10 +98,14 @@ type wordReader struct {
 	pinned int // for a reader of batches: number of list entries that keep their codes
 }
 
-func (w *words) newReader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
+func (w *words) newReader() *wordReader {
+	return &wordReader{all: w, seen: map[string]int32{}}
+}
 
 // useOwnList gives the reader a list of its own, which is replaced now and then; see [wordReader.renew].
-func (r *wordReader) useOwnList() { r.all = r.all.newEmpty() }
+func (r *wordReader) useOwnList() {
+	r.all = r.all.newEmpty()
+}
 
 // renewList replaces the list, except for the pinned texts, if it has become long. Memory thus holds the texts of
 // some batches rather than of the whole file. It is called between two batches, each of which keeps the list
@@ -155,11 +169,15 @@ func (r *wordReader) readCategory(text string) (int32, class) {
 }
 
 // readText reads a cell of a numeric column that contains text but no number.
-func (r *wordReader) readText(text string) float64 { return boxWord(r.codeOf([]byte(cell.Trim(text)))) }
+func (r *wordReader) readText(text string) float64 {
+	return boxWord(r.codeOf([]byte(cell.Trim(text))))
+}
 
 // isBoolean reports whether a cell is a boolean spelled in letters, which can be read as 1 and 0. In a column
 // that may hold text categories it is text: models treat two categories better than two numbers.
-func isBoolean(text string) bool { return cell.BooleanWord(cell.Trim(text)) != "" }
+func isBoolean(text string) bool {
+	return cell.BooleanWord(cell.Trim(text)) != ""
+}
 
 // wordReaders makes readers for the columns that keep text categories.
 func wordReaders(cols []column) []*wordReader {
@@ -176,7 +194,9 @@ func wordReaders(cols []column) []*wordReader {
 // is unaware of text categories reads a missing cell.
 const wordBits = 0x7ff8_7764_0000_0000
 
-func boxWord(k int32) float64 { return math.Float64frombits(wordBits | uint64(uint32(k))) }
+func boxWord(k int32) float64 {
+	return math.Float64frombits(wordBits | uint64(uint32(k)))
+}
 
 // unboxWord returns the code of the text category that a number represents, and noText for any other number.
 func unboxWord(x float64) int32 {
@@ -188,11 +208,15 @@ func unboxWord(x float64) int32 {
 
 // IsText reports whether a cell of a numeric column with [Column.Found] or [Column.TellsText] contains text but
 // no number. Such a cell is a NaN, as is a missing cell.
-func IsText(x float64) bool { return unboxWord(x) != noText }
+func IsText(x float64) bool {
+	return unboxWord(x) != noText
+}
 
 // WordCode returns the position of a cell's text in the list of text categories of its column, and whether the
 // cell [IsText].
-func WordCode(x float64) (int32, bool) { return unboxWord(x), IsText(x) }
+func WordCode(x float64) (int32, bool) {
+	return unboxWord(x), IsText(x)
+}
 
 // wordsOf makes a list of text categories for every column that needs one.
 func wordsOf(s Schema) []*words {
@@ -237,7 +261,9 @@ func (t *Table) Data(j int) ColumnData {
 
 // Words returns the list that the codes of column j index, if it has [Column.Found]. The first entry represents
 // text that cannot be a category. Words returns nil for any other column.
-func (t *Table) Words(j int) []string { return t.words[j] }
+func (t *Table) Words(j int) []string {
+	return t.words[j]
+}
 
 // CodesOf returns the codes of cells with these texts in a category column. A text that is not listed may be
 // another spelling of a listed one, as in a table of new records. See [Column.MissingCode] for cells without
@@ -285,7 +311,8 @@ func (t *Table) wordCode(j, row int) int32 {
 func (v View) Resolve(as []Column) View {
 	t := *v.table
 	t.schema.Columns = slices.Clone(t.schema.Columns)
-	t.floats, t.codes, t.words = slices.Clone(t.floats), slices.Clone(t.codes), slices.Clone(t.words)
+	t.floats, t.codes, t.words = slices.Clone(t.floats), slices.Clone(t.codes),
+		slices.Clone(t.words)
 	for k, c := range as {
 		j := v.tableColumn(k)
 		if !v.table.schema.Columns[j].Found {

@@ -19,14 +19,17 @@ import (
 
 // wordSchema has a text column, a column that may be numeric or text, and a numeric column.
 func wordSchema() Schema {
-	return Schema{Columns: []Column{{Name: "a", Kind: Category, Other: true, Found: true}, {Name: "b", Found: true}, {Name: "c"}}}
+	return Schema{Columns: []Column{{Name: "a", Kind: Category, Other: true, Found: true},
+		{Name: "b", Found: true}, {Name: "c"}}}
 }
 
 // wordCells are cells with blanks, quotes, other alphabets, markers of missing values, numbers, overlong texts
 // and unprintable texts.
 var wordCells = []string{
-	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5", "007", "inf", "0x1p4", "45 yrs",
-	strings.Repeat("x", longestWord), strings.Repeat("x", longestWord+1), "bell\a", "\xff", "zero\u200bwidth", "True",
+	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5",
+	"007", "inf", "0x1p4", "45 yrs",
+	strings.Repeat("x", longestWord), strings.Repeat("x", longestWord+1), "bell\a", "\xff",
+	"zero\u200bwidth", "True",
 }
 
 // wordTexts returns, for each record, the text category in column j: "-" for a missing cell, "!" for a text
@@ -53,7 +56,8 @@ func TestWordsReadAlike(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,c\n")
 	for i := range 3000 {
-		fmt.Fprintf(&text, "%s,%s,%d\n", wordCells[i%len(wordCells)], wordCells[(i/3)%len(wordCells)], i)
+		fmt.Fprintf(&text, "%s,%s,%d\n", wordCells[i%len(wordCells)],
+			wordCells[(i/3)%len(wordCells)], i)
 	}
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "t.csv")
@@ -62,7 +66,10 @@ func TestWordsReadAlike(t *testing.T) {
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write([]byte(text.String()))
 	_ = w.Close()
-	for path, content := range map[string][]byte{plain: []byte(text.String()), packed: zipped.Bytes()} {
+	for path, content := range map[string][]byte{
+		plain:  []byte(text.String()),
+		packed: zipped.Bytes(),
+	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +78,9 @@ func TestWordsReadAlike(t *testing.T) {
 	for k, how := range []struct {
 		path string
 		opts ReadOptions
-	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}}, {plain, ReadOptions{Format: Format{MultilineQuotes: true}}}, {packed, ReadOptions{Workers: 2, chunk: 512}}} {
+	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}},
+		{plain, ReadOptions{Format: Format{MultilineQuotes: true}}},
+		{packed, ReadOptions{Workers: 2, chunk: 512}}} {
 		table, stats, err := Read(context.Background(), how.path, wordSchema(), how.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +99,8 @@ func TestWordsReadAlike(t *testing.T) {
 	}
 	long := strings.Repeat("x", longestWord)
 	if got, want := want[0][:len(wordCells)], []string{
-		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "zerowidth", "True",
+		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf",
+		"0x1p4", "45 yrs", long, "!", "!", "!", "zerowidth", "True",
 	}; !slices.Equal(got, want) {
 		t.Errorf("words: %q, want %q", got, want)
 	}
@@ -98,7 +108,17 @@ func TestWordsReadAlike(t *testing.T) {
 	for i := range wordCells {
 		of[wordCells[i]] = want[1][3*i]
 	}
-	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "Red": "Red", "True": "True", "": "-", " red\t": "red"} {
+	for cell, want := range map[string]string{
+		"7":      "#7",
+		"1e5":    "#100000",
+		"007":    "#7",
+		"inf":    "-",
+		"0x1p4":  "0x1p4",
+		"Red":    "Red",
+		"True":   "True",
+		"":       "-",
+		" red\t": "red",
+	} {
 		if of[cell] != want {
 			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
 		}
@@ -108,15 +128,24 @@ func TestWordsReadAlike(t *testing.T) {
 // TestFoldedAlike checks that all readers fold, cut and hash text categories and listed categories alike, by
 // the rule for a single cell.
 func TestFoldedAlike(t *testing.T) {
-	cells := append(slices.Clone(wordCells), "RED", "r\"e\"d", "\"A,  B\"", "A01.5", "a01", "None", "none", "#3", " a  b ", "#1")
-	for name, rule := range map[string]cell.Text{"case": {Fold: "case"}, "blanks": {Fold: "blanks"}, "prefix": {Prefix: 3}, "all": {Fold: "case", Prefix: 2}, "hash": {Hash: 5}} {
+	cells := append(slices.Clone(wordCells), "RED", "r\"e\"d", "\"A,  B\"", "A01.5", "a01", "None",
+		"none", "#3", " a  b ", "#1")
+	for name, rule := range map[string]cell.Text{
+		"case":   {Fold: "case"},
+		"blanks": {Fold: "blanks"},
+		"prefix": {Prefix: 3},
+		"all":    {Fold: "case", Prefix: 2},
+		"hash":   {Hash: 5},
+	} {
 		found := cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}
 		schema := Schema{Columns: []Column{
-			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: found}, {Name: "b", Found: true, TextRule: found},
+			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: found},
+			{Name: "b", Found: true, TextRule: found},
 			{Name: "c", Kind: Category, Other: true, TextRule: rule},
 		}}
 		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
-			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"), rule.Of("A01")} {
+			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"),
+				rule.Of("A01")} {
 				if !slices.Contains(schema.Columns[2].Categories, value) {
 					schema.Columns[2].Categories = append(schema.Columns[2].Categories, value)
 				}
@@ -125,7 +154,8 @@ func TestFoldedAlike(t *testing.T) {
 		var text strings.Builder
 		text.WriteString("a,b,c\n")
 		for i := range 3000 {
-			fmt.Fprintf(&text, "%s,%s,%s\n", cells[i%len(cells)], cells[(i/3)%len(cells)], cells[(i/2)%len(cells)])
+			fmt.Fprintf(&text, "%s,%s,%s\n", cells[i%len(cells)], cells[(i/3)%len(cells)],
+				cells[(i/2)%len(cells)])
 		}
 		path := filepath.Join(t.TempDir(), "t.csv")
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -133,14 +163,17 @@ func TestFoldedAlike(t *testing.T) {
 		}
 		var want [2][]string
 		var codes []int32
-		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512}, {Format: Format{MultilineQuotes: true}}} {
+		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512},
+			{Format: Format{MultilineQuotes: true}}} {
 			table, _, err := Read(context.Background(), path, schema, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if k == 0 {
 				want, codes = [2][]string{wordTexts(table, 0), wordTexts(table, 1)}, table.Codes(2)
-			} else if !slices.Equal(wordTexts(table, 0), want[0]) || !slices.Equal(wordTexts(table, 1), want[1]) || !slices.Equal(table.Codes(2), codes) {
+			} else if !slices.Equal(wordTexts(table, 0), want[0]) ||
+				!slices.Equal(wordTexts(table, 1), want[1]) ||
+				!slices.Equal(table.Codes(2), codes) {
 				t.Errorf("%s: %+v differs", name, o)
 			}
 		}
@@ -149,11 +182,13 @@ func TestFoldedAlike(t *testing.T) {
 		}
 		for i := range cells {
 			value := found.Of(of(i))
-			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) && got != value {
+			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) &&
+				got != value {
 				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
 			}
 			listed := slices.Index(schema.Columns[2].Categories, rule.Of(of(i)))
-			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) && got != listed && !(listed < 0 && got == len(schema.Columns[2].Categories)) {
+			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) && got != listed &&
+				!(listed < 0 && got == len(schema.Columns[2].Categories)) {
 				t.Errorf("%s: %q has the code %d, not %d", name, cells[i], got, listed)
 			}
 		}
@@ -170,7 +205,8 @@ func TestWordsOfParquet(t *testing.T) {
 	}
 	var rows []row
 	for i := range 200 {
-		rows = append(rows, row{[]string{"red", " green ", "NA"}[i%3], []string{"1.5", "one", ""}[i%3], float64(i)})
+		rows = append(rows,
+			row{[]string{"red", " green ", "NA"}[i%3], []string{"1.5", "one", ""}[i%3], float64(i)})
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	if err := parquet.WriteFile(path, rows); err != nil {
@@ -180,7 +216,9 @@ func TestWordsOfParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := wordTexts(table, 0)[:3], wordTexts(table, 1)[:3]; !slices.Equal(a, []string{"red", "green", "-"}) || !slices.Equal(b, []string{"#1.5", "one", "-"}) {
+	if a, b := wordTexts(table, 0)[:3],
+		wordTexts(table, 1)[:3]; !slices.Equal(a, []string{"red", "green", "-"}) ||
+		!slices.Equal(b, []string{"#1.5", "one", "-"}) {
 		t.Errorf("%q, %q", a, b)
 	}
 }
@@ -198,7 +236,9 @@ func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *T
 			numbers[i] = float64(k)
 		}
 	}
-	table, err := NewTable(schema, []ColumnData{{Codes: codes, Words: words}, {Floats: numbers, Codes: codes, Words: words}}, ids)
+	table, err := NewTable(schema,
+		[]ColumnData{{Codes: codes, Words: words}, {Floats: numbers, Codes: codes, Words: words}},
+		ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +265,10 @@ func TestResolve(t *testing.T) {
 	if v.Block(0, 6).Float(1, nil) != nil || table.Float(1) == nil {
 		t.Error("the column is of both kinds, or the table changed")
 	}
-	number := table.All().Resolve([]Column{table.Schema().Columns[0], {Name: "b"}}).Block(0, 6).Float(1, nil)
-	if !math.IsNaN(number[0]) || number[3] != -1 || !IsText(number[0]) || IsText(number[3]) || IsText(math.NaN()) {
+	number := table.All().Resolve([]Column{table.Schema().Columns[0], {Name: "b"}}).Block(0,
+		6).Float(1, nil)
+	if !math.IsNaN(number[0]) || number[3] != -1 || !IsText(number[0]) || IsText(number[3]) ||
+		IsText(math.NaN()) {
 		t.Errorf("numbers %v", number)
 	}
 	again, err := NewTable(table.Schema(), []ColumnData{table.Data(0), table.Data(1)}, nil)
@@ -245,10 +287,13 @@ func TestResolve(t *testing.T) {
 func TestCapIgnoresCodes(t *testing.T) {
 	kept := func(words []string, codes []int32) []string {
 		table := heldWordTable(t, words, codes, []uint64{5, 5, 5, 9})
-		v := table.All().Cap(2, func(_ uint64, content [32]byte, _ int) uint64 { return uint64(content[0])<<8 | uint64(content[1]) })
+		v := table.All().Cap(2, func(_ uint64, content [32]byte, _ int) uint64 {
+			return uint64(content[0])<<8 | uint64(content[1])
+		})
 		return wordTexts(v.Compact(), 0)
 	}
-	a, b := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3}), kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
+	a, b := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3}),
+		kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
 	if len(a) != 3 || !slices.Equal(a[:2], b[:2]) {
 		t.Errorf("%q and %q", a, b)
 	}

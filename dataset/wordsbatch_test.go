@@ -41,18 +41,24 @@ func TestWordsOfBatches(t *testing.T) {
 	for name, source := range map[string]struct {
 		path string
 		opts ReadOptions
-	}{"csv": {plain, ReadOptions{}}, "slow": {plain, ReadOptions{ForceSlow: true}}, "parquet": {packed, ReadOptions{}}} {
+	}{
+		"csv":     {plain, ReadOptions{}},
+		"slow":    {plain, ReadOptions{ForceSlow: true}},
+		"parquet": {packed, ReadOptions{}},
+	} {
 		var words [2][]string
 		longest := 0
-		err := source.opts.Batches(t.Context(), source.path, nil, wordSchema(), func(b *Batch) (any, error) {
-			longer := max(len(b.Table.Words(0)), len(b.Table.Words(1)))
-			return [3]any{wordTexts(b.Table, 0), wordTexts(b.Table, 1), longer}, nil
-		}, func(x any) error {
-			of := x.([3]any)
-			words[0], words[1] = append(words[0], of[0].([]string)...), append(words[1], of[1].([]string)...)
-			longest = max(longest, of[2].(int))
-			return nil
-		})
+		err := source.opts.Batches(t.Context(), source.path, nil, wordSchema(),
+			func(b *Batch) (any, error) {
+				longer := max(len(b.Table.Words(0)), len(b.Table.Words(1)))
+				return [3]any{wordTexts(b.Table, 0), wordTexts(b.Table, 1), longer}, nil
+			}, func(x any) error {
+				of := x.([3]any)
+				words[0], words[1] = append(words[0], of[0].([]string)...),
+					append(words[1], of[1].([]string)...)
+				longest = max(longest, of[2].(int))
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,10 +31,12 @@ func TestBlocks(t *testing.T) {
 // reason. Both scripts run the tests that they claim to run.
 func TestBlocksAreRun(t *testing.T) {
 	ci, long := script(t, ".ci/run"), script(t, "scripts/long.sh")
-	if !strings.Contains(ci, "\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
+	if !strings.Contains(ci,
+		"\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
 		t.Error(".ci/run does not run TestPages")
 	}
-	if !strings.Contains(long, "step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'") {
+	if !strings.Contains(long,
+		"step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'") {
 		t.Error("scripts/long.sh does not run TestPages")
 	}
 	count := map[string]int{}
@@ -44,13 +46,15 @@ func TestBlocksAreRun(t *testing.T) {
 				continue
 			}
 			count[b.By()]++
-			read := path.Dir(name) == "." || path.Dir(name) == "docs" || path.Dir(path.Dir(name)) == "docs"
+			read := path.Dir(name) == "." || path.Dir(name) == "docs" ||
+				path.Dir(path.Dir(name)) == "docs"
 			switch {
 			case !read:
 				t.Errorf("%s:%d: TestPages does not read this page", name, b.Line)
 			case b.By() == pages.CI:
 				for line := range strings.Lines(b.Text) {
-					if line = strings.TrimSpace(line); line != ".ci/run" && !strings.Contains(ci, line) {
+					if line = strings.TrimSpace(line); line != ".ci/run" &&
+						!strings.Contains(ci, line) {
 						t.Errorf("%s:%d: .ci/run does not run %s", name, b.Line, line)
 					}
 				}
@@ -75,7 +79,8 @@ func TestLongParts(t *testing.T) {
 		for _, b := range p.Blocks {
 			for line := range strings.Lines(b.Text) {
 				line, _, _ = strings.Cut(line, "#")
-				if words := strings.Fields(line); len(words) > 1 && words[0] == "scripts/long.sh" && !slices.Contains(strings.Split(parts, " | "), words[1]) {
+				if words := strings.Fields(line); len(words) > 1 && words[0] == "scripts/long.sh" &&
+					!slices.Contains(strings.Split(parts, " | "), words[1]) {
 					t.Errorf("%s:%d: no part %s", name, b.Line, words[1])
 				}
 			}
@@ -103,7 +108,8 @@ func TestRecipeBlocks(t *testing.T) {
 			}
 			recipes++
 			_, problems := recipe.Parse(name, []byte(whole(b.Text)))
-			if invalid := slices.Contains(strings.Fields(b.Options), "invalid"); invalid != (len(problems) > 0) {
+			if invalid := slices.Contains(strings.Fields(b.Options),
+				"invalid"); invalid != (len(problems) > 0) {
 				t.Errorf("%s:%d: invalid is %v, problems: %v", name, b.Line, invalid, problems)
 			}
 		}
@@ -144,7 +150,9 @@ func TestGoBlocks(t *testing.T) {
 				continue
 			}
 			programs++
-			if !slices.ContainsFunc(code, func(file string) bool { return strings.Contains(file, level(b.Text)) }) {
+			if !slices.ContainsFunc(code, func(file string) bool {
+				return strings.Contains(file, level(b.Text))
+			}) {
 				t.Errorf("%s:%d: the program stands in no file", name, b.Line)
 			}
 		}

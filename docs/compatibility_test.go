@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-var formatName = regexp.MustCompile(`dptrain\.(model|report|causal|describe|ledger|run|audit)/(\d+)`)
+var formatName = regexp.MustCompile(
+	`dptrain\.(model|report|causal|describe|ledger|run|audit)/(\d+)`)
 
 // TestCompatibility checks that the table "Formats" of docs/reference/compatibility.md names the newest version of
 // every file format in the code.
@@ -45,7 +46,8 @@ func TestCompatibility(t *testing.T) {
 	}
 	for name, version := range newest {
 		if listed[name] != version {
-			t.Errorf("the newest format of %s is version %d, and the page lists version %d", name, version, listed[name])
+			t.Errorf("the newest format of %s is version %d, and the page lists version %d", name,
+				version, listed[name])
 		}
 	}
 }

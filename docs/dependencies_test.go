@@ -10,10 +10,12 @@ import (
 	"testing"
 )
 
-var required = regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9][a-z0-9.-]*\.[a-z]+/\S+|pgregory\.net/\S+) v\S+( // indirect)?$`)
+var required = regexp.MustCompile(
+	`(?m)^\s*(?:require\s+)?([a-z0-9][a-z0-9.-]*\.[a-z]+/\S+|pgregory\.net/\S+) v\S+( // indirect)?$`)
 
 // dependencyRow matches a row of DEPENDENCIES.md: module, use, maintainer and replacement.
-var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$")
+var dependencyRow = regexp.MustCompile(
+	"(?m)^\\| `([^`]+)` \\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$")
 
 // TestDependencies checks that DEPENDENCIES.md has a row for every module that a go.mod of the repository requires
 // directly, and no other rows. Modules that differ only in their platform share a row.

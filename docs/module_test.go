@@ -16,9 +16,12 @@ import (
 // otherModule lists the packages that a program of another module may import.
 var otherModule = []string{
 	"context", "errors", "fmt", "os", "path/filepath",
-	"github.com/dptrain/dptrain", "github.com/dptrain/dptrain/adapter/golearn", "github.com/dptrain/dptrain/adassp", "github.com/dptrain/dptrain/boosting",
-	"github.com/dptrain/dptrain/budget", "github.com/dptrain/dptrain/dataset", "github.com/dptrain/dptrain/regression",
-	"github.com/dptrain/dptrain/selection", "github.com/dptrain/dptrain/svm", "github.com/dptrain/dptrain/tukey",
+	"github.com/dptrain/dptrain", "github.com/dptrain/dptrain/adapter/golearn",
+	"github.com/dptrain/dptrain/adassp", "github.com/dptrain/dptrain/boosting",
+	"github.com/dptrain/dptrain/budget", "github.com/dptrain/dptrain/dataset",
+	"github.com/dptrain/dptrain/regression",
+	"github.com/dptrain/dptrain/selection", "github.com/dptrain/dptrain/svm",
+	"github.com/dptrain/dptrain/tukey",
 }
 
 // TestAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot import
@@ -39,7 +42,8 @@ func TestAnotherModule(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	out, err := buildElsewhere(t, "package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n")
+	out, err := buildElsewhere(t,
+		"package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n")
 	if err == nil || !strings.Contains(out, "internal") {
 		t.Errorf("an import of internal/ builds: %v\n%s", err, out)
 	}
@@ -76,21 +80,29 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod := strings.Replace(string(text), "module github.com/dptrain/dptrain\n", "module example.com/program\n", 1) +
-		"\nrequire github.com/dptrain/dptrain v0.0.0\n\nreplace github.com/dptrain/dptrain => " + root + "\n"
+	mod := strings.Replace(string(text), "module github.com/dptrain/dptrain\n",
+		"module example.com/program\n", 1) +
+		"\nrequire github.com/dptrain/dptrain v0.0.0\n\nreplace github.com/dptrain/dptrain => " +
+		root + "\n"
 	sums, err := fs.ReadFile(tree, "go.sum")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, content := range map[string]string{"go.mod": mod, "go.sum": string(sums), "main.go": source} {
+	for name, content := range map[string]string{
+		"go.mod":  mod,
+		"go.sum":  string(sums),
+		"main.go": source,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOWORK=") }),
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "GOWORK=")
+	}),
 		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -192,7 +192,9 @@ func headed(name, file string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/proofs/") && file != "docs/proofs/formats.md" && path.Base(name) != "doc.go"
+	return strings.HasPrefix(name, "internal/mechanism/") ||
+		strings.HasPrefix(file, "docs/proofs/") && file != "docs/proofs/formats.md" &&
+			path.Base(name) != "doc.go"
 }
 
 // paragraphs returns the comments of a file of code, each paragraph as one line.

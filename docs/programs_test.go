@@ -23,7 +23,8 @@ import (
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"testdata", "examples"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("..", name))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, name),
+			os.DirFS(filepath.Join("..", name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +45,8 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fit, err := expert(t.Context(), table); err != nil || fit.R2 != nil || len(fit.Considered) != 9 {
+	if fit, err := expert(t.Context(), table); err != nil || fit.R2 != nil ||
+		len(fit.Considered) != 9 {
 		t.Errorf("%+v, %v", fit, err)
 	}
 	for range 7 {
@@ -53,14 +55,16 @@ func TestPrograms(t *testing.T) {
 	if !over(err) || !strings.Contains(err.Error(), "epsilon fits") {
 		t.Errorf("the eighth run of epsilon 3 within a total of 20: %v", err)
 	}
-	if fit, err := fromRecipe(t.Context(), "examples/classes.yaml"); err != nil || fit.Confusion == nil {
+	if fit, err := fromRecipe(t.Context(), "examples/classes.yaml"); err != nil ||
+		fit.Confusion == nil {
 		t.Errorf("%+v, %v", fit, err)
 	}
 	dose := make([]float64, 5000)
 	for i := range dose {
 		dose[i] = float64(i%1000) / 100
 	}
-	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Search == nil || fit.R2 == nil {
+	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Search == nil ||
+		fit.R2 == nil {
 		t.Errorf("%+v, %v", fit, err)
 	}
 	if err := check(t.Context(), "out/release"); err != nil {
@@ -100,7 +104,9 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 		Holdout:  dptrain.None,
 		Ledger:   dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{}),
 		Dataset:  "houses",
-		Progress: func(share float64, stage string) { fmt.Printf("%3.0f%% %s\n", 100*share, stage) },
+		Progress: func(share float64, stage string) {
+			fmt.Printf("%3.0f%% %s\n", 100*share, stage)
+		},
 	}
 	plan, err := run.Plan(table)
 	if err != nil {
@@ -144,15 +150,26 @@ func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
 
 // fromMemory trains on records in memory with two different methods.
 func fromMemory(ctx context.Context, dose, response []float64) (*dptrain.Fit, error) {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose", Ranged: true, Lower: 0, Upper: 10}, {Name: "response"}}}
-	records, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
+	schema := dataset.Schema{Columns: []dataset.Column{{
+		Name:   "dose",
+		Ranged: true,
+		Lower:  0,
+		Upper:  10,
+	}, {Name: "response"}}}
+	records, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
 	if err != nil {
 		return nil, err
 	}
 	table := dptrain.Hold(records)
 	run := dptrain.Run{
 		Target: "response", Epsilon: 1,
-		Search: &dptrain.Search{Runs: 3, Holdout: .1, Candidates: []dptrain.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},
+		Search: &dptrain.Search{
+			Runs:    3,
+			Holdout: .1,
+			Candidates: []dptrain.Candidate{{Model: adassp.JointGram{}},
+				{Model: boosting.Additive{}}},
+		},
 	}
 	plan, err := run.Plan(table)
 	if err != nil {

@@ -17,7 +17,8 @@ func TestReadmeIsShort(t *testing.T) {
 		count += len(strings.Fields(l.Text))
 	}
 	if count > maxReadmeWords {
-		t.Errorf("README.md has %d words outside its blocks, want at most %d", count, maxReadmeWords)
+		t.Errorf("README.md has %d words outside its blocks, want at most %d", count,
+			maxReadmeWords)
 	}
 }
 
@@ -43,7 +44,8 @@ func TestReadmeNumbers(t *testing.T) {
 		for _, value := range cells[1:] {
 			compared++
 			if !slices.Contains(measured[cells[0]], value) {
-				t.Errorf("README.md:%d: %s of %s is not on docs/lab/accuracy.md", l.Number, value, cells[0])
+				t.Errorf("README.md:%d: %s of %s is not on docs/lab/accuracy.md", l.Number, value,
+					cells[0])
 			}
 		}
 	}

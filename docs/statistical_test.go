@@ -12,7 +12,8 @@ import (
 )
 
 // falseAlarm matches statements of the probability that a test fails although the code is correct.
-var falseAlarm = regexp.MustCompile(`(?i)probability (?:far )?below 1e-|odds (?:are )?below 1e-|false alarms? below 1e-|odds 1e-\d+ each|has the odds 1e-`)
+var falseAlarm = regexp.MustCompile(
+	`(?i)probability (?:far )?below 1e-|odds (?:are )?below 1e-|false alarms? below 1e-|odds 1e-\d+ each|has the odds 1e-`)
 
 // testFunction matches the head of a test.
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
@@ -34,14 +35,16 @@ func TestStatisticalTests(t *testing.T) {
 		if len(fields) != 3 {
 			t.Fatalf("%q has %d fields", lines.Text(), len(fields))
 		}
-		if rate, err := strconv.ParseFloat(fields[2], 64); err != nil || !(rate > 0 && rate <= .01) {
+		if rate, err := strconv.ParseFloat(fields[2], 64); err != nil ||
+			!(rate > 0 && rate <= .01) {
 			t.Errorf("%q: the rate is not in (0, .01]", lines.Text())
 		}
 		listed[fields[0]+" "+fields[1]] = true
 	}
 	found := map[string]bool{}
 	err = fs.WalkDir(os.DirFS(".."), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "sql/") || strings.HasPrefix(name, "docs/") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") ||
+			strings.HasPrefix(name, "sql/") || strings.HasPrefix(name, "docs/") {
 			return err
 		}
 		content, err := os.ReadFile("../" + name)

@@ -30,7 +30,8 @@ func TestSizeOfUserPages(t *testing.T) {
 		}
 	}
 	if count > mostPages || words > mostWords {
-		t.Errorf("%d pages for users with %d words; at most %d with %d are allowed", count, words, mostPages, mostWords)
+		t.Errorf("%d pages for users with %d words; at most %d with %d are allowed", count, words,
+			mostPages, mostWords)
 	}
 	if count < mostPages/2 {
 		t.Errorf("%d pages for users", count)
@@ -50,7 +51,13 @@ func countWords(lines []pages.Line) int {
 // page of its proof. That page has the algorithm, the proof and the limits, in this order.
 func TestMethodPages(t *testing.T) {
 	all := all(t)
-	elsewhere := map[string]string{"dpfs": "dpfsdr", "crfs": "dpfsdr", "auto": "", "none": "", "fixed": ""}
+	elsewhere := map[string]string{
+		"dpfs":  "dpfsdr",
+		"crfs":  "dpfsdr",
+		"auto":  "",
+		"none":  "",
+		"fixed": "",
+	}
 	selections, models := recipe.Available()
 	for _, method := range slices.Concat(selections, models) {
 		name := method
@@ -62,10 +69,13 @@ func TestMethodPages(t *testing.T) {
 		}
 		section := methodSection(all, name)
 		if n := countWords(section); n == 0 || n > mostMethodWords {
-			t.Errorf("the section of %s in docs/methods has %d words, want 1 to %d", name, n, mostMethodWords)
+			t.Errorf("the section of %s in docs/methods has %d words, want 1 to %d", name, n,
+				mostMethodWords)
 		}
 		proof := "docs/proofs/" + name + ".md"
-		if !slices.ContainsFunc(section, func(l pages.Line) bool { return strings.Contains(l.Text, "(../proofs/"+name+".md)") }) {
+		if !slices.ContainsFunc(section, func(l pages.Line) bool {
+			return strings.Contains(l.Text, "(../proofs/"+name+".md)")
+		}) {
 			t.Errorf("the section of %s in docs/methods has no link to %s", name, proof)
 		}
 		p, ok := all[proof]

@@ -48,7 +48,8 @@ func readWorkflow(t *testing.T, path string) (steps []workflowStep, actions []st
 }
 
 // workflowPaths are the workflows of this repository and the one that it offers to users.
-var workflowPaths = []string{".github/workflows/checks.yml", ".github/workflows/release.yml", "examples/github/dptrain.yml"}
+var workflowPaths = []string{".github/workflows/checks.yml", ".github/workflows/release.yml",
+	"examples/github/dptrain.yml"}
 
 // TestWorkflowActions checks that every action is pinned by the hash of a commit, with its version in a comment.
 func TestWorkflowActions(t *testing.T) {
@@ -81,7 +82,8 @@ func runStep(t *testing.T, dir string, s workflowStep, env ...string) (string, e
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", s.run)
+	cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-eo", "pipefail", "-c",
+		s.run)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -97,7 +99,8 @@ func TestReleaseWorkflow(t *testing.T) {
 	dir := t.TempDir()
 	changelog := "# Changelog\n\n## 1.2.3-rc.1\n\nThe candidate.\n\n## 1.2.2\n\nThe version before.\n"
 	for name, text := range map[string]string{
-		"CHANGELOG.md": changelog, "dist/dptrain_1.tar.gz": "", "dist/SHA256SUMS": "", "dist/SHA256SUMS.minisig": "", "bin/gh": "#!/bin/sh\necho \"$@\"\ncat notes.md\n",
+		"CHANGELOG.md": changelog, "dist/dptrain_1.tar.gz": "", "dist/SHA256SUMS": "",
+		"dist/SHA256SUMS.minisig": "", "bin/gh": "#!/bin/sh\necho \"$@\"\ncat notes.md\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -110,10 +113,13 @@ func TestReleaseWorkflow(t *testing.T) {
 	path := "PATH=" + filepath.Join(dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	const files = "dist/dptrain_1.tar.gz dist/SHA256SUMS dist/SHA256SUMS.minisig\n"
 	for tag, want := range map[string]string{
-		"v1.2.3-rc.1": "release create v1.2.3-rc.1 --verify-tag --title dptrain 1.2.3-rc.1 --notes-file notes.md --prerelease " + files + "\nThe candidate.\n\n",
-		"v1.2.2":      "release create v1.2.2 --verify-tag --title dptrain 1.2.2 --notes-file notes.md " + files + "\nThe version before.\n",
+		"v1.2.3-rc.1": "release create v1.2.3-rc.1 --verify-tag --title dptrain 1.2.3-rc.1 --notes-file notes.md --prerelease " +
+			files + "\nThe candidate.\n\n",
+		"v1.2.2": "release create v1.2.2 --verify-tag --title dptrain 1.2.2 --notes-file notes.md " +
+			files + "\nThe version before.\n",
 	} {
-		if got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME="+tag); err != nil || got != want {
+		if got, err := runStep(t, dir, steps[1], path, "GITHUB_REF_NAME="+tag); err != nil ||
+			got != want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", tag, err, got, want)
 		}
 	}
@@ -147,12 +153,15 @@ func TestUserWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(recipe, "version: 1\ndata: {path: ../tables/houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
-	fit := exec.CommandContext(t.Context(), program, "fit", recipe, "--data", "../testdata/houses.csv", "--out", filepath.Join(dir, "out"), "--quiet")
+	write(recipe,
+		"version: 1\ndata: {path: ../tables/houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
+	fit := exec.CommandContext(t.Context(), program, "fit", recipe, "--data",
+		"../testdata/houses.csv", "--out", filepath.Join(dir, "out"), "--quiet")
 	if out, err := fit.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.Rename(filepath.Join(dir, "out", "release"), filepath.Join(dir, "releases", "houses")); err != nil {
+	if err := os.Rename(filepath.Join(dir, "out", "release"),
+		filepath.Join(dir, "releases", "houses")); err != nil {
 		t.Fatal(err)
 	}
 	header, err := os.ReadFile("../testdata/houses.csv")
@@ -162,16 +171,19 @@ func TestUserWorkflow(t *testing.T) {
 	first, _, _ := strings.Cut(string(header), "\n")
 	write(filepath.Join(dir, "tables", "houses.csv"), first+"\n")
 	summary := filepath.Join(dir, "summary.md")
-	env := []string{"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "GITHUB_STEP_SUMMARY=" + summary}
+	env := []string{"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) +
+		os.Getenv("PATH"), "GITHUB_STEP_SUMMARY=" + summary}
 	for _, s := range steps[1:] {
 		if out, err := runStep(t, dir, s, env...); err != nil {
 			t.Errorf("%s: %v\n%s", s.name, err, out)
 		}
 	}
-	if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "### recipes/houses.yaml\n\n```text\nstep ") {
+	if text, err := os.ReadFile(summary); err != nil ||
+		!strings.Contains(string(text), "### recipes/houses.yaml\n\n```text\nstep ") {
 		t.Errorf("the summary: %v\n%s", err, text)
 	}
-	write(filepath.Join(dir, "recipes", "wrong.yaml"), "version: 1\ndata: {path: ../tables/houses.csv, target: price}\nprivacy: {epsilon: 0}\n")
+	write(filepath.Join(dir, "recipes", "wrong.yaml"),
+		"version: 1\ndata: {path: ../tables/houses.csv, target: price}\nprivacy: {epsilon: 0}\n")
 	report := filepath.Join(dir, "releases", "houses", "report.json")
 	text, err := os.ReadFile(report)
 	if err != nil {

@@ -16,11 +16,16 @@ import (
 
 // wide lists the recipes whose sums are proved for more records than a table in memory may have.
 var wide = []string{
-	"auto-few-records.yaml", "basic.yaml", "boosted-adassp.yaml", "boosted-additive.yaml", "boosted-kernel.yaml", "categories.yaml",
-	"classes-additive-substitute.yaml", "classes-few-records.yaml", "classes-three.yaml", "classes.yaml", "crfs.yaml", "declared.yaml",
-	"dpfsdr.yaml", "fixed.yaml", "found.yaml", "greedy-gram.yaml", "houses.yaml", "logistic.yaml", "most-classes.yaml",
-	"no-holdout.yaml", "prefix.yaml", "prototypes-substitute.yaml", "prototypes.yaml", "substitute.yaml",
-	"target-encoding-substitute.yaml", "target-encoding.yaml", "transform-substitute.yaml", "transform.yaml", "values.yaml",
+	"auto-few-records.yaml", "basic.yaml", "boosted-adassp.yaml", "boosted-additive.yaml",
+	"boosted-kernel.yaml", "categories.yaml",
+	"classes-additive-substitute.yaml", "classes-few-records.yaml", "classes-three.yaml",
+	"classes.yaml", "crfs.yaml", "declared.yaml",
+	"dpfsdr.yaml", "fixed.yaml", "found.yaml", "greedy-gram.yaml", "houses.yaml", "logistic.yaml",
+	"most-classes.yaml",
+	"no-holdout.yaml", "prefix.yaml", "prototypes-substitute.yaml", "prototypes.yaml",
+	"substitute.yaml",
+	"target-encoding-substitute.yaml", "target-encoding.yaml", "transform-substitute.yaml",
+	"transform.yaml", "values.yaml",
 	"words-substitute.yaml", "words.yaml",
 }
 
@@ -57,7 +62,8 @@ func TestRecipes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if most := plan.MostRecords(); slices.Contains(wide, file) != (most > math.MaxInt32) && math.MaxInt > math.MaxInt32 {
+			if most := plan.MostRecords(); slices.Contains(wide, file) != (most > math.MaxInt32) &&
+				math.MaxInt > math.MaxInt32 {
 				t.Errorf("the plan takes %d records", most)
 			}
 			// The plan promises the requested budget and uses nearly all of it.
@@ -104,8 +110,10 @@ func TestStudies(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := plan.Guarantee()
-			if g.Epsilon != r.Privacy.Epsilon || g.Spent > g.Epsilon || g.Spent < .99*g.Epsilon || g.Delta != r.Privacy.Delta {
-				t.Errorf("the plan has epsilon %v of %v, delta %v of %v", g.Spent, r.Privacy.Epsilon, g.Delta, r.Privacy.Delta)
+			if g.Epsilon != r.Privacy.Epsilon || g.Spent > g.Epsilon || g.Spent < .99*g.Epsilon ||
+				g.Delta != r.Privacy.Delta {
+				t.Errorf("the plan has epsilon %v of %v, delta %v of %v", g.Spent,
+					r.Privacy.Epsilon, g.Delta, r.Privacy.Delta)
 			}
 		})
 	}

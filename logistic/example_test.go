@@ -52,7 +52,8 @@ func session(node budget.Node) *mechanism.Session {
 
 // printClasses predicts two rooms.
 func printClasses(m *regression.Classifier) {
-	got, err := m.Predict(nil, regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}})
+	got, err := m.Predict(nil,
+		regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func ExampleLogistic_output() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: 3900, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node),
+		method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: 3900, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +85,8 @@ func ExampleLogistic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node),
+		method.Data{Facts: facts, Records: memory.NewRecords(view), Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,8 @@ import (
 func TestPrivateLabels(t *testing.T) {
 	for classes, names := range map[int][]string{2: {"no", "yes"}, 3: {"no", "maybe", "yes"}} {
 		columns := []dataset.Column{
-			{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "b", Ranged: true, Lower: -1, Upper: 1},
 			{Name: "class", Kind: dataset.Category, Categories: names, Private: true},
 		}
 		data := make([]dataset.ColumnData, 3)
@@ -42,13 +43,20 @@ func TestPrivateLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts := method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns, LabelOnly: true}
+		facts := method.Facts{
+			Columns:   columns,
+			Relation:  budget.SubstitutePrivateColumns,
+			LabelOnly: true,
+		}
 		node, err := Logistic{}.Plan(facts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ranges := []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}}
-		fit, err := Logistic{}.Fit(context.Background(), testrows.Session(t, node, 50, facts.Relation), method.Data{Facts: facts, Records: memory.NewRecords(tab.All()), Ranges: ranges})
+		ranges := []scaling.Range{{Lower: -1, Upper: 1, Declared: true},
+			{Lower: -1, Upper: 1, Declared: true}, {}}
+		fit, err := Logistic{}.Fit(context.Background(),
+			testrows.Session(t, node, 50, facts.Relation),
+			method.Data{Facts: facts, Records: memory.NewRecords(tab.All()), Ranges: ranges})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,11 +111,13 @@ func (t Logistic) PureForm() method.Trainer {
 // Method describes the trainer.
 func (Logistic) Method() method.Method {
 	return method.Method{
-		Name: Logistic{}.Name(), Summary: "logistic regression, by noisy gradients or a noisy minimiser",
+		Name:        Logistic{}.Name(),
+		Summary:     "logistic regression, by noisy gradients or a noisy minimiser",
 		ClassesFrom: 2, Relations: method.EveryRecord(), PublicFeatures: true,
 		Keys: []method.Key{
 			{
-				Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
+				Name: "form", Kind: method.Word, Text: "The form of the method",
+				Own:   "gradients, or output (noise on the minimiser)",
 				Words: []string{Gradients, Output},
 				Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
 			},
@@ -132,21 +134,33 @@ func (Logistic) Method() method.Method {
 // lambdaKey returns the key of the penalty, which only the form [Output] has.
 func lambdaKey() method.Key {
 	k := linear.LambdaKey()
-	k.Needs = method.Link{Key: "form", Words: []string{Output}, Hint: "noisy gradients have no penalty; set model.form: " + Output + ", or remove it"}
+	k.Needs = method.Link{
+		Key:   "form",
+		Words: []string{Output},
+		Hint:  "noisy gradients have no penalty; set model.form: " + Output + ", or remove it",
+	}
 	return k
 }
 
 // Name returns "logistic".
-func (Logistic) Name() string { return "logistic" }
+func (Logistic) Name() string {
+	return "logistic"
+}
 
 // NeedsCount reports whether the penalty depends on the number of records.
-func (t Logistic) NeedsCount() bool { return t.Form == Output }
+func (t Logistic) NeedsCount() bool {
+	return t.Form == Output
+}
 
 // Gathers reports whether all rows are needed in one place, as for a minimiser.
-func (t Logistic) Gathers() bool { return t.Form == Output }
+func (t Logistic) Gathers() bool {
+	return t.Form == Output
+}
 
 // FormName returns the form.
-func (t Logistic) FormName() string { return t.Form }
+func (t Logistic) FormName() string {
+	return t.Form
+}
 
 func (t Logistic) minimizer() linear.PerturbedMinimizer {
 	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
@@ -160,23 +174,31 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 	case t.Form == Output:
 		return t.minimizer().Plan(f)
 	case t.Form != "" && t.Form != Gradients:
-		return budget.Node{}, fmt.Errorf("%w: logistic %q; use one of %v", method.ErrForm, t.Form, []string{Gradients, Output})
+		return budget.Node{},
+			fmt.Errorf("%w: logistic %q; use one of %v", method.ErrForm, t.Form,
+				[]string{Gradients, Output})
 	case t.Lambda != 0:
-		return budget.Node{}, fmt.Errorf("%w: %v; of the form %s there is no penalty", linear.ErrLambda, t.Lambda, Gradients)
+		return budget.Node{},
+			fmt.Errorf("%w: %v; of the form %s there is no penalty", linear.ErrLambda, t.Lambda,
+				Gradients)
 	}
 	if _, err := linear.PlanClassFrame(f.Columns); err != nil {
 		return budget.Node{}, err
 	}
 	if f.LabelOnly {
-		return budget.Seq(logisticNode, budget.GaussianLeaf(labelsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+		return budget.Seq(logisticNode,
+			budget.GaussianLeaf(labelsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
 	}
 	return budget.Seq(logisticNode,
 		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-matrixShare), steps).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-matrixShare),
+			steps).Of(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].
-func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t Logistic) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	if t.Form == Output {
 		return t.minimizer().Fit(ctx, s, d)
 	}
@@ -188,7 +210,8 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 		return fitLabels(ctx, s.Sub(logisticNode), d, f)
 	}
 	s, records := s.Sub(logisticNode), d.Records
-	sums, err := linear.ReleaseGram(ctx, s, matrixLeaf, records, d.Columns, d.Ranges, linear.InClass)
+	sums, err := linear.ReleaseGram(ctx, s, matrixLeaf, records, d.Columns, d.Ranges,
+		linear.InClass)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +221,8 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	}
 	inverse := stepMatrix(sums.Symmetric(), s.Scale(matrixLeaf))
 	for round := range steps {
-		if theta, err = gradientStep(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
+		if theta, err = gradientStep(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta},
+			inverse, round); err != nil {
 			return nil, err
 		}
 	}
@@ -206,7 +230,9 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 }
 
 // fitLabels fits a run that protects the target only, from one release of the products of features and labels.
-func fitLabels(ctx context.Context, s *mechanism.Session, d method.Data, f *linear.ClassFrame) (*method.Fit, error) {
+func fitLabels(
+	ctx context.Context, s *mechanism.Session, d method.Data, f *linear.ClassFrame,
+) (*method.Fit, error) {
 	m, err := linear.ReleaseLabels(ctx, s, labelsLeaf, d)
 	if err != nil {
 		return nil, err
@@ -217,7 +243,9 @@ func fitLabels(ctx context.Context, s *mechanism.Session, d method.Data, f *line
 	}
 	scores := make([]regression.Model, f.Scores())
 	for t := range scores {
-		score := f.Linear(x.Theta[t], m.Covariance(func(k int) float64 { return x.Spread(t, k) * x.Spread(t, k) }), linear.Kappa)
+		score := f.Linear(x.Theta[t], m.Covariance(func(k int) float64 {
+			return x.Spread(t, k) * x.Spread(t, k)
+		}), linear.Kappa)
 		scores[t] = &score
 	}
 	return f.Fit(scores), nil
@@ -226,7 +254,8 @@ func fitLabels(ctx context.Context, s *mechanism.Session, d method.Data, f *line
 // stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma, with A+ having 0 for negative
 // eigenvalues and r = RidgeFactor sigma sqrt(2 d).
 func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
-	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
+	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())),
+		math.SmallestNonzeroFloat64)
 	return linear.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
 }
 
@@ -240,7 +269,12 @@ type gradientStatistic struct {
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.ClassFrameOf(x.Columns, x.Ranges)
-	p := &gradientPass{classes: f.Classes(), rows: f.NewRows(), cross: make([]*mechanism.Cross, f.Scores()), theta: x.Theta}
+	p := &gradientPass{
+		classes: f.Classes(),
+		rows:    f.NewRows(),
+		cross:   make([]*mechanism.Cross, f.Scores()),
+		theta:   x.Theta,
+	}
 	for c := range p.cross {
 		p.cross[c] = m.NewCross(f.Slots()+1, f.Encoder.NormLimit(linear.Kappa), slopeClip)
 	}
@@ -293,10 +327,14 @@ func labelFor(classes int, k int32, c int) float64 {
 
 // lossSlope returns -l'(y m) y for the score m: the weight of a record with label y in the gradient of the
 // score.
-func lossSlope(m, y float64) float64 { return y * min(slopeClip, 1/(1+math.Exp(y*m))) }
+func lossSlope(m, y float64) float64 {
+	return y * min(slopeClip, 1/(1+math.Exp(y*m)))
+}
 
 // gradientStep releases a gradient for each score and returns the next theta.
-func gradientStep(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int) ([][]float64, error) {
+func gradientStep(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int,
+) ([][]float64, error) {
 	theta := x.Theta
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
@@ -324,7 +362,9 @@ func gradientStep(ctx context.Context, s *mechanism.Session, r mechanism.Records
 // The covariance is that of the noise in all steps added up, steps sigma^2 S S, with S the matrix of the steps.
 // It is an upper bound in practice: where the loss is curved, a later step reverses part of the noise of
 // earlier ones.
-func linearScores(f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
+func linearScores(
+	f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64,
+) []regression.Model {
 	cov := mat.NewSymDense(inverse.SymmetricDim(), nil)
 	cov.ScaleSym(steps*sigma*sigma, linear.Square(inverse))
 	out := make([]regression.Model, len(theta))

@@ -43,19 +43,23 @@ func TestRowOrder(t *testing.T) {
 		for i := range n {
 			k := place(i)
 			data[0].Floats = append(data[0].Floats, math.Sin(float64(k)))
-			data[1].Codes, data[2].Codes = append(data[1].Codes, int32(k%4)), append(data[2].Codes, int32(k/2%3))
+			data[1].Codes, data[2].Codes = append(data[1].Codes, int32(k%4)),
+				append(data[2].Codes, int32(k/2%3))
 		}
 		tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(tab.All()), gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
+		acc, err := mechanism.Sum[*gradientPass](context.Background(), s,
+			memory.NewRecords(tab.All()),
+			gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return acc.cross[0].Bound()
 	}
-	if !reflect.DeepEqual(sums(func(i int) int { return i }), sums(func(i int) int { return (i*31 + 7) % n })) {
+	if !reflect.DeepEqual(sums(func(i int) int { return i }),
+		sums(func(i int) int { return (i*31 + 7) % n })) {
 		t.Error("the sums depend on the order of the rows")
 	}
 }

@@ -23,7 +23,8 @@ func (r *run) newFit() *method.Fit {
 	}
 	for c := range scores {
 		score := &regression.Prototypes{Linear: regression.Linear{
-			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc), Lower: -largestNumber, Upper: largestNumber,
+			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc),
+			Lower: -largestNumber, Upper: largestNumber,
 		}}
 		for j, p := range prototypes {
 			class := int(r.at.Class[j])
@@ -68,7 +69,9 @@ func (r *run) inOriginalUnits() []regression.Prototype {
 
 // slotTerm converts the weight of a slot of an encoded row and the center's entry there to original units; constant
 // is its contribution to the intercept.
-func (f *frame) slotTerm(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
+func (f *frame) slotTerm(
+	slot scaling.Slot, weight, entry float64,
+) (t regression.Term, center, constant float64) {
 	t.Column = slot.Column
 	c := f.columns[slot.Column]
 	lower := 0.

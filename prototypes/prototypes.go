@@ -67,16 +67,19 @@ const (
 type Prototypes struct{}
 
 // Name returns "prototypes".
-func (Prototypes) Name() string { return "prototypes" }
+func (Prototypes) Name() string {
+	return "prototypes"
+}
 
 // Method describes the trainer.
 func (Prototypes) Method() method.Method {
 	return method.Method{
 		Name: Prototypes{}.Name(), Summary: "the nearest of a few prototypes of each class",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
-		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{}, stepStatistic{}},
-		Is:         method.Is[Prototypes],
-		New:        func(method.Values) method.Trainer { return Prototypes{} },
+		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{},
+			stepStatistic{}},
+		Is:  method.Is[Prototypes],
+		New: func(method.Values) method.Trainer { return Prototypes{} },
 	}
 }
 
@@ -97,8 +100,15 @@ func (Prototypes) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (Prototypes) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	r := &run{ctx: ctx, session: s.Sub(node), records: d.Records, frame: frameOf(d.Columns, d.Ranges)}
+func (Prototypes) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
+	r := &run{
+		ctx:     ctx,
+		session: s.Sub(node),
+		records: d.Records,
+		frame:   frameOf(d.Columns, d.Ranges),
+	}
 	if err := r.releaseWhitening(d); err != nil {
 		return nil, err
 	}
@@ -150,7 +160,9 @@ func (r *run) signalToNoise() float64 {
 // isWeak reports whether the classes have so few records that gradients are less informative than class means. If
 // the classes are about equally large, the draw of the steps is then spent on the means, and prototypes stay
 // there.
-func (r *run) isWeak() bool { return r.perNoise() < leastPerNoise }
+func (r *run) isWeak() bool {
+	return r.perNoise() < leastPerNoise
+}
 
 // perClass returns the number of prototypes of a class. With one the classifier is linear, which for two
 // classes is as accurate as more.

@@ -31,11 +31,12 @@ type record struct {
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	names := []string{"no", "yes", "maybe so", "never"}[:classes]
 	return []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-		{Name: "b", Ranged: true, Lower: 100, Upper: 300, Indicator: true},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
-		{Name: "class", Kind: dataset.Category, Categories: names},
-	}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {}, {}}
+			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
+			{Name: "b", Ranged: true, Lower: 100, Upper: 300, Indicator: true},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{Name: "class", Kind: dataset.Category, Categories: names},
+		}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
 // records returns n records on a plane. The label is the third of a circle that contains the record or, for two
@@ -57,7 +58,8 @@ func records(n, classes int) []record {
 
 func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
 	t.Helper()
-	data := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}}, {Codes: []int32{}}}
+	data := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
+		{Codes: []int32{}}}
 	for _, r := range rows {
 		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
 		data[2].Codes, data[3].Codes = append(data[2].Codes, r.k), append(data[3].Codes, r.code)
@@ -70,23 +72,32 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 }
 
 func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), Ranges: ranges}
+	return method.Data{
+		Facts:   method.Facts{Columns: v.Schema().Columns},
+		Records: memory.NewRecords(v),
+		Ranges:  ranges,
+	}
 }
 
-func priced(t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+func priced(
+	t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation,
+) *budget.Priced {
 	t.Helper()
 	n, err := Prototypes{}.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", n), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(budget.Seq("run", n),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func train(t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range) *regression.Classifier {
+func train(
+	t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range,
+) *regression.Classifier {
 	t.Helper()
 	s, err := mechanism.NewSession(priced(t, v.Schema().Columns, epsilon, budget.AddRemove))
 	if err != nil {
@@ -105,13 +116,20 @@ func train(t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range
 
 // cellsOf returns the columns of a view as rows to predict.
 func cellsOf(v dataset.View) regression.Rows {
-	r := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	r := regression.Rows{
+		N:       v.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	whole := v.Block(0, v.Len())
 	for j, c := range v.Schema().Columns {
 		if c.Kind == dataset.Numeric {
 			r.Numeric[c.Name] = whole.Float(j, nil)
 		} else {
-			r.Codes[c.Name] = regression.Codes{Values: whole.Codes(j, nil), Categories: c.Categories}
+			r.Codes[c.Name] = regression.Codes{
+				Values:     whole.Codes(j, nil),
+				Categories: c.Categories,
+			}
 		}
 	}
 	return r
@@ -147,9 +165,15 @@ func TestLearns(t *testing.T) {
 // TestStrangeTables checks that every table yields a consistent classifier.
 func TestStrangeTables(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3}, {a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
+	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3},
+		{a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
 	same := make([]record, 500)
-	for name, rows := range map[string][]record{"empty": nil, "one": records(1, 3), "in no class": none, "all the same": same} {
+	for name, rows := range map[string][]record{
+		"empty":        nil,
+		"one":          records(1, 3),
+		"in no class":  none,
+		"all the same": same,
+	} {
 		for _, epsilon := range []float64{1e-3, 1, 100} {
 			v := tableOf(t, columns, rows, nil).All()
 			m := train(t, epsilon, v, ranges)
@@ -185,7 +209,8 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 		rows    []record
 		epsilon float64
 		still   bool
-	}{{records(90, 3), 2, true}, {uneven, 2, false}, {records(3000, 3), 2, false}, {records(90, 3), 100, false}} {
+	}{{records(90, 3), 2, true}, {uneven, 2, false}, {records(3000, 3), 2, false},
+		{records(90, 3), 100, false}} {
 		v := tableOf(t, columns, c.rows, nil).All()
 		still := 0
 		const runs = 20
@@ -195,7 +220,12 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := dataOf(v, ranges)
-			r := &run{ctx: t.Context(), session: s.Sub(node), records: d.Records, frame: frameOf(d.Columns, d.Ranges)}
+			r := &run{
+				ctx:     t.Context(),
+				session: s.Sub(node),
+				records: d.Records,
+				frame:   frameOf(d.Columns, d.Ranges),
+			}
 			if err := errors.Join(r.releaseWhitening(d), r.startPrototypes()); err != nil {
 				t.Fatal(err)
 			}
@@ -205,20 +235,38 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 			}
 		}
 		if (still > runs/2) != c.still {
-			t.Errorf("%d records, epsilon %v: %d of %d stay at the means", len(c.rows), c.epsilon, still, runs)
+			t.Errorf("%d records, epsilon %v: %d of %d stay at the means", len(c.rows), c.epsilon,
+				still, runs)
 		}
 	}
 }
 
 // TestTwoReleasesOfCells checks that the mean of two releases uses the weights with the least noise.
 func TestTwoReleasesOfCells(t *testing.T) {
-	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
-	c.combineWith(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
-	want := cellSums{sums: [][]float64{{1.8, 2}, {3, 8}}, counts: []float64{14, 20}, tested: []float64{14, 20}, noise: 2 / math.Sqrt(5)}
+	c := cellSums{
+		sums:   [][]float64{{1, 2}, {3, 4}},
+		counts: []float64{10, 20},
+		tested: []float64{10, 20},
+		noise:  2,
+	}
+	c.combineWith(
+		cellSums{
+			sums:   [][]float64{{2, 2}, {3, 9}},
+			counts: []float64{15, 20},
+			tested: []float64{15, 20},
+			noise:  1,
+		})
+	want := cellSums{
+		sums:   [][]float64{{1.8, 2}, {3, 8}},
+		counts: []float64{14, 20},
+		tested: []float64{14, 20},
+		noise:  2 / math.Sqrt(5),
+	}
 	if !reflect.DeepEqual(rounded(c), rounded(want)) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
-	if !c.isEven() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() || !(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).isEven() {
+	if !c.isEven() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() ||
+		!(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).isEven() {
 		t.Error("even where it is not, or the other way round")
 	}
 }
@@ -246,15 +294,22 @@ func TestWideRanges(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	columns, _ := columnsOf(2)
-	wide := []dataset.Column{{Name: "c", Kind: dataset.Category, Categories: make([]string, linear.MaxSlots)}, columns[3]}
+	wide := []dataset.Column{{
+		Name:       "c",
+		Kind:       dataset.Category,
+		Categories: make([]string, linear.MaxSlots),
+	}, columns[3]}
 	for name, c := range map[string]struct {
 		columns []dataset.Column
 		want    error
 	}{
-		"nothing": {nil, linear.ErrTarget}, "a number": {columns[:2], linear.ErrTarget}, "no feature": {columns[3:], linear.ErrFeatures}, "wide": {wide, linear.ErrTooWide},
-		"one class": {[]dataset.Column{columns[0], {Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, linear.ErrTarget},
+		"nothing": {nil, linear.ErrTarget}, "a number": {columns[:2], linear.ErrTarget},
+		"no feature": {columns[3:], linear.ErrFeatures}, "wide": {wide, linear.ErrTooWide},
+		"one class": {[]dataset.Column{columns[0],
+			{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, linear.ErrTarget},
 	} {
-		if _, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err,
+			c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -263,17 +318,31 @@ func TestPlanRefuses(t *testing.T) {
 // runOf returns a run with the given prototypes on a table, before any release.
 func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
 	columns := v.Schema().Columns
-	r := &run{ctx: context.Background(), records: memory.NewRecords(v), frame: frameOf(columns, ranges)}
+	r := &run{
+		ctx:     context.Background(),
+		records: memory.NewRecords(v),
+		frame:   frameOf(columns, ranges),
+	}
 	slots := r.frame.slotCount()
 	unit := 1 + r.frame.squaredReach()
-	r.rows = &whitened{Columns: columns, Ranges: ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit)), Map: make([]float64, slots*slots)}
+	r.rows = &whitened{
+		Columns:  columns,
+		Ranges:   ranges,
+		Constant: scaling.FixedPoint(1 / math.Sqrt(unit)),
+		Map:      make([]float64, slots*slots),
+	}
 	r.basis.Vectors = mat.NewDense(max(slots, 1), max(slots, 1), nil)
 	for k := range slots {
 		r.basis.Vectors.Set(k, k, 1)
 		r.stretch = append(r.stretch, 1/math.Sqrt(unit))
 		r.rows.Map[k*slots+k] = r.stretch[k]
 	}
-	r.at = mixture{Centers: centers, Class: class, Gamma: 3, One: float64(r.rows.Constant) / mechanism.FixedOne}
+	r.at = mixture{
+		Centers: centers,
+		Class:   class,
+		Gamma:   3,
+		One:     float64(r.rows.Constant) / mechanism.FixedOne,
+	}
 	return r
 }
 
@@ -312,7 +381,10 @@ func TestStepSensitivity(t *testing.T) {
 			}
 		}
 		r := runOf(tableOf(t, columns, nil, nil).All(), ranges, centers, class)
-		for what, x := range map[string]mechanism.Statistic{"step": stepStatistic{r.rows, r.at, .5}, "cells": cellStatistic{r.rows, r.at}} {
+		for what, x := range map[string]mechanism.Statistic{
+			"step":  stepStatistic{r.rows, r.at, .5},
+			"cells": cellStatistic{r.rows, r.at},
+		} {
 			search(t, name+" "+what, x, columns, rows)
 		}
 	}
@@ -320,7 +392,9 @@ func TestStepSensitivity(t *testing.T) {
 
 // search compares the change between a table of one record and an empty table, or a table of another record, with the
 // declared sensitivity.
-func search(t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record) {
+func search(
+	t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record,
+) {
 	t.Helper()
 	added := make([][]int64, len(rows))
 	for i := range rows {
@@ -368,15 +442,23 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	r := runOf(v, ranges, waves(3, 6), []int32{0, 1, 2})
 	x := stepStatistic{r.rows, r.at, .5}
 	want := exactly(t, x, budget.AddRemove, v)
-	kept := &whitened{Columns: r.rows.Columns, Ranges: r.rows.Ranges, Map: r.rows.Map, Constant: r.rows.Constant, Keep: true}
-	if got := exactly(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(got, want) {
+	kept := &whitened{
+		Columns:  r.rows.Columns,
+		Ranges:   r.rows.Ranges,
+		Map:      r.rows.Map,
+		Constant: r.rows.Constant,
+		Keep:     true,
+	}
+	if got := exactly(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(
+		got, want) {
 		t.Error("other sums with rows that are kept")
 	}
 	turned := make([]record, len(rows))
 	for i, row := range rows {
 		turned[len(rows)-1-i] = row
 	}
-	if got := exactly(t, x, budget.AddRemove, tableOf(t, columns, turned, nil).All()); !reflect.DeepEqual(got, want) {
+	if got := exactly(t, x, budget.AddRemove,
+		tableOf(t, columns, turned, nil).All()); !reflect.DeepEqual(got, want) {
 		t.Error("other sums in another order")
 	}
 }
@@ -422,7 +504,8 @@ func TestStatisticIsTheStep(t *testing.T) {
 		}
 	}
 	for k, got := range values {
-		if x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne); math.Abs(x-want[k]) > 40*3e-4 {
+		if x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne); math.Abs(x-want[k]) > 40*
+			3e-4 {
 			t.Errorf("entry %d: %v, want %v", k, x, want[k])
 		}
 	}
@@ -448,7 +531,8 @@ func (r *run) likely(logits []float64) int {
 func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	columns[1].Indicator = false
-	r := runOf(tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}), []scaling.Range{ranges[0], ranges[1], {}},
+	r := runOf(tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}),
+		[]scaling.Range{ranges[0], ranges[1], {}},
 		[][]float64{{.2, -.1}, {-.3, .25}}, []int32{0, 1})
 	m := r.newFit().Model.(*regression.Classifier).Scores[0].(*regression.Prototypes)
 	for j, p := range m.Prototypes {

@@ -25,9 +25,13 @@ func frameOf(columns []dataset.Column, ranges []scaling.Range) *frame {
 }
 
 // slotCount returns the number of entries of an encoded row, without the constant.
-func (f *frame) slotCount() int { return len(f.enc.Slots()) }
+func (f *frame) slotCount() int {
+	return len(f.enc.Slots())
+}
 
-func (f *frame) classCount() int { return len(f.target.Categories) }
+func (f *frame) classCount() int {
+	return len(f.target.Categories)
+}
 
 // squaredReach returns the squared norm limit of a row relative to its constant 1: [numberReach] for a number and 1
 // for a category.
@@ -51,7 +55,9 @@ type encoded struct {
 	scratch scaling.Scratch
 }
 
-func newEncoded(f *frame) *encoded { return &encoded{frame: f, x: make([][]int16, f.slotCount()+1)} }
+func newEncoded(f *frame) *encoded {
+	return &encoded{frame: f, x: make([][]int16, f.slotCount()+1)}
+}
 
 // encodeBlock writes the fixed-point rows of a block, the constant last, and the codes of the
 // classes. A record in no class has a row of zeros.
@@ -107,7 +113,9 @@ type rowsOf struct {
 }
 
 // Steps implements [mechanism.State]: rows never change.
-func (w *whitened) Steps() int { return 0 }
+func (w *whitened) Steps() int {
+	return 0
+}
 
 // Begin implements [mechanism.State].
 func (w *whitened) Begin(b dataset.Block) mechanism.Kept {
@@ -189,7 +197,8 @@ func (m *whitener) whitenBlock(b dataset.Block) {
 		m.rows[k] = resizeBuffer(m.rows[k], n)
 		for i, f := range m.norms {
 			if k == slots {
-				m.rows[k][i] = int16(math.Round(float64(m.encoded.x[k][i]) / mechanism.FixedOne * f))
+				m.rows[k][i] = int16(
+					math.Round(float64(m.encoded.x[k][i]) / mechanism.FixedOne * f))
 			} else {
 				m.rows[k][i] = int16(math.Round(float64(m.y[k][i] * f)))
 			}
@@ -211,4 +220,6 @@ func addProducts(dst []float64, x [][]int16, weights []float64) {
 	}
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}

@@ -44,7 +44,9 @@ func weightsOf(x, z [][]float64, y, class []int32, gamma float64) [][]float64 {
 }
 
 // objective returns L = -sum log p_i and its gradient 2 gamma^2 sum (p_ij - r_ij)(x_i - z_j).
-func objective(x, z [][]float64, y, class []int32, gamma float64) (loss float64, gradient [][]float64) {
+func objective(
+	x, z [][]float64, y, class []int32, gamma float64,
+) (loss float64, gradient [][]float64) {
 	gradient = make([][]float64, len(z))
 	for j := range gradient {
 		gradient[j] = make([]float64, len(z[j]))
@@ -199,7 +201,8 @@ func TestPrivateStepSpecification(t *testing.T) {
 	for k, want := range []float64{2.822386870, 2.006448304, -.920281539} {
 		near(t, "first row", first[k], want)
 	}
-	for j, want := range []float64{-2.300965867, .669042604, .855601937, -2.115032308, .093435675, 2.797917960} {
+	for j, want := range []float64{-2.300965867, .669042604, .855601937, -2.115032308, .093435675,
+		2.797917960} {
 		near(t, "sum of weights", sums[j], want)
 	}
 }

@@ -20,7 +20,8 @@ import (
 // [run.frame.reach], by the moments without the ridge: the positive eigenvalues, rescaled to the sum of all
 // eigenvalues, which the noise of the ridge does not affect.
 func (r *run) releaseWhitening(d method.Data) error {
-	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records, momentStatistic{d.Columns, d.Ranges})
+	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records,
+		momentStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return err
 	}
@@ -32,10 +33,15 @@ func (r *run) releaseWhitening(d method.Data) error {
 	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
 	constant := max(1, constantReach*r.frame.squaredReach())
 	unit := constant + r.frame.squaredReach() // squared norm limit of rows, which are scaled to norm 1
-	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(math.Sqrt(constant / unit))}
+	r.rows = &whitened{
+		Columns:  d.Columns,
+		Ranges:   d.Ranges,
+		Constant: scaling.FixedPoint(math.Sqrt(constant / unit)),
+	}
 	if slots > 0 {
 		r.basis = linear.NewSpectrum(leadingBlock(all, slots))
-		r.stretch = stretchFactors(r.basis.Values, r.session.Scale(momentsLeaf), max(all.At(slots, slots), 1), overReach*r.frame.squaredReach()/unit)
+		r.stretch = stretchFactors(r.basis.Values, r.session.Scale(momentsLeaf),
+			max(all.At(slots, slots), 1), overReach*r.frame.squaredReach()/unit)
 		r.rows.Map = r.spectralMatrix(func(stretch float64) float64 { return stretch })
 	}
 	n, err := r.records.Len(r.ctx)
@@ -153,7 +159,9 @@ func (r *run) startPrototypes() error {
 }
 
 // whitenedReach returns the approximate maximum norm of a whitened row without its constant.
-func (r *run) whitenedReach() float64 { return math.Sqrt(1 - square(r.at.One)) }
+func (r *run) whitenedReach() float64 {
+	return math.Sqrt(1 - square(r.at.One))
+}
 
 // cellSums holds the released sums of the rows in the cells of the prototypes and their numbers of records,
 // with the standard deviation of the noise in the numbers.
@@ -197,7 +205,8 @@ func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
 		return cellSums{}, err
 	}
 	var out cellSums
-	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slotCount(), r.at.One)
+	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()),
+		r.frame.slotCount(), r.at.One)
 	out.sums, out.counts = splitSums(noisy.Value(), r.frame.slotCount(), r.at.One)
 	out.noise = r.session.Scale(leaf) / r.at.One
 	return out, nil
@@ -206,7 +215,8 @@ func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
 // releaseSpread releases the sums of squared norms and of the squared shortening factors of rows. It returns the mean
 // derived from the former and sets the number of records to the latter.
 func (r *run) releaseSpread() (mean float64, err error) {
-	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records, spreadStatistic{r.rows, r.at.One})
+	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records,
+		spreadStatistic{r.rows, r.at.One})
 	if err != nil {
 		return 0, err
 	}

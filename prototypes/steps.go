@@ -15,7 +15,8 @@ func (r *run) movePrototypes() error {
 	velocity := r.zeroMixture()
 	mean := r.zeroMixture()
 	for t := range steps {
-		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.weightBound()})
+		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records,
+			stepStatistic{r.rows, r.at, r.weightBound()})
 		if err != nil {
 			return err
 		}
@@ -31,7 +32,8 @@ func (r *run) movePrototypes() error {
 			n := numbers[j]
 			curvature := n + stepRidge*hidden + hidden*hidden/n
 			for k, v := range z {
-				velocity.Centers[j][k] = momentum*velocity.Centers[j][k] + (sums[j][k]-weights[j]*v)/curvature
+				velocity.Centers[j][k] = momentum*velocity.Centers[j][k] +
+					(sums[j][k]-weights[j]*v)/curvature
 				next.Centers[j][k] = v + velocity.Centers[j][k]
 			}
 			shortenTo(next.Centers[j], 2*r.whitenedReach())

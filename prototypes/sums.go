@@ -31,7 +31,9 @@ func (p *momentPass) Add(b mechanism.Block) {
 	p.gram.Add(p.rows.x)
 }
 
-func (p *momentPass) Cells() mechanism.Cells { return p.gram.Cells() }
+func (p *momentPass) Cells() mechanism.Cells {
+	return p.gram.Cells()
+}
 
 // blockRows is the number of records per block.
 const blockRows = 1024
@@ -45,10 +47,14 @@ type spreadStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x spreadStatistic) State() mechanism.State { return x.Of }
+func (x spreadStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (spreadStatistic) BlockRows() int { return blockRows }
+func (spreadStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic].
 func (x spreadStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -84,7 +90,9 @@ func (p *spreadPass) Add(b mechanism.Block) {
 	})
 }
 
-func (p *spreadPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *spreadPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // cellStatistic is the sum of the whitened rows in every cell: a record belongs to the cell of the nearest
 // prototype of its class. Its weights are 1 there and 0 elsewhere, so their norm is 1.
@@ -94,10 +102,14 @@ type cellStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x cellStatistic) State() mechanism.State { return x.Of }
+func (x cellStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (cellStatistic) BlockRows() int { return blockRows }
+func (cellStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic].
 func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -113,10 +125,14 @@ type stepStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x stepStatistic) State() mechanism.State { return x.Of }
+func (x stepStatistic) State() mechanism.State {
+	return x.Of
+}
 
 // BlockRows is the number of records of a block.
-func (stepStatistic) BlockRows() int { return blockRows }
+func (stepStatistic) BlockRows() int {
+	return blockRows
+}
 
 // New implements [mechanism.Statistic].
 func (x stepStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -189,11 +205,14 @@ type outerPass struct {
 	record []float64
 }
 
-func newOuterPass(m mechanism.Maker, at mixture, prototypes int, bound float64, weigh func([]float64, []int32, int32)) *outerPass {
+func newOuterPass(
+	m mechanism.Maker, at mixture, prototypes int, bound float64, weigh func([]float64, []int32, int32),
+) *outerPass {
 	slots := len(at.Centers[0])
 	return &outerPass{
 		outer: m.NewOuter(prototypes, slots+1, bound, 1), at: at, weigh: weigh,
-		rows: make([][]int16, slots+1), logits: make([][]float64, prototypes), record: make([]float64, prototypes),
+		rows: make([][]int16, slots+1), logits: make([][]float64, prototypes),
+		record: make([]float64, prototypes),
 	}
 }
 
@@ -220,7 +239,9 @@ func (p *outerPass) Add(b mechanism.Block) {
 	})
 }
 
-func (p *outerPass) Cells() mechanism.Cells { return p.outer.Cells() }
+func (p *outerPass) Cells() mechanism.Cells {
+	return p.outer.Cells()
+}
 
 // splitSums splits a released sum of w (x, 1) into the sum of w x and the sum of w for every prototype.
 func splitSums(values []float64, slots int, one float64) (sums [][]float64, weights []float64) {

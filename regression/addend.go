@@ -165,7 +165,8 @@ type categoryWeights struct {
 
 // newCategoryWeights returns weights of 0. A declared category without a term does not count as other.
 func newCategoryWeights(c *Column, at inputRef) *categoryWeights {
-	w := &categoryWeights{at, c.nameFinder(), make(map[string]int, len(c.Categories)), make([]float64, len(c.Categories)+1)}
+	w := &categoryWeights{at, c.nameFinder(), make(map[string]int, len(c.Categories)),
+		make([]float64, len(c.Categories)+1)}
 	for k, name := range c.Categories {
 		w.places[name] = k
 	}
@@ -185,7 +186,9 @@ func (w *categoryWeights) weightOf(name string) float64 {
 	return w.weights[k]
 }
 
-func (w *categoryWeights) evaluate(record []value) float64 { return w.weights[record[w.place].code] }
+func (w *categoryWeights) evaluate(record []value) float64 {
+	return w.weights[record[w.place].code]
+}
 
 func (w *categoryWeights) blockAdder(rows Rows) blockAdder {
 	if labels, ok := rows.Labels[w.name]; ok {

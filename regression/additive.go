@@ -51,10 +51,14 @@ type Score struct {
 var _ Model = (*Additive)(nil)
 
 // Kind returns "additive".
-func (m *Additive) Kind() string { return kindAdditive }
+func (m *Additive) Kind() string {
+	return kindAdditive
+}
 
 // Sums returns m.
-func (m *Additive) Sums() []*Additive { return []*Additive{m} }
+func (m *Additive) Sums() []*Additive {
+	return []*Additive{m}
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], a shape
 // that refers to no numeric column or to a column that has a shape already, edges that do not increase, a wrong
@@ -136,7 +140,9 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Additive) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.newFiller(rows) })
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
+		return m.newFiller(rows)
+	})
 }
 
 // newFiller returns a function that sets sums to the terms and step functions of rows.
@@ -162,7 +168,8 @@ func (m *Additive) newFiller(rows Rows) blockFiller {
 func (m *Additive) recordSums(places []int) (sum, score recordSum) {
 	sum = recordSum{m.Intercept, m.compileAddends(places)}
 	for _, s := range m.Shapes {
-		sum.addends = append(sum.addends, shapeAddend{m.inputRef(s.Column, places), m.Columns[s.Column].cellTreatment(), s.Step})
+		sum.addends = append(sum.addends,
+			shapeAddend{m.inputRef(s.Column, places), m.Columns[s.Column].cellTreatment(), s.Step})
 	}
 	if m.Score != nil {
 		score = recordSum{m.Score.Intercept, m.scoreModel().compileAddends(places)}

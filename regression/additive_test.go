@@ -127,21 +127,22 @@ func TestAdditivePredictConformance(t *testing.T) {
 }
 
 func TestAdditiveContradictions(t *testing.T) {
-	checkContradictions(t, additiveSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*Additive]{
-		{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
-		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
-		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
-		{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
-		{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
-		{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() }},
-		{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values = []float64{1} }},
-		{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) }},
-		{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
-		{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
-		{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
-		{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
-		{"score.values", func(m *Additive) { m.Score.Values = nil }},
-	}, embedded[*Additive]()...))
+	checkContradictions(t, additiveSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append([]contradiction[*Additive]{
+			{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
+			{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
+			{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
+			{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
+			{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
+			{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() }},
+			{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values = []float64{1} }},
+			{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) }},
+			{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
+			{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
+			{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
+			{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
+			{"score.values", func(m *Additive) { m.Score.Values = nil }},
+		}, embedded[*Additive]()...))
 }
 
 func TestAdditiveGolden(t *testing.T) {
@@ -153,23 +154,29 @@ func TestAdditiveGolden(t *testing.T) {
 
 func TestAdditiveDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, additiveSample(), []refusal{
-		{`"column":"age","edges"`, `"column":"ages","edges"`, `model file 22:15: shapes[1].column: no column has this name`},
-		{`"column":"age","edges"`, `"column":"ocean","edges"`, `model file 22:15: shapes[1].column: is a category column, whose curve is its terms`},
+		{`"column":"age","edges"`, `"column":"ages","edges"`,
+			`model file 22:15: shapes[1].column: no column has this name`},
+		{`"column":"age","edges"`, `"column":"ocean","edges"`,
+			`model file 22:15: shapes[1].column: is a category column, whose curve is its terms`},
 		{`"edges":[18]`, `"edges":[18,3],"x":0`, `model file 22:36: shapes[1]: unknown key "x"`},
 		{`"edges":[18]`, `"edges":[18,3]`, `model file 22:29: shapes[1].edges: do not increase`},
 		{`"edges":[18]`, `"edges":["a"]`, `model file 22:30: shapes[1].edges[0]: must be a number`},
 		{`"edges":[18]`, `"edges":18`, `model file 22:29: shapes[1].edges: must be a list`},
 		{`"edges":[-3,100],`, ``, `model file 24:12: score: key "edges" is absent`},
-		{`[2,1,0,1,0.5]`, `[2]`, `model file 24:42: score.coefficients: is not one coefficient a term`},
+		{`[2,1,0,1,0.5]`, `[2]`,
+			`model file 24:42: score.coefficients: is not one coefficient a term`},
 		{`"score": {`, `"score": 3, "y": {`, `model file 24:12: score: must be an object`},
 		{`"kind": "additive"`, `"kind": "linear"`, `model file 20:3: unknown key "shapes"`},
 	})
 }
 
 func drawStep(t *rapid.T, name string) Step {
-	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(t, name+" edges")
+	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(t,
+		name+" edges")
 	slices.Sort(edges)
-	return Step{edges, rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), len(edges)+1, len(edges)+1).Draw(t, name+" values")}
+	return Step{edges,
+		rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), len(edges)+1, len(edges)+1).Draw(t,
+			name+" values")}
 }
 
 func TestAdditiveFileRoundTrip(t *testing.T) {
@@ -183,7 +190,8 @@ func TestAdditiveFileRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "score") {
 			m.Score = &Score{Intercept: 1, Step: drawStep(t, "score")}
 			for range m.Terms {
-				m.Score.Coefficients = append(m.Score.Coefficients, rapid.Float64Range(-9, 9).Draw(t, "coefficient"))
+				m.Score.Coefficients = append(m.Score.Coefficients,
+					rapid.Float64Range(-9, 9).Draw(t, "coefficient"))
 			}
 		}
 		checkRoundTrip(t, m)
@@ -195,7 +203,8 @@ func BenchmarkAdditivePredict(b *testing.B) {
 	m := &Additive{Linear: linear, Score: &Score{Step: Step{Values: []float64{0}}}}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for k := range 31 {
-		m.Score.Edges, m.Score.Values = append(m.Score.Edges, float64(k-15)/8), append(m.Score.Values, rng.NormFloat64())
+		m.Score.Edges, m.Score.Values = append(m.Score.Edges, float64(k-15)/8),
+			append(m.Score.Values, rng.NormFloat64())
 	}
 	for j := range m.Columns {
 		m.Score.Coefficients = append(m.Score.Coefficients, rng.NormFloat64())

@@ -33,7 +33,13 @@ func TestBack(t *testing.T) {
 		l.Intercept -= l.Lower/2 + l.Upper/2
 		l.Lower = -3
 		l.Upper = 5
-		l.Back = &rescale.Back{Transform: rescale.Log, Slope: 1, Variance: .5, Lower: .01, Upper: 100}
+		l.Back = &rescale.Back{
+			Transform: rescale.Log,
+			Slope:     1,
+			Variance:  .5,
+			Lower:     .01,
+			Upper:     100,
+		}
 		rows := Rows{N: 40, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
 		records := make([]map[string]any, rows.N)
 		for i := range records {
@@ -42,7 +48,10 @@ func TestBack(t *testing.T) {
 				if c.Type == Category {
 					codes := rows.Codes[c.Name]
 					k := i % (len(c.Categories) + 1)
-					rows.Codes[c.Name] = Codes{Values: append(codes.Values, int32(k)), Categories: c.Categories}
+					rows.Codes[c.Name] = Codes{
+						Values:     append(codes.Values, int32(k)),
+						Categories: c.Categories,
+					}
 					if records[i][c.Name] = "other"; k < len(c.Categories) {
 						records[i][c.Name] = c.Categories[k]
 					}
@@ -75,12 +84,16 @@ func TestBack(t *testing.T) {
 		}
 		for i, record := range records {
 			got, err := p.PredictRecord(record)
-			if exact := min(max(math.Exp(plain[i]+.25), .01), 100); err != nil || got != want[i] || math.Abs(got-exact) > 1e-12*exact {
-				t.Fatalf("%s: record %d: %v by itself, %v in a block, exactly %v: %v", file, i, got, want[i], exact, err)
+			if exact := min(max(math.Exp(plain[i]+.25), .01), 100); err != nil || got != want[i] ||
+				math.Abs(got-exact) > 1e-12*exact {
+				t.Fatalf("%s: record %d: %v by itself, %v in a block, exactly %v: %v", file, i, got,
+					want[i], exact, err)
 			}
 		}
-		bad := bytes.Replace(buf.Bytes(), []byte(`"transform":"log"`), []byte(`"transform":"cube"`), 1)
-		if _, err := DecodeModel(bytes.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "target_transform.transform") {
+		bad := bytes.Replace(buf.Bytes(), []byte(`"transform":"log"`), []byte(`"transform":"cube"`),
+			1)
+		if _, err := DecodeModel(bytes.NewReader(bad)); err == nil ||
+			!strings.Contains(err.Error(), "target_transform.transform") {
 			t.Errorf("%s: %v", file, err)
 		}
 		tried++

@@ -42,7 +42,9 @@ func NumberCell(v float64) Cell {
 }
 
 // TextCell returns the cell of a text.
-func TextCell(s string) Cell { return Cell{text: s, form: cellText} }
+func TextCell(s string) Cell {
+	return Cell{text: s, form: cellText}
+}
 
 // CellOf converts a Go value. Numbers of every type, including [json.Number], give a number; string, []byte and
 // other string types a text; booleans the texts "true" and "false"; a [time.Time] its wall-clock date and time;
@@ -80,7 +82,8 @@ func cellOf(v reflect.Value) Cell {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return integerCell(v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Uintptr:
 		if v.Uint() > 1<<53 {
 			return TextCell(strconv.FormatUint(v.Uint(), 10))
 		}
@@ -92,7 +95,8 @@ func cellOf(v reflect.Value) Cell {
 	case reflect.Bool:
 		return TextCell(strconv.FormatBool(v.Bool()))
 	case reflect.Pointer:
-		if e := v.Type().Elem().Kind(); !v.IsNil() && e != reflect.Pointer && e != reflect.Interface {
+		if e := v.Type().Elem().Kind(); !v.IsNil() && e != reflect.Pointer &&
+			e != reflect.Interface {
 			return cellOf(v.Elem())
 		}
 	}

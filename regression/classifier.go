@@ -30,11 +30,18 @@ type Classifier struct {
 var _ Model = (*Classifier)(nil)
 
 // Kind returns "classifier".
-func (m *Classifier) Kind() string { return kindClassifier }
+func (m *Classifier) Kind() string {
+	return kindClassifier
+}
 
 // Output describes the target.
 func (m *Classifier) Output() Output {
-	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes, Probability: m.Probability}
+	return Output{
+		Task:        TaskClassification,
+		Target:      m.Target,
+		Classes:     m.Classes,
+		Probability: m.Probability,
+	}
 }
 
 // Sums returns the sums of all scores, or nil if one score has no sums.
@@ -130,7 +137,8 @@ func (m *Classifier) Validate() error {
 		return err
 	}
 	if want := scoreCount(len(m.Classes)); want != len(m.Scores) {
-		return &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
+		return &ModelError{"scores",
+			fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
 	}
 	if !isFinite(m.Cutoff) || m.Cutoff != 0 && len(m.Classes) > 2 {
 		return &ModelError{"cutoff", "must be finite, and 0 for more than two classes"}
@@ -145,7 +153,9 @@ func (m *Classifier) Validate() error {
 		}
 	}
 	columns := columnsOf(m)
-	if slices.ContainsFunc(columns, func(c *Column) bool { return !c.Reading.sameNumbers(&columns[0].Reading) }) {
+	if slices.ContainsFunc(columns, func(c *Column) bool {
+		return !c.Reading.sameNumbers(&columns[0].Reading)
+	}) {
 		return &ModelError{"scores", "have numbers that are written in different ways"}
 	}
 	if m.Guarantee != nil {
@@ -186,8 +196,11 @@ func (m *Classifier) validateScore(path string, score Model, inputs map[string]C
 		return &ModelError{path + ".interval", "is not for the scores of a classifier"}
 	}
 	for j, c := range score.Inputs() {
-		if o, ok := inputs[c.Name]; ok && (o.Type != c.Type || !slices.Equal(o.Categories, c.Categories) || !slices.Equal(o.Values, c.Values)) {
-			return &ModelError{fmt.Sprintf("%s.columns[%d]", path, j), "another score has this column with another type or other categories"}
+		if o, ok := inputs[c.Name]; ok &&
+			(o.Type != c.Type || !slices.Equal(o.Categories, c.Categories) ||
+				!slices.Equal(o.Values, c.Values)) {
+			return &ModelError{fmt.Sprintf("%s.columns[%d]", path, j),
+				"another score has this column with another type or other categories"}
 		}
 		inputs[c.Name] = c
 	}

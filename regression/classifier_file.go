@@ -24,15 +24,21 @@ type classifierFile[S any] struct {
 	Guarantee   *Guarantee   `json:"guarantee" layout:"line"`
 }
 
-func (classifierKind) name() string { return kindClassifier }
+func (classifierKind) name() string {
+	return kindClassifier
+}
 
-func (classifierKind) matches(m Model) bool { _, ok := m.(*Classifier); return ok }
+func (classifierKind) matches(m Model) bool {
+	_, ok := m.(*Classifier)
+	return ok
+}
 
 func (classifierKind) encode(m Model) (any, error) {
 	c := m.(*Classifier)
 	f := &classifierFile[any]{
 		Format: formatOf(m), Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
-		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Reading: readingOf(m), Guarantee: c.Guarantee,
+		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Reading: readingOf(m),
+		Guarantee: c.Guarantee,
 	}
 	for _, score := range c.Scores {
 		k := kindOf(scoreKinds(), score)
@@ -52,7 +58,13 @@ func (classifierKind) decode(doc strictjson.Value, version string) (Model, error
 	if f.Task != TaskClassification {
 		return nil, taskError(f.Task, TaskClassification)
 	}
-	c := &Classifier{Target: f.Target, Classes: nilIfEmpty(f.Classes), Cutoff: f.Cutoff, Probability: f.Probability, Guarantee: f.Guarantee}
+	c := &Classifier{
+		Target:      f.Target,
+		Classes:     nilIfEmpty(f.Classes),
+		Cutoff:      f.Cutoff,
+		Probability: f.Probability,
+		Guarantee:   f.Guarantee,
+	}
 	for i, object := range f.Scores {
 		score, err := decodeScore(object, version, f.Target)
 		if err != nil {

@@ -46,7 +46,9 @@ type ClippedLinear struct {
 var _ Model = (*ClippedLinear)(nil)
 
 // Kind returns "clipped-linear".
-func (m *ClippedLinear) Kind() string { return kindClippedLinear }
+func (m *ClippedLinear) Kind() string {
+	return kindClippedLinear
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], a
 // numeric column or prediction with a range of width zero, and a constant or norm out of range.
@@ -108,7 +110,8 @@ func (m *ClippedLinear) predictWith(dst []float64, rows Rows, workers int) ([]fl
 }
 
 func (m *ClippedLinear) newProgram(places []int) program {
-	return &clippedProgram{recordSum{m.Intercept, m.compileAddends(places)}, recordSum{m.Constant * m.Constant, m.squaredEntries(places)}, m, m.outputLimits()}
+	return &clippedProgram{recordSum{m.Intercept, m.compileAddends(places)},
+		recordSum{m.Constant * m.Constant, m.squaredEntries(places)}, m, m.outputLimits()}
 }
 
 type clippedProgram struct {
@@ -130,7 +133,8 @@ func (m *ClippedLinear) squaredEntries(places []int) []addend {
 		c := &m.Columns[i]
 		at := m.inputRef(i, places)
 		if c.Type == Numeric {
-			list[i] = squaredEntry{at, c.Lower/2 + c.Upper/2, halfWidth(c.Lower, c.Upper), c.Missing}
+			list[i] = squaredEntry{at, c.Lower/2 + c.Upper/2, halfWidth(c.Lower, c.Upper),
+				c.Missing}
 			continue
 		}
 		w := newCategoryWeights(c, at)
@@ -163,7 +167,9 @@ func (s squaredEntry) squareCell(v float64) float64 {
 	return float64(z * z) // the conversion forbids fusing
 }
 
-func (s squaredEntry) evaluate(record []value) float64 { return s.squareCell(record[s.place].number) }
+func (s squaredEntry) evaluate(record []value) float64 {
+	return s.squareCell(record[s.place].number)
+}
 
 func (s squaredEntry) blockAdder(rows Rows) blockAdder {
 	column := rows.Numeric[s.name]
@@ -188,13 +194,16 @@ func (m *ClippedLinear) shrinkSum(sum, n2 float64) float64 {
 }
 
 // halfWidth returns half the width of a range.
-func halfWidth(lower, upper float64) float64 { return upper/2 - lower/2 }
+func halfWidth(lower, upper float64) float64 {
+	return upper/2 - lower/2
+}
 
 func clippedKind() scoreKind {
 	return numberKind[*ClippedLinear, clippedFile]{
 		kindClippedLinear,
 		func(m *ClippedLinear) clippedFile {
-			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm, m.Center}, m.outputLimits()}
+			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm, m.Center},
+				m.outputLimits()}
 		},
 		func(f clippedFile) (*ClippedLinear, error) {
 			l, err := f.toLinear(f.Prediction)

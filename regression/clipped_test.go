@@ -78,7 +78,8 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 	}
 	shortened := 0
 	for i, v := range got {
-		want := byHand(m, map[string]float64{"age": ages[i], "income": incomes[i]}, map[string]string{"ocean": oceans[i], "kind": kinds[i]})
+		want := byHand(m, map[string]float64{"age": ages[i], "income": incomes[i]},
+			map[string]string{"ocean": oceans[i], "kind": kinds[i]})
 		if math.Abs(v-want) > 1e-9*math.Abs(want) {
 			t.Errorf("row %d: %v, want %v", i, v, want)
 		}
@@ -132,26 +133,31 @@ func TestClippedPredictConformance(t *testing.T) {
 func TestClippedPredictIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
 	for _, c := range []struct{ lower, upper, coefficient, norm float64 }{
-		{-big, big, 1e10, 1}, {-big, big, 1e10, big}, {0, 5e-324, big, 1}, {1, math.Nextafter(1, 2), big, 5e-324}, {-1, 1, big, 1e-200},
+		{-big, big, 1e10, 1}, {-big, big, 1e10, big}, {0, 5e-324, big, 1},
+		{1, math.Nextafter(1, 2), big, 5e-324}, {-1, 1, big, 1e-200},
 	} {
 		m := &ClippedLinear{
 			Linear: Linear{
-				Target:  "y",
-				Columns: []Column{{Name: "a", Lower: c.lower, Upper: c.upper}, {Name: "b", Lower: -big, Upper: big}},
-				Terms:   []Term{{Column: 0, Coefficient: c.coefficient}, {Column: 1, Coefficient: -c.coefficient}},
-				Lower:   -big, Upper: big,
+				Target: "y",
+				Columns: []Column{{Name: "a", Lower: c.lower, Upper: c.upper},
+					{Name: "b", Lower: -big, Upper: big}},
+				Terms: []Term{{Column: 0, Coefficient: c.coefficient},
+					{Column: 1, Coefficient: -c.coefficient}},
+				Lower: -big, Upper: big,
 			},
 			Norm: c.norm,
 		}
 		if c.upper == 5e-324 { // half of it is 0, so there is no scale
 			var problem *ModelError
-			if err := m.Validate(); !errors.As(err, &problem) || problem.Path != "columns[0].lower" {
+			if err := m.Validate(); !errors.As(err, &problem) ||
+				problem.Path != "columns[0].lower" {
 				t.Errorf("a range without width: %v", err)
 			}
 			continue
 		}
 		values := []float64{big, -big, 0, math.NaN(), math.Inf(-1), 1}
-		got, err := m.Predict(nil, Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}})
+		got, err := m.Predict(nil,
+			Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,17 +170,19 @@ func TestClippedPredictIsTotal(t *testing.T) {
 }
 
 func TestClippedContradictions(t *testing.T) {
-	checkContradictions(t, clippedSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*ClippedLinear]{
-		{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
-		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
-		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
-		{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
-		{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
-		{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
-		{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
-		{"columns[0].lower", func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
-		{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
-	}, embedded[*ClippedLinear]()...))
+	checkContradictions(t, clippedSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append([]contradiction[*ClippedLinear]{
+			{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
+			{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
+			{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
+			{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
+			{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
+			{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
+			{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
+			{"columns[0].lower",
+				func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
+			{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
+		}, embedded[*ClippedLinear]()...))
 }
 
 func TestClippedGolden(t *testing.T) {
@@ -188,19 +196,26 @@ func TestClippedDecodeRefuses(t *testing.T) {
 		{clip, "", `model file 1:1: key "clip" is absent`},
 		{`"norm":1.25`, `"norm":0`, `model file 20:34: clip.norm: must be finite and above 0`},
 		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
-		{`"norm":1.25`, `"norm":1.25,"center":null`, `model file 20:48: clip.center: must be a number`},
+		{`"norm":1.25`, `"norm":1.25,"center":null`,
+			`model file 20:48: clip.center: must be a number`},
 		{`"norm":1.25`, `"norm":1.25,"limit":3`, `model file 20:39: clip: unknown key "limit"`},
 		{`"constant":0.5,`, ``, `model file 20:11: clip: key "constant" is absent`},
 		{`"constant":0.5`, `"constant":2`, `model file 20:23: clip.constant: must be in [0, 1]`},
 		{`"kind": "clipped-linear"`, `"kind": "linear"`, `model file 20:3: unknown key "clip"`},
-		{`"kind": "clipped-linear"`, `"kind": "clipped"`, `model file 3:11: kind: is "clipped", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
-		{`"lower":0,"upper":120`, `"lower":0,"upper":0`, `model file 7:44: columns[0].lower: is not below upper`},
+		{`"kind": "clipped-linear"`, `"kind": "clipped"`,
+			`model file 3:11: kind: is "clipped", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
+		{`"lower":0,"upper":120`, `"lower":0,"upper":0`,
+			`model file 7:44: columns[0].lower: is not below upper`},
 	})
 }
 
 func TestClippedFileRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &ClippedLinear{Linear: *drawLinear(t), Constant: rapid.Float64Range(0, 1).Draw(t, "constant"), Norm: rapid.Float64Range(1e-9, 9).Draw(t, "norm")}
+		m := &ClippedLinear{
+			Linear:   *drawLinear(t),
+			Constant: rapid.Float64Range(0, 1).Draw(t, "constant"),
+			Norm:     rapid.Float64Range(1e-9, 9).Draw(t, "norm"),
+		}
 		if rapid.Bool().Draw(t, "centered") {
 			m.Center = new(rapid.Float64Range(-9, 9).Draw(t, "center"))
 		}
@@ -215,11 +230,14 @@ func TestClippedScaled(t *testing.T) {
 	m := clippedSample()
 	halfY := (5e6 + 1000) / 2.
 	scaled := m.Scaled()
-	for i, unit := range []float64{60 / halfY, 1 / halfY, 1 / halfY, 1 / halfY, (1e7 + 1) / 2 / halfY} {
+	for i, unit := range []float64{60 / halfY, 1 / halfY, 1 / halfY, 1 / halfY,
+		(1e7 + 1) / 2 / halfY} {
 		want := m.Terms[i]
 		want.Coefficient *= unit
 		want.StdError *= unit
-		if diff := cmp.Diff(want, scaled[i], cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) })); diff != "" {
+		if diff := cmp.Diff(want, scaled[i], cmp.Comparer(func(a, b float64) bool {
+			return math.Abs(a-b) <= 1e-12*math.Abs(b)
+		})); diff != "" {
 			t.Errorf("term %d: %s", i, diff)
 		}
 	}

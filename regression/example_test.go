@@ -15,7 +15,12 @@ func houses() *regression.Linear {
 		Target: "price",
 		Columns: []regression.Column{
 			{Name: "rooms", Lower: 1, Upper: 10, Missing: 4},
-			{Name: "ocean", Type: regression.Category, Categories: []string{"inland", "near bay"}, Other: true},
+			{
+				Name:       "ocean",
+				Type:       regression.Category,
+				Categories: []string{"inland", "near bay"},
+				Other:      true,
+			},
 		},
 		Terms: []regression.Term{
 			{Column: 0, Coefficient: 20, StdError: 0.5},
@@ -56,7 +61,8 @@ func ExampleCompile() {
 		price, err := p.PredictRecord(record)
 		fmt.Println(price, err)
 	}
-	fmt.Println(p.PredictRow([]regression.Cell{regression.NumberCell(3), regression.TextCell("near bay")}))
+	fmt.Println(
+		p.PredictRow([]regression.Cell{regression.NumberCell(3), regression.TextCell("near bay")}))
 	// Output:
 	// 110 <nil>
 	// 230 <nil>
@@ -102,7 +108,8 @@ func ExampleDecodeModel() {
 	if err := regression.EncodeModel(&file, houses()); err != nil {
 		log.Fatal(err)
 	}
-	spoilt := bytes.Replace(file.Bytes(), []byte(`"rooms","coefficient"`), []byte(`"Rooms","coefficient"`), 1)
+	spoilt := bytes.Replace(file.Bytes(), []byte(`"rooms","coefficient"`),
+		[]byte(`"Rooms","coefficient"`), 1)
 
 	m, err := regression.DecodeModel(&file)
 	if err != nil {
@@ -124,9 +131,13 @@ func ExampleAdditive() {
 			Target: "rentals", Columns: []regression.Column{{Name: "hour", Lower: 0, Upper: 24}},
 			Terms: []regression.Term{{Column: 0, Coefficient: 1}}, Intercept: 10, Upper: 100,
 		},
-		Shapes: []regression.Shape{{Column: 0, Step: regression.Step{Edges: []float64{7, 19}, Values: []float64{-8, 30, 0}}}},
+		Shapes: []regression.Shape{{
+			Column: 0,
+			Step:   regression.Step{Edges: []float64{7, 19}, Values: []float64{-8, 30, 0}},
+		}},
 	}
-	got, err := m.Predict(nil, regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 7, 20}}})
+	got, err := m.Predict(nil,
+		regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 7, 20}}})
 	fmt.Println(got, err)
 	// Output: [4 47 30] <nil>
 }

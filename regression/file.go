@@ -58,7 +58,9 @@ func (e *DecodeError) Error() string {
 }
 
 // Unwrap returns [ErrModelFormat], a [*ModelError] or nil.
-func (e *DecodeError) Unwrap() error { return e.err }
+func (e *DecodeError) Unwrap() error {
+	return e.err
+}
 
 // EncodeModel writes m as a model file. Equal models give equal bytes. It returns a [*ModelError] for an
 // invalid model or a number that is not finite, [ErrModelKind] for an unknown kind and [ErrModelSize] above the
@@ -142,7 +144,8 @@ func knownMember(object strictjson.Value, key string, known ...string) (string, 
 	for i, name := range known {
 		reads[i] = strictjson.Quote(name)
 	}
-	problem := fmt.Sprintf("is %s, this version reads %s", strictjson.Quote(text), strings.Join(reads, " or "))
+	problem := fmt.Sprintf("is %s, this version reads %s", strictjson.Quote(text),
+		strings.Join(reads, " or "))
 	return "", &unknownError{ModelError{key, problem}}
 }
 
@@ -165,7 +168,9 @@ func prefixPath(path string, err error) error {
 	return err
 }
 
-func joinPath(path, inner string) string { return strings.TrimSuffix(path+"."+inner, ".") }
+func joinPath(path, inner string) string {
+	return strings.TrimSuffix(path+"."+inner, ".")
+}
 
 // newDecodeError converts an error about a file to a [*DecodeError]. Syntax errors carry their position; for
 // errors about content the position is looked up by path.

@@ -24,8 +24,13 @@ func TestGolden(t *testing.T) {
 // they occur.
 func TestVersion1HasNoNewKeys(t *testing.T) {
 	for key, m := range map[string]Model{
-		`"missing"`:  &Linear{Target: "y", Columns: []Column{{Name: "a"}}, Terms: []Term{{Missing: true}}},
-		`"interval"`: &Linear{Target: "y", Intervals: []Interval{{.9, 2}}}, `"probability"`: twoClasses(),
+		`"missing"`: &Linear{
+			Target:  "y",
+			Columns: []Column{{Name: "a"}},
+			Terms:   []Term{{Missing: true}},
+		},
+		`"interval"`:    &Linear{Target: "y", Intervals: []Interval{{.9, 2}}},
+		`"probability"`: twoClasses(),
 	} {
 		file := string(encode(t, m))
 		if _, err := DecodeModel(strings.NewReader(file)); err != nil {
@@ -75,30 +80,46 @@ func drawLinear(t *rapid.T) *Linear {
 		}
 		c := Column{Name: name}
 		if i%2 == 0 {
-			c.Lower, c.Upper, c.Missing = -size.Draw(t, "lower"), size.Draw(t, "upper"), number.Draw(t, "missing")
-			m.Terms = append(m.Terms, Term{Column: len(m.Columns), Coefficient: number.Draw(t, "w")})
+			c.Lower, c.Upper, c.Missing = -size.Draw(t, "lower"), size.Draw(t, "upper"),
+				number.Draw(t, "missing")
+			m.Terms = append(m.Terms,
+				Term{Column: len(m.Columns), Coefficient: number.Draw(t, "w")})
 			if rapid.Bool().Draw(t, "indicator") {
-				m.Terms = append(m.Terms, Term{Column: len(m.Columns), Missing: true, Coefficient: number.Draw(t, "w")})
+				m.Terms = append(m.Terms,
+					Term{Column: len(m.Columns), Missing: true, Coefficient: number.Draw(t, "w")})
 			}
 		} else {
 			c.Type, c.Other = Category, rapid.Bool().Draw(t, "other")
-			c.Categories = rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t, "categories")
+			c.Categories = rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t,
+				"categories")
 			for _, category := range c.Categories {
-				m.Terms = append(m.Terms, Term{Column: len(m.Columns), Category: category, Coefficient: number.Draw(t, "w")})
+				m.Terms = append(m.Terms,
+					Term{
+						Column:      len(m.Columns),
+						Category:    category,
+						Coefficient: number.Draw(t, "w"),
+					})
 			}
 			if c.Other {
-				m.Terms = append(m.Terms, Term{Column: len(m.Columns), Other: true, StdError: size.Draw(t, "s")})
+				m.Terms = append(m.Terms,
+					Term{Column: len(m.Columns), Other: true, StdError: size.Draw(t, "s")})
 			}
 		}
 		m.Columns = append(m.Columns, c)
 	}
 	if rapid.Bool().Draw(t, "interval") {
-		m.Intervals = []Interval{{rapid.Float64Range(1e-9, .5).Draw(t, "level"), rapid.Float64Range(1e-9, 1).Draw(t, "half")}, {.9, 1e3}}
+		m.Intervals = []Interval{{rapid.Float64Range(1e-9, .5).Draw(t, "level"),
+			rapid.Float64Range(1e-9, 1).Draw(t, "half")}, {.9, 1e3}}
 	}
 	if rapid.Bool().Draw(t, "private") {
-		m.Guarantee = &Guarantee{Epsilon: size.Draw(t, "eps"), Delta: rapid.Float64Range(0, .5).Draw(t, "delta"), Relation: "substitute"}
+		m.Guarantee = &Guarantee{
+			Epsilon:  size.Draw(t, "eps"),
+			Delta:    rapid.Float64Range(0, .5).Draw(t, "delta"),
+			Relation: "substitute",
+		}
 		if rapid.Bool().Draw(t, "persons") {
-			m.Guarantee.Unit = &Unit{rapid.StringN(1, 5, -1).Draw(t, "unit"), rapid.IntRange(1, 1000).Draw(t, "rows")}
+			m.Guarantee.Unit = &Unit{rapid.StringN(1, 5, -1).Draw(t, "unit"),
+				rapid.IntRange(1, 1000).Draw(t, "rows")}
 		}
 	}
 	return m
@@ -125,35 +146,57 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
 		{golden, `{"format": "dptrain.model/2"}`, `model file 1:1: key "kind" is absent`},
-		{`"dptrain.model/2"`, `"dptrain.model/4", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/4", this version reads "dptrain.model/1" or "dptrain.model/2" or "dptrain.model/3"`},
-		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
+		{`"dptrain.model/2"`, `"dptrain.model/4", "later": {"a": [1, {}]}`,
+			`model file 2:13: format: is "dptrain.model/4", this version reads "dptrain.model/1" or "dptrain.model/2" or "dptrain.model/3"`},
+		{`"kind": "linear"`, `"kind": "shapes"`,
+			`model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
 		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
-		{`"task": "regression"`, `"task": "magic"`, `model file 4:11: task: is "magic", must be regression`},
+		{`"task": "regression"`, `"task": "magic"`,
+			`model file 4:11: task: is "magic", must be regression`},
 		{`"target": "price"`, `"Target": "price"`, `model file 5:3: unknown key "Target"`},
-		{`"target": "price"`, `"target": "price", "target": "x"`, `model file 5:22: key "target" is repeated`},
+		{`"target": "price"`, `"target": "price", "target": "x"`,
+			`model file 5:22: key "target" is repeated`},
 		{`  "target": "price",` + "\n", "", `model file 1:1: key "target" is absent`},
 		{`"name":"age",`, "", `model file 7:5: columns[0]: key "name" is absent`},
-		{`"lower":0,`, "", `model file 7:5: columns[0]: a numeric column has the keys name, type, lower, upper, missing`},
-		{`"lower":0,`, `"lower":0,"other":false,`, `model file 7:5: columns[0]: a numeric column has the keys name, type, lower, upper, missing`},
-		{`"categories":["inland","near <bay>"],`, ``, `model file 8:5: columns[1]: a category column has the keys name, type, categories, other`},
+		{`"lower":0,`, "",
+			`model file 7:5: columns[0]: a numeric column has the keys name, type, lower, upper, missing`},
+		{`"lower":0,`, `"lower":0,"other":false,`,
+			`model file 7:5: columns[0]: a numeric column has the keys name, type, lower, upper, missing`},
+		{`"categories":["inland","near <bay>"],`, ``,
+			`model file 8:5: columns[1]: a category column has the keys name, type, categories, other`},
 		{`"lower":0`, `"lower":"0"`, `model file 7:44: columns[0].lower: must be a number`},
-		{`"lower":0`, `"lower":1e999`, `model file 7:44: columns[0].lower: must be a number within the range of float64`},
-		{`"lower":0`, `"lower":NaN`, `model file 7:44: is not JSON: invalid character 'N' looking for beginning of value`},
+		{`"lower":0`, `"lower":1e999`,
+			`model file 7:44: columns[0].lower: must be a number within the range of float64`},
+		{`"lower":0`, `"lower":NaN`,
+			`model file 7:44: is not JSON: invalid character 'N' looking for beginning of value`},
 		{`"lower":0`, `"lower":121`, `model file 7:44: columns[0].lower: is above upper`},
-		{`"type":"numeric"`, `"type":"number"`, `model file 7:26: columns[0].type: is "number", must be numeric or category`},
-		{`"name":"ocean"`, `"name":"age"`, `model file 8:13: columns[1].name: another column has this name`},
-		{`"inland","near <bay>"`, `"near <bay>","near <bay>"`, `model file 8:66: columns[1].categories[1]: the category is listed twice`},
-		{`"column":"age"`, `"column":"Age"`, `model file 13:15: terms[0].column: no column has this name`},
-		{`"other":true,"coefficient"`, `"other":1,"coefficient"`, `model file 16:31: terms[3].other: must be true or false`},
-		{`"coefficient":1.5,`, `"coefficient":1.5,"p_value":0,`, `model file 13:39: terms[0]: unknown key "p_value"`},
-		{`"prediction": {"lower":-1000,`, `"prediction": {`, `model file 20:17: prediction: key "lower" is absent`},
-		{`"relation":"add-remove"`, `"relation":""`, `model file 21:83: guarantee.relation: must name the neighbouring relation`},
-		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"","max_rows":1}`, `model file 21:113: guarantee.unit.column: must name a column`},
-		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id","max_rows":1.5}`, `model file 21:129: guarantee.unit.max_rows: must be a whole number`},
-		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id"}`, `model file 21:103: guarantee.unit: key "max_rows" is absent`},
-		{"\n}\n", "\n} {}", `model file 22:3: is not JSON: invalid character '{' after top-level value`},
+		{`"type":"numeric"`, `"type":"number"`,
+			`model file 7:26: columns[0].type: is "number", must be numeric or category`},
+		{`"name":"ocean"`, `"name":"age"`,
+			`model file 8:13: columns[1].name: another column has this name`},
+		{`"inland","near <bay>"`, `"near <bay>","near <bay>"`,
+			`model file 8:66: columns[1].categories[1]: the category is listed twice`},
+		{`"column":"age"`, `"column":"Age"`,
+			`model file 13:15: terms[0].column: no column has this name`},
+		{`"other":true,"coefficient"`, `"other":1,"coefficient"`,
+			`model file 16:31: terms[3].other: must be true or false`},
+		{`"coefficient":1.5,`, `"coefficient":1.5,"p_value":0,`,
+			`model file 13:39: terms[0]: unknown key "p_value"`},
+		{`"prediction": {"lower":-1000,`, `"prediction": {`,
+			`model file 20:17: prediction: key "lower" is absent`},
+		{`"relation":"add-remove"`, `"relation":""`,
+			`model file 21:83: guarantee.relation: must name the neighbouring relation`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"","max_rows":1}`,
+			`model file 21:113: guarantee.unit.column: must name a column`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id","max_rows":1.5}`,
+			`model file 21:129: guarantee.unit.max_rows: must be a whole number`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id"}`,
+			`model file 21:103: guarantee.unit: key "max_rows" is absent`},
+		{"\n}\n", "\n} {}",
+			`model file 22:3: is not JSON: invalid character '{' after top-level value`},
 		{`"price"`, "\"pri\xffce\"", `model file 5:17: is not valid UTF-8`},
-		{`"target"`, `"` + strings.Repeat("t", 1000) + `"`, `model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`},
+		{`"target"`, `"` + strings.Repeat("t", 1000) + `"`,
+			`model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`},
 	})
 }
 
@@ -171,7 +214,8 @@ func TestModelFileLimits(t *testing.T) {
 	if err := EncodeModel(&buf, m); !errors.Is(err, ErrModelSize) || buf.Len() > 0 {
 		t.Errorf("a long model: %v, %d bytes", err, buf.Len())
 	}
-	if err := EncodeModel(&buf, otherModel{sample()}); !errors.Is(err, ErrModelKind) || buf.Len() > 0 {
+	if err := EncodeModel(&buf, otherModel{sample()}); !errors.Is(err, ErrModelKind) ||
+		buf.Len() > 0 {
 		t.Errorf("a model of another kind: %v, %d bytes", err, buf.Len())
 	}
 }
@@ -184,7 +228,8 @@ func TestDecodeDeepNesting(t *testing.T) {
 	for _, file := range []string{
 		strings.Repeat("[", 1<<20),
 		`{"x":` + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + "}",
-		`{"format":"dptrain.model/1","kind":"linear","x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}",
+		`{"format":"dptrain.model/1","kind":"linear","x":` + strings.Repeat("[", 5000) +
+			strings.Repeat("]", 5000) + "}",
 	} {
 		var problem *DecodeError
 		if _, err := DecodeModel(strings.NewReader(file)); !errors.As(err, &problem) {

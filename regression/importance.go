@@ -33,7 +33,8 @@ func Importances(columns []Column, spreads [][]Spread, level float64) []Importan
 			v, lo, hi := list[j].Root(z)
 			value, lower, upper = append(value, v), append(lower, lo), append(upper, hi)
 		}
-		out = append(out, Importance{c.Name, meanRoot(value), meanRoot(lower), meanRoot(upper), level})
+		out = append(out,
+			Importance{c.Name, meanRoot(value), meanRoot(lower), meanRoot(upper), level})
 	}
 	slices.SortStableFunc(out, func(a, b Importance) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(b.Upper, a.Upper))

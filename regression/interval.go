@@ -124,9 +124,11 @@ func (p *Probability) validPoints() error {
 		value := p.Values[k]
 		switch {
 		case !isFinite(score) || k > 0 && score <= p.Scores[k-1]:
-			return &ModelError{fmt.Sprintf("probability.scores[%d]", k), "must be finite and above the one before"}
+			return &ModelError{fmt.Sprintf("probability.scores[%d]", k),
+				"must be finite and above the one before"}
 		case !(value >= 0 && value <= 1) || k > 0 && value < p.Values[k-1]:
-			return &ModelError{fmt.Sprintf("probability.values[%d]", k), "must be within [0, 1] and not below the one before"}
+			return &ModelError{fmt.Sprintf("probability.values[%d]", k),
+				"must be within [0, 1] and not below the one before"}
 		}
 	}
 	return nil

@@ -18,7 +18,9 @@ func TestMissingTerms(t *testing.T) {
 			m := additiveSample()
 			m.Score = nil
 			return m
-		}, "votes": func() Model { return votesSample() }, "tree": func() Model { return treeSample() }, "prototypes": func() Model { return prototypesSample() },
+		}, "votes": func() Model { return votesSample() },
+		"tree":       func() Model { return treeSample() },
+		"prototypes": func() Model { return prototypesSample() },
 	} {
 		plain := sample()
 		with := sample()
@@ -54,15 +56,30 @@ func TestMissingTerms(t *testing.T) {
 func TestMissingTermsOfParts(t *testing.T) {
 	columns := []Column{{Name: "a", Upper: 1}}
 	vote := &Votes{
-		Linear:  Linear{Target: "y", Columns: columns, Lower: -9, Upper: 9},
-		Members: []Member{{Weight: 2, Intercept: -1, Terms: []Term{{Missing: true, Coefficient: 1.5}}}},
+		Linear: Linear{Target: "y", Columns: columns, Lower: -9, Upper: 9},
+		Members: []Member{{
+			Weight:    2,
+			Intercept: -1,
+			Terms:     []Term{{Missing: true, Coefficient: 1.5}},
+		}},
 	}
 	curve := &Additive{
-		Linear: Linear{Target: "y", Columns: columns, Terms: []Term{{Missing: true}}, Lower: -9, Upper: 9},
-		Score:  &Score{Intercept: -1, Coefficients: []float64{1.5}, Step: Step{Edges: []float64{0}, Values: []float64{-2, 2}}},
+		Linear: Linear{
+			Target:  "y",
+			Columns: columns,
+			Terms:   []Term{{Missing: true}},
+			Lower:   -9,
+			Upper:   9,
+		},
+		Score: &Score{
+			Intercept:    -1,
+			Coefficients: []float64{1.5},
+			Step:         Step{Edges: []float64{0}, Values: []float64{-2, 2}},
+		},
 	}
 	for _, m := range []Model{vote, curve} {
-		got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}})
+		got, err := m.Predict(nil,
+			Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}})
 		if want := []float64{-2, 2, 2}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v, %v", m.Kind(), got, want, err)
 		}
@@ -75,7 +92,8 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 	m := &ClippedLinear{
 		Linear: Linear{
 			Target: "y", Columns: []Column{{Name: "a", Lower: -1, Upper: 1, Missing: .5}},
-			Terms: []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}}, Lower: -100, Upper: 100,
+			Terms: []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}}, Lower: -100,
+			Upper: 100,
 		},
 		Constant: .5, Norm: .6,
 	}
@@ -84,7 +102,8 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{.6 / math.Sqrt(.25+.25), .6 / math.Sqrt(.25+.25+MissingSquare) * 4} {
+	for i, want := range []float64{.6 / math.Sqrt(.25+.25),
+		.6 / math.Sqrt(.25+.25+MissingSquare) * 4} {
 		if math.Abs(got[i]-want) > 1e-12 {
 			t.Errorf("row %d: %v, want %v", i, got[i], want)
 		}
@@ -96,7 +115,8 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 
 func TestWithIntervals(t *testing.T) {
 	list := []Interval{{.9, 3}}
-	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample(), treeSample(), prototypesSample()} {
+	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample(),
+		treeSample(), prototypesSample()} {
 		if !WithIntervals(m, list) || !slices.Equal(IntervalsOf(m), list) {
 			t.Errorf("%s: %v", m.Kind(), IntervalsOf(m))
 		}
@@ -112,7 +132,12 @@ func TestWithIntervals(t *testing.T) {
 
 func TestProbability(t *testing.T) {
 	p := Probability{Intercept: -1, Slope: 2}
-	for score, want := range map[float64]float64{.5: .5, 1e300: 1, -1e300: 0, 1: 1 / (1 + math.Exp(-1))} {
+	for score, want := range map[float64]float64{
+		.5:     .5,
+		1e300:  1,
+		-1e300: 0,
+		1:      1 / (1 + math.Exp(-1)),
+	} {
 		if got := p.At(score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("at %v: %v, want %v", score, got, want)
 		}
@@ -132,8 +157,12 @@ func TestProbabilityCurve(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []Probability{
-		{Scores: []float64{0}}, {Values: []float64{.1}}, {Scores: []float64{0, 0}, Values: []float64{.1, .2}}, {Scores: []float64{0, 1}, Values: []float64{.2, .1}},
-		{Scores: []float64{0}, Values: []float64{1.1}}, {Scores: []float64{math.Inf(1)}, Values: []float64{.1}}, {Scores: []float64{0}, Values: []float64{math.NaN()}},
+		{Scores: []float64{0}}, {Values: []float64{.1}},
+		{Scores: []float64{0, 0}, Values: []float64{.1, .2}},
+		{Scores: []float64{0, 1}, Values: []float64{.2, .1}},
+		{Scores: []float64{0}, Values: []float64{1.1}},
+		{Scores: []float64{math.Inf(1)}, Values: []float64{.1}},
+		{Scores: []float64{0}, Values: []float64{math.NaN()}},
 	} {
 		if bad.validate(2) == nil {
 			t.Errorf("%+v is accepted", bad)
@@ -144,13 +173,18 @@ func TestProbabilityCurve(t *testing.T) {
 func TestIntervalDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, second(sample()), []refusal{
 		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
-		{`"half_width":17`, `"half_width":17,"x":1`, `model file 25:35: interval[1]: unknown key "x"`},
-		{`"level":0.9,`, `"level":1.9,`, `model file 24:14: interval[0].level: must be above 0 and below 1`},
-		{`"missing":true`, `"missing":1`, `model file 18:31: terms[5].missing: must be true or false`},
-		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`, `model file 18:53: terms[5].missing: is for terms of numeric columns`},
+		{`"half_width":17`, `"half_width":17,"x":1`,
+			`model file 25:35: interval[1]: unknown key "x"`},
+		{`"level":0.9,`, `"level":1.9,`,
+			`model file 24:14: interval[0].level: must be above 0 and below 1`},
+		{`"missing":true`, `"missing":1`,
+			`model file 18:31: terms[5].missing: must be true or false`},
+		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`,
+			`model file 18:53: terms[5].missing: is for terms of numeric columns`},
 	})
 	checkDecodeRefuses(t, twoClasses(), []refusal{
-		{`"slope":3`, `"slope":-3`, `model file 24:45: probability.slope: must be finite and at least 0`},
+		{`"slope":3`, `"slope":-3`,
+			`model file 24:45: probability.slope: must be finite and at least 0`},
 		{`"intercept":-0.25,`, ``, `model file 24:18: probability: key "intercept" is absent`},
 	})
 }

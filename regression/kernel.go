@@ -31,7 +31,9 @@ type Kernel struct {
 var _ Model = (*Kernel)(nil)
 
 // Kind returns "kernel".
-func (m *Kernel) Kind() string { return kindKernel }
+func (m *Kernel) Kind() string {
+	return kindKernel
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: those of [Additive.Validate], an
 // input without its column, and matrices whose sizes do not match.
@@ -44,11 +46,13 @@ func (m *Kernel) Validate() error {
 		switch {
 		case in.Column < 0 || in.Column >= len(m.Columns):
 			return &ModelError{path + ".column", "no column has this name"}
-		case in.Of != kernelmap.Value && in.Of != kernelmap.Missing && in.Of != kernelmap.Categories:
+		case in.Of != kernelmap.Value && in.Of != kernelmap.Missing &&
+			in.Of != kernelmap.Categories:
 			return &ModelError{path + ".of", "must be value, missing or categories"}
 		case (m.Columns[in.Column].Type == Category) != (in.Of == kernelmap.Categories):
 			return &ModelError{path + ".of", "does not suit the column"}
-		case in.Of == kernelmap.Categories && len(in.Bins) != len(m.Columns[in.Column].Categories)+1:
+		case in.Of == kernelmap.Categories &&
+			len(in.Bins) != len(m.Columns[in.Column].Categories)+1:
 			return &ModelError{path + ".bins", "is not one bin a category and one for others"}
 		case in.Of != kernelmap.Categories && len(in.Bins) > 0:
 			return &ModelError{path + ".bins", "is for categories only"}
@@ -162,7 +166,10 @@ func (c *Column) categoryBinner(in kernelmap.Input, rows Rows) binner {
 }
 
 func (m *Kernel) newProgram(places []int) program {
-	p := &kernelProgram{additiveProgram: *m.Additive.newProgram(places).(*additiveProgram), terms: m.Kernels}
+	p := &kernelProgram{
+		additiveProgram: *m.Additive.newProgram(places).(*additiveProgram),
+		terms:           m.Kernels,
+	}
 	for _, in := range m.Cells {
 		c := &m.Columns[in.Column]
 		p.cells = append(p.cells, inputCell{m.inputRef(in.Column, places).place, in.Bins, nil})
@@ -225,7 +232,9 @@ func kernelKind() scoreKind {
 		func(m *Kernel) kernelFile {
 			f := kernelFile{additiveFile: m.toFile(), Landmarks: kernelmap.Texts(m.Landmarks)}
 			for _, in := range m.Cells {
-				f.Inputs = append(f.Inputs, inputFile{m.Columns[in.Column].Name, string(in.Of), kernelmap.Texts([][]uint8{in.Bins})[0]})
+				f.Inputs = append(f.Inputs,
+					inputFile{m.Columns[in.Column].Name, string(in.Of),
+						kernelmap.Texts([][]uint8{in.Bins})[0]})
 			}
 			for _, t := range m.Kernels {
 				f.Kernels = append(f.Kernels, termOfMap(t))
@@ -248,7 +257,12 @@ func (f kernelFile) toKernel() (*Kernel, error) {
 		if err != nil {
 			return nil, &ModelError{fmt.Sprintf("inputs[%d].bins", i), err.Error()}
 		}
-		m.Cells = append(m.Cells, kernelmap.Input{Column: index(in.Column), Of: kernelmap.Of(in.Of), Bins: nilIfEmpty(bins[0])})
+		m.Cells = append(m.Cells,
+			kernelmap.Input{
+				Column: index(in.Column),
+				Of:     kernelmap.Of(in.Of),
+				Bins:   nilIfEmpty(bins[0]),
+			})
 	}
 	if m.Landmarks, err = kernelmap.Bytes(f.Landmarks); err != nil {
 		return nil, &ModelError{"landmarks", err.Error()}
@@ -291,12 +305,17 @@ type coordinateFile struct {
 }
 
 func termOfMap(t kernelmap.Term) mapFile {
-	f := mapFile{Metric: kernelmap.NumberTexts(t.Map.Metric), Weights: kernelmap.NumberTexts(t.Map.Weights), Coefficients: t.Coefficients}
+	f := mapFile{
+		Metric:       kernelmap.NumberTexts(t.Map.Metric),
+		Weights:      kernelmap.NumberTexts(t.Map.Weights),
+		Coefficients: t.Coefficients,
+	}
 	for _, shift := range t.Map.Shifts {
 		f.Shifts = append(f.Shifts, int(shift))
 	}
 	for _, c := range t.Map.Coordinates {
-		f.Coordinates = append(f.Coordinates, coordinateFile{c.Input, kernelmap.NumberTexts([][]int16{c.Values})[0]})
+		f.Coordinates = append(f.Coordinates,
+			coordinateFile{c.Input, kernelmap.NumberTexts([][]int16{c.Values})[0]})
 	}
 	return f
 }
@@ -315,7 +334,8 @@ func (f mapFile) toTerm(landmarks [][]uint8) (t kernelmap.Term, place string, er
 		if err != nil {
 			return t, fmt.Sprintf("coordinates[%d].values", i), err
 		}
-		m.Coordinates = append(m.Coordinates, kernelmap.Coordinate{Input: c.Input, Values: values[0]})
+		m.Coordinates = append(m.Coordinates,
+			kernelmap.Coordinate{Input: c.Input, Values: values[0]})
 	}
 	if m.Metric, err = kernelmap.Numbers(f.Metric); err != nil {
 		return t, "metric", err

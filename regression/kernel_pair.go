@@ -69,7 +69,9 @@ func (m *Kernel) columnLevels(name string) []columnLevel {
 		case kernelmap.Value:
 			for k := range pairBands {
 				middle := c.Lower + (float64(k)+.5)/pairBands*(c.Upper-c.Lower)
-				out = append(out, columnLevel{strconv.FormatFloat(middle, 'g', 3, 64), map[int]uint8{j: uint8((2*k + 1) * 256 / (2 * pairBands))}})
+				out = append(out,
+					columnLevel{strconv.FormatFloat(middle, 'g', 3, 64),
+						map[int]uint8{j: uint8((2*k + 1) * 256 / (2 * pairBands))}})
 			}
 		case kernelmap.Categories:
 			for k, name := range c.Categories[:min(len(c.Categories), pairLevels)] {

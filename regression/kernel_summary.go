@@ -67,7 +67,8 @@ func (m *Kernel) landmarkRows() Rows {
 		if c := &m.Columns[i]; c.Type == Numeric {
 			rows.Numeric[c.Name] = slices.Repeat([]float64{math.NaN()}, n)
 		} else {
-			rows.Codes[c.Name] = Codes{slices.Repeat([]int32{int32(len(c.Categories))}, n), c.Categories}
+			rows.Codes[c.Name] = Codes{slices.Repeat([]int32{int32(len(c.Categories))}, n),
+				c.Categories}
 		}
 	}
 	for _, of := range []kernelmap.Of{kernelmap.Value, kernelmap.Missing, kernelmap.Categories} {
@@ -152,9 +153,16 @@ func (m *Kernel) strongestPairs() []kernelmap.Pair {
 			}
 			names := []string{m.Columns[a.column].Name, m.Columns[b.column].Name}
 			slices.Sort(names)
-			out = append(out, kernelmap.Pair{First: names[0], Second: names[1], Value: clampFinite(math.Sqrt(sum) / 2)})
+			out = append(out,
+				kernelmap.Pair{
+					First:  names[0],
+					Second: names[1],
+					Value:  clampFinite(math.Sqrt(sum) / 2),
+				})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b kernelmap.Pair) int { return cmp.Compare(b.Value, a.Value) })
+	slices.SortStableFunc(out, func(a, b kernelmap.Pair) int {
+		return cmp.Compare(b.Value, a.Value)
+	})
 	return out[:min(len(out), summaryPairs)]
 }

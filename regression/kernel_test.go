@@ -15,19 +15,25 @@ import (
 func kernelSample() *Kernel {
 	m := &Kernel{Additive: *additiveSample()}
 	m.Cells = []kernelmap.Input{
-		{Column: 0, Of: kernelmap.Value}, {Column: 2, Of: kernelmap.Missing}, {Column: 1, Of: kernelmap.Categories, Bins: []uint8{2, 1, 0}},
+		{Column: 0, Of: kernelmap.Value}, {Column: 2, Of: kernelmap.Missing},
+		{Column: 1, Of: kernelmap.Categories, Bins: []uint8{2, 1, 0}},
 	}
 	m.Landmarks = [][]uint8{{0, 1, 0}, {128, 0, 1}, {255, 0, 2}}
 	line := make([]int16, 256)
 	for b := range line {
 		line[b] = int16(16*b - 2048)
 	}
-	coordinates := []kernelmap.Coordinate{{Input: 0, Values: line}, {Input: 1, Values: []int16{-100, 1000}}, {Input: 2, Values: []int16{-1, 2, 1500}}}
+	coordinates := []kernelmap.Coordinate{{Input: 0, Values: line},
+		{Input: 1, Values: []int16{-100, 1000}}, {Input: 2, Values: []int16{-1, 2, 1500}}}
 	m.Kernels = []kernelmap.Term{
-		{Map: &kernelmap.Map{Coordinates: coordinates, Metric: [][]int16{{900, 0}, {0, 300}, {-40, 700}}, Landmarks: m.Landmarks,
-			Weights: [][]int16{{9000, -3000, 100}, {-1, 4000, 8000}}, Shifts: []uint8{27, 26}}, Coefficients: []float64{250, -31.5}},
-		{Map: &kernelmap.Map{Coordinates: coordinates[:1], Metric: [][]int16{{2000}}, Landmarks: m.Landmarks,
-			Weights: [][]int16{{30000, 20000, -32767}}, Shifts: []uint8{30}}, Coefficients: []float64{1e-3}},
+		{Map: &kernelmap.Map{Coordinates: coordinates,
+			Metric: [][]int16{{900, 0}, {0, 300}, {-40, 700}}, Landmarks: m.Landmarks,
+			Weights: [][]int16{{9000, -3000, 100}, {-1, 4000, 8000}}, Shifts: []uint8{27, 26}},
+			Coefficients: []float64{250, -31.5}},
+		{Map: &kernelmap.Map{Coordinates: coordinates[:1], Metric: [][]int16{{2000}},
+			Landmarks: m.Landmarks,
+			Weights:   [][]int16{{30000, 20000, -32767}}, Shifts: []uint8{30}},
+			Coefficients: []float64{1e-3}},
 	}
 	return m
 }
@@ -59,7 +65,8 @@ func byDefinition(m *Kernel, bins []uint8) float64 {
 				for j, v := range point(t.Map, mark) {
 					distance += float64((u[j] - v) * (u[j] - v))
 				}
-				exact.Add(exact, big.NewFloat(float64(row[l])*math.Trunc(0x1p14*math.Exp2(-distance/65536))))
+				exact.Add(exact,
+					big.NewFloat(float64(row[l])*math.Trunc(0x1p14*math.Exp2(-distance/65536))))
 			}
 			x, _ := exact.Float64()
 			q[i] = math.Ldexp(x, -int(t.Map.Shifts[i]))
@@ -109,8 +116,14 @@ func TestKernelPredictsByDefinition(t *testing.T) {
 func TestKernelBins(t *testing.T) {
 	m := kernelSample()
 	nan := math.NaN()
-	rows := Rows{N: 5, Numeric: map[string][]float64{"age": {0, 120, nan, math.Inf(1), 60}, "income": {3, nan, math.Inf(-1), 0, 1e300}},
-		Codes: map[string]Codes{"ocean": {[]int32{0, 1, -1, 7, 2}, []string{"near <bay>", "inland", "new"}}}, Labels: map[string][]string{"kind": make([]string, 5)}}
+	rows := Rows{N: 5,
+		Numeric: map[string][]float64{
+			"age":    {0, 120, nan, math.Inf(1), 60},
+			"income": {3, nan, math.Inf(-1), 0, 1e300},
+		},
+		Codes: map[string]Codes{"ocean": {[]int32{0, 1, -1, 7, 2},
+			[]string{"near <bay>", "inland", "new"}}},
+		Labels: map[string][]string{"kind": make([]string, 5)}}
 	want := [][]uint8{{0, 255, 85, 85, 128}, {0, 1, 1, 0, 0}, {1, 2, 0, 0, 0}} // a missing age is 40
 	for j, of := range m.newBinners(rows) {
 		got := make([]uint8, 5)
@@ -128,30 +141,36 @@ func TestKernelPredictConformance(t *testing.T) {
 }
 
 func TestKernelContradictions(t *testing.T) {
-	checkContradictions(t, kernelSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*Kernel]{
-		{"shapes[1].column", func(m *Kernel) { m.Shapes[1].Column = 9 }},
-		{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = 9 }},
-		{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = -1 }},
-		{"inputs[1].of", func(m *Kernel) { m.Cells[1].Column = 1 }},
-		{"inputs[2].of", func(m *Kernel) { m.Cells[2].Of = kernelmap.Value }},
-		{"inputs[0].of", func(m *Kernel) { m.Cells[0].Of = "rank" }},
-		{"inputs[0].bins", func(m *Kernel) { m.Cells[0].Bins = []uint8{1} }},
-		{"inputs[2].bins", func(m *Kernel) { m.Cells[2].Bins = []uint8{1} }},
-		{"landmarks[2]", func(m *Kernel) { m.Landmarks[2] = []uint8{1} }},
-		{"kernels[0].landmarks", func(m *Kernel) { m.Landmarks = m.Landmarks[:2] }},
-		{"kernels[1].landmarks", func(m *Kernel) { m.Kernels[1].Map = nil }},
-		{"kernels[1].coordinates", func(m *Kernel) { m.Kernels[1].Map.Coordinates = nil }},
-		{"kernels[0].coordinates", func(m *Kernel) { m.Kernels[0].Map.Coordinates[1].Input = 3 }},
-		{"kernels[0].metric", func(m *Kernel) { m.Kernels[0].Map.Metric = m.Kernels[0].Map.Metric[:2] }},
-		{"kernels[0].metric", func(m *Kernel) { m.Kernels[0].Map.Metric[1] = nil }},
-		{"kernels[1].metric", func(m *Kernel) { m.Kernels[1].Map.Metric[0] = make([]int16, 5000) }},
-		{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights[1] = nil }},
-		{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights = nil }},
-		{"kernels[0].shifts", func(m *Kernel) { m.Kernels[0].Map.Shifts = nil }},
-		{"kernels[1].shifts", func(m *Kernel) { m.Kernels[1].Map.Shifts[0] = 101 }},
-		{"kernels[0].coefficients", func(m *Kernel) { m.Kernels[0].Coefficients = nil }},
-		{"kernels[0].coefficients", func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) }},
-	}, embedded[*Kernel]()...))
+	checkContradictions(t, kernelSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append([]contradiction[*Kernel]{
+			{"shapes[1].column", func(m *Kernel) { m.Shapes[1].Column = 9 }},
+			{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = 9 }},
+			{"inputs[1].column", func(m *Kernel) { m.Cells[1].Column = -1 }},
+			{"inputs[1].of", func(m *Kernel) { m.Cells[1].Column = 1 }},
+			{"inputs[2].of", func(m *Kernel) { m.Cells[2].Of = kernelmap.Value }},
+			{"inputs[0].of", func(m *Kernel) { m.Cells[0].Of = "rank" }},
+			{"inputs[0].bins", func(m *Kernel) { m.Cells[0].Bins = []uint8{1} }},
+			{"inputs[2].bins", func(m *Kernel) { m.Cells[2].Bins = []uint8{1} }},
+			{"landmarks[2]", func(m *Kernel) { m.Landmarks[2] = []uint8{1} }},
+			{"kernels[0].landmarks", func(m *Kernel) { m.Landmarks = m.Landmarks[:2] }},
+			{"kernels[1].landmarks", func(m *Kernel) { m.Kernels[1].Map = nil }},
+			{"kernels[1].coordinates", func(m *Kernel) { m.Kernels[1].Map.Coordinates = nil }},
+			{"kernels[0].coordinates",
+				func(m *Kernel) { m.Kernels[0].Map.Coordinates[1].Input = 3 }},
+			{"kernels[0].metric", func(m *Kernel) {
+				m.Kernels[0].Map.Metric = m.Kernels[0].Map.Metric[:2]
+			}},
+			{"kernels[0].metric", func(m *Kernel) { m.Kernels[0].Map.Metric[1] = nil }},
+			{"kernels[1].metric",
+				func(m *Kernel) { m.Kernels[1].Map.Metric[0] = make([]int16, 5000) }},
+			{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights[1] = nil }},
+			{"kernels[0].weights", func(m *Kernel) { m.Kernels[0].Map.Weights = nil }},
+			{"kernels[0].shifts", func(m *Kernel) { m.Kernels[0].Map.Shifts = nil }},
+			{"kernels[1].shifts", func(m *Kernel) { m.Kernels[1].Map.Shifts[0] = 101 }},
+			{"kernels[0].coefficients", func(m *Kernel) { m.Kernels[0].Coefficients = nil }},
+			{"kernels[0].coefficients",
+				func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) }},
+		}, embedded[*Kernel]()...))
 }
 
 func TestKernelGolden(t *testing.T) {
@@ -162,16 +181,25 @@ func TestKernelGolden(t *testing.T) {
 
 func TestKernelDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, kernelSample(), []refusal{
-		{`"column":"age","of"`, `"column":"ages","of"`, `model file 27:15: inputs[0].column: no column has this name`},
-		{`"of":"value"`, `"of":"rank"`, `model file 27:26: inputs[0].of: must be value, missing or categories`},
-		{`"bins":"AgEA"`, `"bins":"AgE"`, `model file 29:48: inputs[2].bins: is not whole numbers in base64`},
-		{`"landmarks": ["AAEA"`, `"landmarks": ["AAE"`, `model file 31:16: landmarks: is not whole numbers in base64`},
+		{`"column":"age","of"`, `"column":"ages","of"`,
+			`model file 27:15: inputs[0].column: no column has this name`},
+		{`"of":"value"`, `"of":"rank"`,
+			`model file 27:26: inputs[0].of: must be value, missing or categories`},
+		{`"bins":"AgEA"`, `"bins":"AgE"`,
+			`model file 29:48: inputs[2].bins: is not whole numbers in base64`},
+		{`"landmarks": ["AAEA"`, `"landmarks": ["AAE"`,
+			`model file 31:16: landmarks: is not whole numbers in base64`},
 		{`"kernels": [`, `"kernel": [`, `model file 32:3: unknown key "kernel"`},
-		{`"input":1`, `"input":7`, `model file 34:22: kernels[0].coordinates: names an input that there is not`},
-		{`"metric": ["hAMAAA=="`, `"metric": ["hAMA"`, `model file 39:17: kernels[0].metric: is not whole numbers in base64`},
-		{`"shifts": [27,26]`, `"shifts": [27,-1]`, `model file 41:17: kernels[0].shifts: holds a number beyond 0 and 100`},
-		{`"shifts": [27,26]`, `"shifts": [27,2.5]`, `model file 41:21: kernels[0].shifts[1]: must be a whole number`},
-		{`"coefficients": [250,-31.5]`, `"coefficients": [250]`, `model file 42:23: kernels[0].coefficients: is not one number a feature`},
+		{`"input":1`, `"input":7`,
+			`model file 34:22: kernels[0].coordinates: names an input that there is not`},
+		{`"metric": ["hAMAAA=="`, `"metric": ["hAMA"`,
+			`model file 39:17: kernels[0].metric: is not whole numbers in base64`},
+		{`"shifts": [27,26]`, `"shifts": [27,-1]`,
+			`model file 41:17: kernels[0].shifts: holds a number beyond 0 and 100`},
+		{`"shifts": [27,26]`, `"shifts": [27,2.5]`,
+			`model file 41:21: kernels[0].shifts[1]: must be a whole number`},
+		{`"coefficients": [250,-31.5]`, `"coefficients": [250]`,
+			`model file 42:23: kernels[0].coefficients: is not one number a feature`},
 	})
 }
 
@@ -183,7 +211,8 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	for j, c := range a.Columns {
 		in := kernelmap.Input{Column: j, Of: kernelmap.Value}
 		if c.Type == Category {
-			in.Of, in.Bins = kernelmap.Categories, rapid.SliceOfN(bin, len(c.Categories)+1, len(c.Categories)+1).Draw(t, "bins")
+			in.Of, in.Bins = kernelmap.Categories,
+				rapid.SliceOfN(bin, len(c.Categories)+1, len(c.Categories)+1).Draw(t, "bins")
 		} else if rapid.Bool().Draw(t, "missing") {
 			in.Of = kernelmap.Missing
 		}
@@ -196,9 +225,13 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	features := rapid.IntRange(1, 3).Draw(t, "features")
 	dims := rapid.IntRange(1, 3).Draw(t, "dimensions")
 	for range marks {
-		m.Landmarks = append(m.Landmarks, rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"))
+		m.Landmarks = append(m.Landmarks,
+			rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"))
 	}
-	k := &kernelmap.Map{Landmarks: m.Landmarks, Shifts: rapid.SliceOfN(rapid.Uint8Range(0, 100), features, features).Draw(t, "shifts")}
+	k := &kernelmap.Map{
+		Landmarks: m.Landmarks,
+		Shifts:    rapid.SliceOfN(rapid.Uint8Range(0, 100), features, features).Draw(t, "shifts"),
+	}
 	rows := func(n, of int, what string) [][]int16 {
 		var out [][]int16
 		for range n {
@@ -207,10 +240,18 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 		return out
 	}
 	for i := range m.Cells {
-		k.Coordinates = append(k.Coordinates, kernelmap.Coordinate{Input: i, Values: rapid.SliceOfN(number, 0, 256).Draw(t, "values")})
+		k.Coordinates = append(k.Coordinates,
+			kernelmap.Coordinate{
+				Input:  i,
+				Values: rapid.SliceOfN(number, 0, 256).Draw(t, "values"),
+			})
 	}
 	k.Metric, k.Weights = rows(len(m.Cells), dims, "metric"), rows(features, marks, "weights")
-	m.Kernels = []kernelmap.Term{{Map: k, Coefficients: rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), features, features).Draw(t, "coefficients")}}
+	m.Kernels = []kernelmap.Term{{
+		Map: k,
+		Coefficients: rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), features, features).Draw(t,
+			"coefficients"),
+	}}
 	return m
 }
 
@@ -233,7 +274,8 @@ func BenchmarkKernelPredict(b *testing.B) {
 			values[i] = int16(16*i - 2048)
 		}
 		row[j] = 400
-		k.Coordinates, k.Metric = append(k.Coordinates, kernelmap.Coordinate{Input: j, Values: values}), append(k.Metric, row)
+		k.Coordinates, k.Metric = append(k.Coordinates,
+			kernelmap.Coordinate{Input: j, Values: values}), append(k.Metric, row)
 	}
 	for range 600 {
 		mark := make([]uint8, 20)
@@ -249,7 +291,8 @@ func BenchmarkKernelPredict(b *testing.B) {
 		for l := range row {
 			row[l] = int16(rng.Uint32())
 		}
-		k.Weights, k.Shifts, term.Coefficients = append(k.Weights, row), append(k.Shifts, 30), append(term.Coefficients, rng.NormFloat64())
+		k.Weights, k.Shifts, term.Coefficients = append(k.Weights, row), append(k.Shifts, 30),
+			append(term.Coefficients, rng.NormFloat64())
 	}
 	m.Kernels = []kernelmap.Term{term}
 	benchmarkPredict(b, m, rows)

@@ -18,7 +18,8 @@ func modelKinds() []kind {
 
 // scoreKinds lists the kinds that can be a score of a classifier.
 func scoreKinds() []scoreKind {
-	return []scoreKind{linearKind(), clippedKind(), additiveKind(), kernelKind(), votesKind(), treeKind(), prototypesKind()}
+	return []scoreKind{linearKind(), clippedKind(), additiveKind(), kernelKind(), votesKind(),
+		treeKind(), prototypesKind()}
 }
 
 // A kind implements one kind of model: its file layout and its evaluation.
@@ -101,13 +102,27 @@ type scoreFile[B any] struct {
 	Body B      `json:",inline"`
 }
 
-func (k numberKind[M, B]) name() string { return k.kind }
+func (k numberKind[M, B]) name() string {
+	return k.kind
+}
 
-func (k numberKind[M, B]) matches(m Model) bool { _, ok := m.(M); return ok }
+func (k numberKind[M, B]) matches(m Model) bool {
+	_, ok := m.(M)
+	return ok
+}
 
 func (k numberKind[M, B]) encode(m Model) (any, error) {
 	l := m.(M).linearPart()
-	f := &numberFile[B]{Format: formatOf(m), Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Back: l.Back, Reading: readingOf(m), Guarantee: l.Guarantee}
+	f := &numberFile[B]{
+		Format:    formatOf(m),
+		Kind:      k.kind,
+		Task:      TaskRegression,
+		Target:    l.Target,
+		Body:      k.body(m.(M)),
+		Back:      l.Back,
+		Reading:   readingOf(m),
+		Guarantee: l.Guarantee,
+	}
 	if len(l.Intervals) > 0 {
 		f.Intervals = l.Intervals
 	}
@@ -148,9 +163,13 @@ func (k numberKind[M, B]) compile(m Model, places func([]Column) []int) (program
 	return by, nil
 }
 
-func (k numberKind[M, B]) encodeScore(m Model) any { return scoreFile[B]{k.kind, k.body(m.(M))} }
+func (k numberKind[M, B]) encodeScore(m Model) any {
+	return scoreFile[B]{k.kind, k.body(m.(M))}
+}
 
-func (k numberKind[M, B]) decodeScore(object strictjson.Value, version, target string) (Model, error) {
+func (k numberKind[M, B]) decodeScore(
+	object strictjson.Value, version, target string,
+) (Model, error) {
 	var f scoreFile[B]
 	if err := object.Decode(&f, version); err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ import (
 // This file holds the checks that every kind of model must pass. The test of a
 // kind calls them with its own sample and its own tables.
 
-var writeGolden = flag.Bool("write-golden", false, "write the files testdata/model-2*.json anew; never after version 2 was published")
+var writeGolden = flag.Bool("write-golden", false,
+	"write the files testdata/model-2*.json anew; never after version 2 was published")
 
 // validated is a model with a method that validates it: every kind.
 type validated interface {
@@ -58,7 +59,9 @@ func embedded[M Model]() []contradiction[M] {
 // checkContradictions checks that the sample is valid, and that each contradiction is rejected by Validate,
 // EncodeModel and Predict without writing anything. rows are rows for the sample; invalid rows have an error of
 // their own.
-func checkContradictions[M validated](t *testing.T, sample func() M, rows Rows, cases []contradiction[M]) {
+func checkContradictions[M validated](
+	t *testing.T, sample func() M, rows Rows, cases []contradiction[M],
+) {
 	t.Helper()
 	if err := sample().Validate(); err != nil {
 		t.Fatal(err)
@@ -71,10 +74,15 @@ func checkContradictions[M validated](t *testing.T, sample func() M, rows Rows, 
 		c.spoil(m)
 		var written strings.Builder
 		_, predictErr := m.Predict(nil, rows)
-		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
+		for what, err := range map[string]error{
+			"Validate":    m.Validate(),
+			"EncodeModel": EncodeModel(&written, m),
+			"Predict":     predictErr,
+		} {
 			path, _, exact := strings.Cut(c.want, ": ")
 			var problem *ModelError
-			if !errors.As(err, &problem) || problem.Path != path || exact && err.Error() != "model: "+c.want {
+			if !errors.As(err, &problem) || problem.Path != path ||
+				exact && err.Error() != "model: "+c.want {
 				t.Errorf("%s: %s gives %v", c.want, what, err)
 			}
 		}
@@ -132,7 +140,8 @@ func checkGolden(t *testing.T, file string, m Model) {
 // second adds the features of version 2 to a regression model that is or embeds sample().
 func second[M Model](m M) M {
 	l := LinearPart(m)
-	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2}, Term{Column: 2, Missing: true, Coefficient: 4})
+	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2},
+		Term{Column: 2, Missing: true, Coefficient: 4})
 	l.Intervals = []Interval{{.9, 12.5}, {.95, 17}}
 	return m
 }
@@ -157,7 +166,8 @@ func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 		if !errors.As(err, &problem) || err.Error() != c.want {
 			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
 		}
-		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err, ErrModelFormat) != isFormat {
+		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err,
+			ErrModelFormat) != isFormat {
 			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
 		}
 	}
@@ -204,7 +214,9 @@ func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
-		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
+		n := rapid.SampledFrom(
+			[]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t,
+			"n")
 		m := draw(t)
 		rows := strangeRows(rng, n)
 		serial, err := m.predictWith(nil, rows, 1)

@@ -53,19 +53,29 @@ type Term struct {
 var _ Model = (*Linear)(nil)
 
 // Kind returns "linear".
-func (m *Linear) Kind() string { return kindLinear }
+func (m *Linear) Kind() string {
+	return kindLinear
+}
 
 // Output describes the target.
-func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }
+func (m *Linear) Output() Output {
+	return Output{Task: TaskRegression, Target: m.Target}
+}
 
 // Sums returns a single sum, the model itself.
-func (m *Linear) Sums() []*Additive { return []*Additive{{Linear: *m}} }
+func (m *Linear) Sums() []*Additive {
+	return []*Additive{{Linear: *m}}
+}
 
 // linearPart returns m. Kinds that embed a Linear inherit it.
-func (m *Linear) linearPart() *Linear { return m }
+func (m *Linear) linearPart() *Linear {
+	return m
+}
 
 // Inputs returns m.Columns.
-func (m *Linear) Inputs() []Column { return m.Columns }
+func (m *Linear) Inputs() []Column {
+	return m.Columns
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: a number that is not finite, a
 // lower bound above the upper, a repeated column, category or term, a term that refers to no column or
@@ -152,7 +162,8 @@ func (c *Column) validateTexts(path string) error {
 			return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "is not valid UTF-8"}
 		}
 		if seen[name] {
-			return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "the category is listed twice"}
+			return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j),
+				"the category is listed twice"}
 		}
 		seen[name] = true
 	}
@@ -172,11 +183,13 @@ func (c *Column) validateValues(path string) error {
 	case c.Values == nil:
 		return nil
 	case len(c.Values) != len(c.Categories)+1:
-		return &ModelError{path + ".values", "is not one number a category and one for every other cell"}
+		return &ModelError{path + ".values",
+			"is not one number a category and one for every other cell"}
 	}
 	for j, x := range c.Values {
 		if !(x >= c.Lower && x <= c.Upper) {
-			return &ModelError{fmt.Sprintf("%s.values[%d]", path, j), "is not within lower and upper"}
+			return &ModelError{fmt.Sprintf("%s.values[%d]", path, j),
+				"is not within lower and upper"}
 		}
 	}
 	return c.validateTexts(path)
@@ -238,7 +251,8 @@ func (g *Guarantee) validate() error {
 	case g.Unit.Column == "" || !utf8.ValidString(g.Unit.Column):
 		return &ModelError{"guarantee.unit.column", "must name a column"}
 	case g.Unit.MaxRows < 1 || g.Unit.MaxRows > math.MaxInt32:
-		return &ModelError{"guarantee.unit.max_rows", "must be a whole number of at least 1, and below 2^31"}
+		return &ModelError{"guarantee.unit.max_rows",
+			"must be a whole number of at least 1, and below 2^31"}
 	}
 	return nil
 }

@@ -73,7 +73,9 @@ func (m *Linear) baseFile() base {
 	return base{columns, m.termFiles(m.Terms), estimate{m.Intercept, m.InterceptStdError}}
 }
 
-func (m *Linear) outputLimits() limits { return limits{m.Lower, m.Upper} }
+func (m *Linear) outputLimits() limits {
+	return limits{m.Lower, m.Upper}
+}
 
 func (c *Column) toFile() columnFile {
 	f := columnFile{Name: c.Name, Type: c.Type.String()}
@@ -100,7 +102,13 @@ func (m *Linear) termFiles(terms []Term) []termFile {
 	out := make([]termFile, len(terms))
 	for i, t := range terms {
 		c := &m.Columns[t.Column]
-		out[i] = termFile{Column: c.Name, Other: t.Other, Missing: t.Missing, Coefficient: t.Coefficient, StdError: t.StdError}
+		out[i] = termFile{
+			Column:      c.Name,
+			Other:       t.Other,
+			Missing:     t.Missing,
+			Coefficient: t.Coefficient,
+			StdError:    t.StdError,
+		}
 		if c.Type == Category && !t.Other {
 			out[i].Category = &t.Category
 		}
@@ -110,7 +118,12 @@ func (m *Linear) termFiles(terms []Term) []termFile {
 
 // toLinear returns the linear part of a model.
 func (f *base) toLinear(prediction limits) (Linear, error) {
-	m := Linear{Intercept: f.Intercept.Coefficient, InterceptStdError: f.Intercept.StdError, Lower: prediction.Lower, Upper: prediction.Upper}
+	m := Linear{
+		Intercept:         f.Intercept.Coefficient,
+		InterceptStdError: f.Intercept.StdError,
+		Lower:             prediction.Lower,
+		Upper:             prediction.Upper,
+	}
 	for i := range f.Columns {
 		c, err := f.Columns[i].toColumn()
 		if err != nil {
@@ -141,9 +154,11 @@ func (f *columnFile) toColumn() (Column, error) {
 		plain := f.Values == nil && f.Categories == nil && f.rule() == (cell.Text{})
 		switch {
 		case f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Other != nil:
-			return c, &ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
+			return c,
+				&ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
 		case !plain && (f.Values == nil || f.Categories == nil):
-			return c, &ModelError{"", "a numeric column has the keys values and categories, or neither"}
+			return c,
+				&ModelError{"", "a numeric column has the keys values and categories, or neither"}
 		}
 		c.Lower = *f.Lower
 		c.Upper = *f.Upper
@@ -153,13 +168,17 @@ func (f *columnFile) toColumn() (Column, error) {
 			c.TextRule = f.rule()
 		}
 	case Category.String():
-		if f.Categories == nil || f.Other == nil || f.Values != nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
-			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
+		if f.Categories == nil || f.Other == nil || f.Values != nil || f.Lower != nil ||
+			f.Upper != nil || f.Missing != nil {
+			return c,
+				&ModelError{"", "a category column has the keys name, type, categories, other"}
 		}
 		c.Type, c.Categories, c.Other = Category, nilIfEmpty(*f.Categories), *f.Other
 		c.TextRule = f.rule()
 	default:
-		return c, &ModelError{"type", fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
+		return c,
+			&ModelError{"type",
+				fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
 	}
 	return c, nil
 }
@@ -177,7 +196,13 @@ func nilIfEmpty[T any](list []T) []T {
 func termsOf(files []termFile, index func(name string) int) []Term {
 	var out []Term
 	for _, f := range files {
-		t := Term{Column: index(f.Column), Other: f.Other, Missing: f.Missing, Coefficient: f.Coefficient, StdError: f.StdError}
+		t := Term{
+			Column:      index(f.Column),
+			Other:       f.Other,
+			Missing:     f.Missing,
+			Coefficient: f.Coefficient,
+			StdError:    f.StdError,
+		}
 		if f.Category != nil {
 			t.Category = *f.Category
 		}

@@ -16,7 +16,12 @@ func sample() *Linear {
 		Target: "price",
 		Columns: []Column{
 			{Name: "age", Lower: 0, Upper: 120, Missing: 40},
-			{Name: "ocean", Type: Category, Categories: []string{"inland", "near <bay>"}, Other: true},
+			{
+				Name:       "ocean",
+				Type:       Category,
+				Categories: []string{"inland", "near <bay>"},
+				Other:      true,
+			},
 			{Name: "income", Lower: -1, Upper: 1e7, Missing: -0.1},
 			{Name: "kind", Type: Category, Categories: []string{"a", "", "c"}},
 		},
@@ -37,10 +42,14 @@ func TestPredictTreatsCells(t *testing.T) {
 	nan := math.NaN()
 	m := sample()
 	rows := Rows{
-		N:       6,
-		Numeric: map[string][]float64{"age": {10, nan, 500, -5, math.Inf(1), 1}, "income": {3, 3, 3, nan, 3e9, -90}},
-		Labels:  map[string][]string{"ocean": {"inland", "near <bay>", "mars", "", "inland", "inland"}},
-		Codes:   map[string]Codes{"kind": {[]int32{0, 1, 2, 3, -7, 0}, []string{"", "a", "new"}}},
+		N: 6,
+		Numeric: map[string][]float64{
+			"age":    {10, nan, 500, -5, math.Inf(1), 1},
+			"income": {3, 3, 3, nan, 3e9, -90},
+		},
+		Labels: map[string][]string{"ocean": {"inland", "near <bay>", "mars", "", "inland",
+			"inland"}},
+		Codes: map[string]Codes{"kind": {[]int32{0, 1, 2, 3, -7, 0}, []string{"", "a", "new"}}},
 	}
 	got, err := m.Predict(nil, rows)
 	if err != nil {
@@ -74,8 +83,14 @@ func TestPredictTreatsCells(t *testing.T) {
 func strangeRows(rng *rand.Rand, n int) Rows {
 	numbers := []float64{0, 1, -1, 40, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 5e-324,
 		math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}
-	labels := []string{"", "inland", "near <bay>", "a", "c", "other", "\xff\xfe", "never seen", strings.Repeat("x", 100)}
-	rows := Rows{N: n, Numeric: map[string][]float64{}, Labels: map[string][]string{}, Codes: map[string]Codes{}}
+	labels := []string{"", "inland", "near <bay>", "a", "c", "other", "\xff\xfe", "never seen",
+		strings.Repeat("x", 100)}
+	rows := Rows{
+		N:       n,
+		Numeric: map[string][]float64{},
+		Labels:  map[string][]string{},
+		Codes:   map[string]Codes{},
+	}
 	for _, name := range []string{"age", "income"} {
 		column := make([]float64, n)
 		for i := range column {
@@ -100,7 +115,12 @@ func strangeRows(rng *rand.Rand, n int) Rows {
 }
 
 func (rows Rows) permuted(order []int) Rows {
-	out := Rows{N: rows.N, Numeric: map[string][]float64{}, Labels: map[string][]string{}, Codes: map[string]Codes{}}
+	out := Rows{
+		N:       rows.N,
+		Numeric: map[string][]float64{},
+		Labels:  map[string][]string{},
+		Codes:   map[string]Codes{},
+	}
 	for name, column := range rows.Numeric {
 		out.Numeric[name] = pick(column, order)
 	}
@@ -135,7 +155,10 @@ func TestPredictOverflow(t *testing.T) {
 		Terms: []Term{{Column: 0, Coefficient: 1e10}, {Column: 1, Coefficient: -1e10}},
 		Lower: -math.MaxFloat64, Upper: math.MaxFloat64, Target: "y",
 	}
-	rows := Rows{N: 3, Numeric: map[string][]float64{"a": {1e308, 1e308, 0}, "b": {1e308, 0, 1e308}}}
+	rows := Rows{
+		N:       3,
+		Numeric: map[string][]float64{"a": {1e308, 1e308, 0}, "b": {1e308, 0, 1e308}},
+	}
 	got, err := m.Predict(nil, rows)
 	if err != nil || !slices.Equal(got, []float64{0, math.MaxFloat64, -math.MaxFloat64}) {
 		t.Error(got, err)
@@ -196,7 +219,9 @@ var contradictions = []contradiction[*Linear]{
 		m.Terms[0].Other = true
 	}},
 	{"terms[5]", func(m *Linear) { m.Terms = append(m.Terms, m.Terms[0]) }},
-	{"terms[6]", func(m *Linear) { m.Terms = append(m.Terms, Term{Missing: true}, Term{Missing: true}) }},
+	{"terms[6]", func(m *Linear) {
+		m.Terms = append(m.Terms, Term{Missing: true}, Term{Missing: true})
+	}},
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{0, 1}} }},
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{1, 1}} }},
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{math.NaN(), 1}} }},
@@ -236,7 +261,8 @@ func TestMetrics(t *testing.T) {
 		{[]float64{nan, 1}, []float64{1, 1}, nan, nan, nan},
 	} {
 		for name, v := range map[string][2]float64{
-			"R2": {R2(c.pred, c.y), c.r2}, "RMSE": {RMSE(c.pred, c.y), c.rmse}, "MAE": {MAE(c.pred, c.y), c.mae},
+			"R2": {R2(c.pred, c.y), c.r2}, "RMSE": {RMSE(c.pred, c.y), c.rmse},
+			"MAE": {MAE(c.pred, c.y), c.mae},
 		} {
 			same := math.Abs(v[0]-v[1]) < 1e-12 || math.IsNaN(v[0]) && math.IsNaN(v[1])
 			if !same {
@@ -244,7 +270,9 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	for name, f := range map[string]func(a, b []float64) float64{"R2": R2, "RMSE": RMSE, "MAE": MAE} {
+	for name, f := range map[string]func(
+		a, b []float64,
+	) float64{"R2": R2, "RMSE": RMSE, "MAE": MAE} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -101,7 +101,9 @@ type Column struct {
 }
 
 // Text reports whether the cells of the column are texts: categories, or texts with Values.
-func (c *Column) Text() bool { return c.Type == Category || c.Values != nil }
+func (c *Column) Text() bool {
+	return c.Type == Category || c.Values != nil
+}
 
 // Guarantee is the differential-privacy guarantee of a released model. A nil Guarantee means that the model was
 // trained without privacy.
@@ -131,4 +133,6 @@ func (e *ModelError) Error() string {
 	return fmt.Sprintf("model: %s: %s", e.Path, e.Problem)
 }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}

@@ -41,10 +41,14 @@ type Neighbours struct {
 var _ Model = (*Neighbours)(nil)
 
 // Kind returns "neighbours".
-func (m *Neighbours) Kind() string { return kindNeighbours }
+func (m *Neighbours) Kind() string {
+	return kindNeighbours
+}
 
 // Sums returns nil: the prediction is not a sum over columns.
-func (m *Neighbours) Sums() []*Additive { return nil }
+func (m *Neighbours) Sums() []*Additive {
+	return nil
+}
 
 // Output describes the target.
 func (m *Neighbours) Output() Output {
@@ -52,7 +56,9 @@ func (m *Neighbours) Output() Output {
 }
 
 // Inputs returns m.Columns.
-func (m *Neighbours) Inputs() []Column { return m.Columns }
+func (m *Neighbours) Inputs() []Column {
+	return m.Columns
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError].
 func (m *Neighbours) Validate() error {
@@ -148,7 +154,10 @@ type neighbourSearch struct {
 }
 
 func (m *Neighbours) newSearch() *neighbourSearch {
-	s := &neighbourSearch{coding: m.coordinateColumns(), vote: neighbour.Vote{K: m.K, Gamma2: m.Gamma2}}
+	s := &neighbourSearch{
+		coding: m.coordinateColumns(),
+		vote:   neighbour.Vote{K: m.K, Gamma2: m.Gamma2},
+	}
 	s.scaling = neighbour.Scaling{Center: m.Center, Scale: m.Scale, Out: len(m.Center)}
 	points := neighbour.Points{Dim: len(m.Vectors[0])}
 	for i, v := range m.Vectors {
@@ -187,7 +196,8 @@ func (m *Neighbours) Predict(dst []float64, rows Rows) ([]float64, error) {
 	dst = dst[:rows.N]
 	for first := 0; first < rows.N; first += predictBlock {
 		n := min(predictBlock, rows.N-first)
-		for i, class := range s.vectors.Classes(s.scaling.Apply(neighbour.Encode(s.coding, cells, first, n)), s.vote) {
+		for i, class := range s.vectors.Classes(
+			s.scaling.Apply(neighbour.Encode(s.coding, cells, first, n)), s.vote) {
 			dst[first+i] = float64(class)
 		}
 	}
@@ -239,7 +249,10 @@ type neighboursScratch struct {
 func (m *Neighbours) newProgram(places []int) program {
 	p := &neighboursProgram{neighbourSearch: m.newSearch(), places: places}
 	p.scratch.New = func() any {
-		r := &neighboursScratch{cells: make([]neighbour.Cells, len(places)), place: p.scaling.One(p.coding)}
+		r := &neighboursScratch{
+			cells: make([]neighbour.Cells, len(places)),
+			place: p.scaling.One(p.coding),
+		}
 		for j, c := range p.coding {
 			if c.Category {
 				r.cells[j].Codes = make([]int32, 1)

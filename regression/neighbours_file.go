@@ -36,15 +36,22 @@ type vectorFile struct {
 	At    []float64 `json:"at"`
 }
 
-func (neighboursKind) name() string { return kindNeighbours }
+func (neighboursKind) name() string {
+	return kindNeighbours
+}
 
-func (neighboursKind) matches(m Model) bool { _, ok := m.(*Neighbours); return ok }
+func (neighboursKind) matches(m Model) bool {
+	_, ok := m.(*Neighbours)
+	return ok
+}
 
 func (neighboursKind) encode(m Model) (any, error) {
 	n := m.(*Neighbours)
 	f := &neighboursFile{
-		Format: formatOf(m), Kind: kindNeighbours, Task: TaskClassification, Training: withoutPrivacy,
-		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K, Gamma2: n.Gamma2, Reading: readingOf(m),
+		Format: formatOf(m), Kind: kindNeighbours, Task: TaskClassification,
+		Training: withoutPrivacy,
+		Target:   n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map,
+		Neighbours: n.K, Gamma2: n.Gamma2, Reading: readingOf(m),
 	}
 	for i := range n.Columns {
 		f.Columns = append(f.Columns, n.Columns[i].toFile())
@@ -66,10 +73,13 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 	case f.Training != withoutPrivacy:
 		return nil, &ModelError{"training", fmt.Sprintf("must be %q", withoutPrivacy)}
 	case f.Guarantee != nil:
-		return nil, &ModelError{"guarantee", "must be null: models of this kind are trained without privacy"}
+		return nil,
+			&ModelError{"guarantee",
+				"must be null: models of this kind are trained without privacy"}
 	}
 	m := &Neighbours{
-		Target: f.Target, Classes: nilIfEmpty(f.Classes), Center: nilIfEmpty(f.Center), Scale: nilIfEmpty(f.Scale), Map: nilIfEmpty(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
+		Target: f.Target, Classes: nilIfEmpty(f.Classes), Center: nilIfEmpty(f.Center),
+		Scale: nilIfEmpty(f.Scale), Map: nilIfEmpty(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
 	}
 	for i := range f.Columns {
 		c, err := f.Columns[i].toColumn()
@@ -79,7 +89,8 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 		m.Columns = append(m.Columns, c)
 	}
 	for _, v := range f.Vectors {
-		m.Vectors, m.Labels = append(m.Vectors, v.At), append(m.Labels, slices.Index(m.Classes, v.Class))
+		m.Vectors, m.Labels = append(m.Vectors, v.At),
+			append(m.Labels, slices.Index(m.Classes, v.Class))
 	}
 	return m, f.Reading.applyTo(m)
 }

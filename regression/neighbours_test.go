@@ -12,9 +12,11 @@ import (
 func neighboursSample() *Neighbours {
 	return &Neighbours{
 		Target: "price", Classes: []string{"cheap", "", `"dear"`}, Columns: sample().Columns,
-		Center: []float64{40, 0, 0, 0, 1000, 0, 0, 0}, Scale: []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
+		Center: []float64{40, 0, 0, 0, 1000, 0, 0, 0},
+		Scale:  []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
 		Vectors: [][]float64{
-			{20, 1, 0, 0, 500, 1, 0, 0}, {60, 0, 1, 0, 500, 0, 1, 0}, {60.5, 0, 0, 1, 3000, 0, 0, 1}, {0, .5, .5, 0, 1000, 0, 0, 1e-7},
+			{20, 1, 0, 0, 500, 1, 0, 0}, {60, 0, 1, 0, 500, 0, 1, 0},
+			{60.5, 0, 0, 1, 3000, 0, 0, 1}, {0, .5, .5, 0, 1000, 0, 0, 1e-7},
 		},
 		Labels: []int{0, 2, 1, 2}, K: 1,
 	}
@@ -73,7 +75,8 @@ func (m *Neighbours) slowest(rows Rows, i int) float64 {
 		label := "not listed"
 		if labels, ok := rows.Labels[c.Name]; ok {
 			label = labels[i]
-		} else if codes := rows.Codes[c.Name]; codes.Values[i] >= 0 && int(codes.Values[i]) < len(codes.Categories) {
+		} else if codes := rows.Codes[c.Name]; codes.Values[i] >= 0 &&
+			int(codes.Values[i]) < len(codes.Categories) {
 			label = codes.Categories[codes.Values[i]]
 		}
 		one := slices.Index(c.Categories, label)
@@ -144,13 +147,19 @@ func indicator(is bool) float64 {
 // is rejected.
 func TestNeighboursDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, neighboursSample(), []refusal{
-		{`"guarantee": null`, `"guarantee": {"epsilon":1,"delta":0.00001,"mu":0.2,"relation":"add-remove"}`,
+		{`"guarantee": null`,
+			`"guarantee": {"epsilon":1,"delta":0.00001,"mu":0.2,"relation":"add-remove"}`,
 			`model file 24:16: guarantee: must be null: models of this kind are trained without privacy`},
-		{`"training": "without`, `"training": "with`, `model file 5:15: training: must be "` + withoutPrivacy + `"`},
-		{`  "training": "` + withoutPrivacy + `",` + "\n", "", `model file 1:1: key "training" is absent`},
-		{`"task": "classification"`, `"task": "regression"`, `model file 4:11: task: is "regression", must be classification`},
-		{`{"class":"cheap"`, `{"class":"free"`, `model file 19:14: vectors[0].class: is not one of the classes`},
-		{`"neighbours": 1`, `"neighbours": 0`, `model file 16:17: neighbours: must be between 1 and 1000`},
+		{`"training": "without`, `"training": "with`,
+			`model file 5:15: training: must be "` + withoutPrivacy + `"`},
+		{`  "training": "` + withoutPrivacy + `",` + "\n", "",
+			`model file 1:1: key "training" is absent`},
+		{`"task": "classification"`, `"task": "regression"`,
+			`model file 4:11: task: is "regression", must be classification`},
+		{`{"class":"cheap"`, `{"class":"free"`,
+			`model file 19:14: vectors[0].class: is not one of the classes`},
+		{`"neighbours": 1`, `"neighbours": 0`,
+			`model file 16:17: neighbours: must be between 1 and 1000`},
 		{`"at":[20,1,`, `"at":[20,`, `model file 19:27: vectors[0].at: has 7 numbers, not 8`},
 		{`"center": [40,`, `"center": [`, `model file 14:13: center: has 7 numbers, not 8`},
 	})
@@ -162,8 +171,12 @@ func TestNeighboursContradictions(t *testing.T) {
 		{"target: is not valid UTF-8", func(m *Neighbours) { m.Target = "\xff" }},
 		{"classes: are fewer than two", func(m *Neighbours) { m.Classes = m.Classes[:1] }},
 		{"classes[1]: the class is listed twice", func(m *Neighbours) { m.Classes[1] = "cheap" }},
-		{"columns[1].name: another column has this name", func(m *Neighbours) { m.Columns[1].Name = "age" }},
-		{"columns[0].name: the target cannot be an input", func(m *Neighbours) { m.Columns[0].Name = "price" }},
+		{"columns[1].name: another column has this name", func(m *Neighbours) {
+			m.Columns[1].Name = "age"
+		}},
+		{"columns[0].name: the target cannot be an input", func(m *Neighbours) {
+			m.Columns[0].Name = "price"
+		}},
 		{"center[3]: is not finite", func(m *Neighbours) { m.Center[3] = math.NaN() }},
 		{"scale[0]: is not finite", func(m *Neighbours) { m.Scale[0] = math.Inf(1) }},
 		{"vectors: are none", func(m *Neighbours) {

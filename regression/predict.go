@@ -20,7 +20,9 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Linear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.sumFiller(m.compileAddends(nil), rows) })
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
+		return m.sumFiller(m.compileAddends(nil), rows)
+	})
 }
 
 // sumFiller returns a function that adds up the addends of m.
@@ -51,7 +53,9 @@ func (r *Ready) Predict(dst []float64, rows Rows) ([]float64, error) {
 		return r.model.Predict(dst, rows)
 	}
 	workers := parallel.Workers(rows.N * (len(r.linear.Terms) + 1))
-	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller { return r.linear.sumFiller(r.addends, rows) })
+	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller {
+		return r.linear.sumFiller(r.addends, rows)
+	})
 }
 
 // blockFiller sets sums to the predictions, before clamping, of the rows from first on.
@@ -60,7 +64,9 @@ type blockFiller func(sums []float64, first int)
 // predictBlocks implements Predict. whole is the model that m is or is embedded in; unless it is nil, it is
 // validated first, then rows, and only then prepare is called. The blocks are clamped to the range of m and
 // converted back if the target is transformed.
-func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller) ([]float64, error) {
+func (m *Linear) predictBlocks(
+	whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller,
+) ([]float64, error) {
 	if whole != nil {
 		if err := whole.Validate(); err != nil {
 			return nil, err

@@ -34,7 +34,10 @@ func Compile(m Model) (*Predictor, error) {
 		p.columns = append(p.columns, newCellReader(&c))
 		place[c.Name] = i
 	}
-	p.records.New = func() any { record := make([]value, len(p.columns)); return &record }
+	p.records.New = func() any {
+		record := make([]value, len(p.columns))
+		return &record
+	}
 	var err error
 	p.newProgram, err = k.compile(m, func(columns []Column) []int {
 		places := make([]int, len(columns))
@@ -50,11 +53,15 @@ func Compile(m Model) (*Predictor, error) {
 }
 
 // Model returns the model.
-func (p *Predictor) Model() Model { return p.model }
+func (p *Predictor) Model() Model {
+	return p.model
+}
 
 // PredictRow returns the prediction for a record whose cells are in the order of the model's Inputs: the target
 // in its own units, or the index of a class for a classifier. It panics unless there is one cell per input.
-func (p *Predictor) PredictRow(cells []Cell) float64 { return p.predictCells(cells, p.newProgram) }
+func (p *Predictor) PredictRow(cells []Cell) float64 {
+	return p.predictCells(cells, p.newProgram)
+}
 
 // PredictRecord returns the prediction for a record with named cells; columns that the model does not use are
 // ignored. Values are converted by [CellOf]. For an input that derives from dates, the record may have the date

@@ -40,7 +40,11 @@ func drawKinds(t *rapid.T) []Model {
 			linear.Terms[i].Coefficient = coefficient.Draw(t, "w")
 		}
 	}
-	clipped := &ClippedLinear{Linear: *linear, Constant: rapid.Float64Range(0, 1).Draw(t, "constant"), Norm: rapid.Float64Range(1e-9, 9).Draw(t, "norm")}
+	clipped := &ClippedLinear{
+		Linear:   *linear,
+		Constant: rapid.Float64Range(0, 1).Draw(t, "constant"),
+		Norm:     rapid.Float64Range(1e-9, 9).Draw(t, "norm"),
+	}
 	additive := &Additive{Linear: *linear}
 	for j, c := range additive.Columns {
 		if c.Type == Numeric && rapid.Bool().Draw(t, "shape") {
@@ -50,12 +54,16 @@ func drawKinds(t *rapid.T) []Model {
 	if rapid.Bool().Draw(t, "score") {
 		additive.Score = &Score{Intercept: 1, Step: drawStep(t, "score")}
 		for range additive.Terms {
-			additive.Score.Coefficients = append(additive.Score.Coefficients, coefficient.Draw(t, "w"))
+			additive.Score.Coefficients = append(additive.Score.Coefficients,
+				coefficient.Draw(t, "w"))
 		}
 	}
 	votes := &Votes{Linear: *linear}
 	for range rapid.IntRange(0, 4).Draw(t, "members") {
-		v := Member{Weight: coefficient.Draw(t, "weight"), Intercept: coefficient.Draw(t, "intercept")}
+		v := Member{
+			Weight:    coefficient.Draw(t, "weight"),
+			Intercept: coefficient.Draw(t, "intercept"),
+		}
 		for _, term := range linear.Terms {
 			if rapid.Bool().Draw(t, "in") {
 				term.StdError, term.Coefficient = 0, coefficient.Draw(t, "w")
@@ -71,7 +79,8 @@ func drawKinds(t *rapid.T) []Model {
 			if rapid.Bool().Draw(t, "near") {
 				term.StdError, term.Coefficient = 0, coefficient.Draw(t, "w")
 				c := &linear.Columns[term.Column]
-				p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
+				p.Terms, p.Centers = append(p.Terms, term),
+					append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
 			}
 		}
 		prototypes.Prototypes = append(prototypes.Prototypes, p)
@@ -85,7 +94,13 @@ func drawKinds(t *rapid.T) []Model {
 
 // drawNeighbours draws a nearest-neighbour model with two classes, as a classifier with one score has.
 func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
-	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k"), Gamma2: rapid.Float64Range(0, 2).Draw(t, "gamma2")}
+	m := &Neighbours{
+		Target:  "target",
+		Classes: []string{"no", "yes"},
+		Columns: columns,
+		K:       rapid.IntRange(1, 5).Draw(t, "k"),
+		Gamma2:  rapid.Float64Range(0, 2).Draw(t, "gamma2"),
+	}
 	number := rapid.Float64Range(-50, 50)
 	width := neighbour.Width(m.coordinateColumns())
 	numbers := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "numbers") }
@@ -95,7 +110,8 @@ func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 		width = 3
 	}
 	for range rapid.IntRange(1, 6).Draw(t, "vectors") {
-		m.Vectors, m.Labels = append(m.Vectors, numbers(width)), append(m.Labels, rapid.IntRange(0, 1).Draw(t, "label"))
+		m.Vectors, m.Labels = append(m.Vectors, numbers(width)),
+			append(m.Labels, rapid.IntRange(0, 1).Draw(t, "label"))
 	}
 	return m
 }
@@ -104,12 +120,18 @@ func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 func drawAll(t *rapid.T) []Model {
 	out := drawKinds(t)
 	scores := len(out)
-	if columns := out[0].(*Linear).Columns; neighbour.Width((&Neighbours{Columns: columns}).coordinateColumns()) > 0 {
+	if columns := out[0].(*Linear).Columns; neighbour.Width(
+		(&Neighbours{Columns: columns}).coordinateColumns()) > 0 {
 		out = append(out, drawNeighbours(t, columns, false), drawNeighbours(t, columns, true))
 	}
 	for _, score := range out[:scores] {
-		out = append(out, &Classifier{Target: "target", Classes: []string{"no", "yes"}, Scores: []Model{score}, Cutoff: rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
-			Probability: &Probability{Intercept: .25, Slope: rapid.Float64Range(0, 3).Draw(t, "slope")}})
+		out = append(out,
+			&Classifier{Target: "target", Classes: []string{"no", "yes"}, Scores: []Model{score},
+				Cutoff: rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
+				Probability: &Probability{
+					Intercept: .25,
+					Slope:     rapid.Float64Range(0, 3).Draw(t, "slope"),
+				}})
 	}
 	turned := *out[0].(*Linear)
 	n := len(turned.Columns)
@@ -124,13 +146,23 @@ func drawAll(t *rapid.T) []Model {
 	}
 	turned.Columns = columns
 	turned.Terms = terms
-	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores], Scores: out[:scores]},
-		&Classifier{Target: "target", Classes: []string{"a", "b", "c"}, Scores: []Model{&turned, out[0], out[1]}})
+	return append(out,
+		&Classifier{
+			Target:  "target",
+			Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores],
+			Scores:  out[:scores],
+		},
+		&Classifier{
+			Target:  "target",
+			Classes: []string{"a", "b", "c"},
+			Scores:  []Model{&turned, out[0], out[1]},
+		})
 }
 
 // drawRows draws rows for a model, and the same as records.
 func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any) {
-	numbers := []float64{0, math.Copysign(0, -1), 1, -1, 1e300, -1e300, 5e-324, math.NaN(), math.Inf(1), math.Inf(-1)}
+	numbers := []float64{0, math.Copysign(0, -1), 1, -1, 1e300, -1e300, 5e-324, math.NaN(),
+		math.Inf(1), math.Inf(-1)}
 	rows := Rows{N: n, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
 	cells := make([][]Cell, n)
 	records := make([]map[string]any, n)
@@ -140,7 +172,8 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 	for _, c := range m.Inputs() {
 		for i := range n {
 			if c.Type == Category {
-				label := append([]string{"", "never seen", "\xff", "1"}, c.Categories...)[rng.IntN(4+len(c.Categories))]
+				label := append([]string{"", "never seen", "\xff", "1"},
+					c.Categories...)[rng.IntN(4+len(c.Categories))]
 				rows.Labels[c.Name] = append(rows.Labels[c.Name], label)
 				cells[i] = append(cells[i], TextCell("\t "+label+" "))
 				records[i][c.Name] = label
@@ -151,8 +184,10 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 				v = numbers[rng.IntN(len(numbers))]
 			}
 			rows.Numeric[c.Name] = append(rows.Numeric[c.Name], v)
-			cells[i] = append(cells[i], []Cell{NumberCell(v), TextCell(strconv.FormatFloat(v, 'g', -1, 64))}[rng.IntN(2)])
-			records[i][c.Name] = []any{v, &v, json.Number(strconv.FormatFloat(v, 'e', -1, 64))}[rng.IntN(3)]
+			cells[i] = append(cells[i],
+				[]Cell{NumberCell(v), TextCell(strconv.FormatFloat(v, 'g', -1, 64))}[rng.IntN(2)])
+			records[i][c.Name] = []any{v, &v,
+				json.Number(strconv.FormatFloat(v, 'e', -1, 64))}[rng.IntN(3)]
 		}
 	}
 	return rows, cells, records
@@ -173,7 +208,9 @@ func TestPredictorIsPredict(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRecords(t, m, want, cells, records, func(c []Cell) (float64, error) { return p.PredictRow(c), nil }, p.PredictRecord)
+			checkRecords(t, m, want, cells, records, func(c []Cell) (float64, error) {
+				return p.PredictRow(c), nil
+			}, p.PredictRecord)
 			if c, ok := m.(*Classifier); ok && c.Probability != nil {
 				if want, err = c.Probabilities(nil, rows); err != nil {
 					t.Fatal(err)
@@ -186,12 +223,16 @@ func TestPredictorIsPredict(t *testing.T) {
 	})
 }
 
-func checkRecords(t *rapid.T, m Model, want []float64, cells [][]Cell, records []map[string]any, row func([]Cell) (float64, error), record func(map[string]any) (float64, error)) {
+func checkRecords(
+	t *rapid.T, m Model, want []float64, cells [][]Cell, records []map[string]any, row func([]Cell) (float64, error), record func(map[string]any) (float64, error),
+) {
 	for i, w := range want {
 		a, errA := row(cells[i])
 		b, errB := record(records[i])
-		if errA != nil || errB != nil || math.Float64bits(a) != math.Float64bits(w) || math.Float64bits(b) != math.Float64bits(w) {
-			t.Fatalf("%s, row %v: %v and %v, want %v (%v, %v)", m.Kind(), cells[i], a, b, w, errA, errB)
+		if errA != nil || errB != nil || math.Float64bits(a) != math.Float64bits(w) ||
+			math.Float64bits(b) != math.Float64bits(w) {
+			t.Fatalf("%s, row %v: %v and %v, want %v (%v, %v)", m.Kind(), cells[i], a, b, w, errA,
+				errB)
 		}
 	}
 }
@@ -202,9 +243,19 @@ func TestPredictorReadsCells(t *testing.T) {
 	type size int16
 	m := &Linear{
 		Target: "y", Lower: -1e9, Upper: 1e9,
-		Columns: []Column{{Name: "x", Lower: -1000, Upper: 1000, Missing: 7}, {Name: "c", Type: Category, Categories: []string{"3", "true", "b", "NA", "0.5"}, Other: true}},
-		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Category: "3", Coefficient: 30000}, {Column: 1, Category: "true", Coefficient: 40000}, {Column: 1, Category: "b", Coefficient: 50000},
-			{Column: 1, Category: "NA", Coefficient: 60000}, {Column: 1, Category: "0.5", Coefficient: 70000}, {Column: 1, Other: true, Coefficient: 90000}},
+		Columns: []Column{{Name: "x", Lower: -1000, Upper: 1000, Missing: 7},
+			{
+				Name:       "c",
+				Type:       Category,
+				Categories: []string{"3", "true", "b", "NA", "0.5"},
+				Other:      true,
+			}},
+		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Category: "3", Coefficient: 30000},
+			{Column: 1, Category: "true", Coefficient: 40000},
+			{Column: 1, Category: "b", Coefficient: 50000},
+			{Column: 1, Category: "NA", Coefficient: 60000},
+			{Column: 1, Category: "0.5", Coefficient: 70000},
+			{Column: 1, Other: true, Coefficient: 90000}},
 	}
 	p, err := Compile(m)
 	if err != nil {
@@ -212,7 +263,13 @@ func TestPredictorReadsCells(t *testing.T) {
 	}
 	text := "b"
 	none := (*float64)(nil)
-	q, err := Compile(&Linear{Target: "y", Upper: 2, Columns: []Column{{Name: "c", Type: Category, Categories: []string{""}, Other: true}}, Terms: []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}}})
+	q, err := Compile(
+		&Linear{
+			Target:  "y",
+			Upper:   2,
+			Columns: []Column{{Name: "c", Type: Category, Categories: []string{""}, Other: true}},
+			Terms:   []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,9 +282,16 @@ func TestPredictorReadsCells(t *testing.T) {
 		cell         any
 		number, code float64
 	}{
-		{nil, 7, 9}, {none, 7, 9}, {math.NaN(), 7, 9}, {math.Inf(-1), 7, 9}, {float32(.5), .5, 7}, {3, 3, 3}, {uint8(3), 3, 3}, {int64(-4), -4, 9}, {size(3), 3, 3}, {5000, 1000, 9},
-		{" 3\t", 3, 3}, {"3.0", 3, 3}, {"45 yrs", 45, 9}, {"<5", 5, 9}, {"1,234.5", 1000, 9}, {"t", 1, 4}, {"f", 0, 9}, {"TRUE", 1, 4}, {"\u00a0b\u200b", 7, 5}, {json.Number("1e999"), 7, 9}, {json.Number("3.0"), 3, 3}, {"b", 7, 5}, {"", 7, 9}, {"NA", 7, 6}, {"inf", 7, 9}, {"0x3", 7, 9}, {"1e999", 7, 9}, {[]byte("3"), 3, 3}, {json.Number("3"), 3, 3},
-		{true, 1, 4}, {false, 0, 9}, {time.Time{}, 7, 9}, {uint64(math.MaxUint64), 1000, 9}, {grade("b"), 7, 5}, {&text, 7, 5}, {TextCell("3"), 3, 3}, {Cell{}, 7, 9}, {[]int{3}, 7, 9}, {struct{}{}, 7, 9}, {m, 7, 9},
+		{nil, 7, 9}, {none, 7, 9}, {math.NaN(), 7, 9}, {math.Inf(-1), 7, 9}, {float32(.5), .5, 7},
+		{3, 3, 3}, {uint8(3), 3, 3}, {int64(-4), -4, 9}, {size(3), 3, 3}, {5000, 1000, 9},
+		{" 3\t", 3, 3}, {"3.0", 3, 3}, {"45 yrs", 45, 9}, {"<5", 5, 9}, {"1,234.5", 1000, 9},
+		{"t", 1, 4}, {"f", 0, 9}, {"TRUE", 1, 4}, {"\u00a0b\u200b", 7, 5},
+		{json.Number("1e999"), 7, 9}, {json.Number("3.0"), 3, 3}, {"b", 7, 5}, {"", 7, 9},
+		{"NA", 7, 6}, {"inf", 7, 9}, {"0x3", 7, 9}, {"1e999", 7, 9}, {[]byte("3"), 3, 3},
+		{json.Number("3"), 3, 3},
+		{true, 1, 4}, {false, 0, 9}, {time.Time{}, 7, 9}, {uint64(math.MaxUint64), 1000, 9},
+		{grade("b"), 7, 5}, {&text, 7, 5}, {TextCell("3"), 3, 3}, {Cell{}, 7, 9}, {[]int{3}, 7, 9},
+		{struct{}{}, 7, 9}, {m, 7, 9},
 	} {
 		got, err := p.PredictRecord(map[string]any{"x": c.cell, "c": c.cell, "other": 1})
 		if want := c.number + 10000*c.code; err != nil || got != want {
@@ -242,13 +306,19 @@ func TestPredictorErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.PredictRecord(map[string]any{"age": 3, "kind": "a"})
-	if !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"ocean"`) || !strings.Contains(err.Error(), `"income"`) || strings.Contains(err.Error(), `"age"`) {
+	if !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"ocean"`) ||
+		!strings.Contains(err.Error(), `"income"`) || strings.Contains(err.Error(), `"age"`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Compile(otherModel{sample()}); !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Compile(&Classifier{Target: "price", Classes: []string{"a", "b"}, Scores: []Model{otherModel{sample()}}}); !errors.Is(err, ErrModelKind) {
+	if _, err := Compile(
+		&Classifier{
+			Target:  "price",
+			Classes: []string{"a", "b"},
+			Scores:  []Model{otherModel{sample()}},
+		}); !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
 	m := sample()
@@ -278,7 +348,8 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 // TestPredictorAllocatesNothing checks numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
-	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(), votesSample(), treeSample(), prototypesSample(), three, twoClasses()} {
+	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(),
+		votesSample(), treeSample(), prototypesSample(), three, twoClasses()} {
 		p, err := Compile(m)
 		if err != nil {
 			t.Fatal(err)

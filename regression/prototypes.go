@@ -44,7 +44,9 @@ type Prototype struct {
 var _ Model = (*Prototypes)(nil)
 
 // Kind returns [kindPrototypes].
-func (m *Prototypes) Kind() string { return kindPrototypes }
+func (m *Prototypes) Kind() string {
+	return kindPrototypes
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], for the
 // linear part and for every prototype, and centers that are out of range or not one per term.
@@ -56,7 +58,8 @@ func (m *Prototypes) Validate() error {
 		if err := m.validatePrototype(&m.Prototypes[i]); err != nil {
 			var problem *ModelError
 			if errors.As(err, &problem) {
-				return &ModelError{fmt.Sprintf("prototypes[%d].%s", i, problem.Path), problem.Problem}
+				return &ModelError{fmt.Sprintf("prototypes[%d].%s", i, problem.Path),
+					problem.Problem}
 			}
 			return err
 		}
@@ -86,7 +89,8 @@ func (m *Prototypes) validatePrototype(p *Prototype) error {
 		case t.StdError != 0:
 			return &ModelError{path + "std_error", "must be 0"}
 		case !(p.Centers[k] >= lower && p.Centers[k] <= upper):
-			return &ModelError{path + "center", fmt.Sprintf("must be between %v and %v", lower, upper)}
+			return &ModelError{path + "center",
+				fmt.Sprintf("must be between %v and %v", lower, upper)}
 		}
 	}
 	return nil
@@ -142,7 +146,9 @@ func (s *logSums) add(x float64, against bool) {
 	}
 }
 
-func (s *logSums) value() float64 { return s.pro.value() - s.against.value() }
+func (s *logSums) value() float64 {
+	return s.pro.value() - s.against.value()
+}
 
 // A logSum is the logarithm of the sum of e^x over the values added, 0 if there are none. It stores the largest
 // x and the sum of e^(x - largest).
@@ -169,9 +175,15 @@ func (s *logSum) value() float64 {
 }
 
 func (m *Prototypes) newProgram(places []int) program {
-	p := &prototypeProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, model: m, limits: m.outputLimits()}
+	p := &prototypeProgram{
+		total:  recordSum{m.Intercept, m.compileAddends(places)},
+		model:  m,
+		limits: m.outputLimits(),
+	}
 	for i := range m.Prototypes {
-		p.scores = append(p.scores, recordSum{m.Prototypes[i].Intercept, m.scoreModel(&m.Prototypes[i]).compileAddends(places)})
+		p.scores = append(p.scores,
+			recordSum{m.Prototypes[i].Intercept,
+				m.scoreModel(&m.Prototypes[i]).compileAddends(places)})
 	}
 	return p
 }
@@ -197,9 +209,15 @@ func prototypesKind() scoreKind {
 		func(m *Prototypes) prototypesFile {
 			f := prototypesFile{base: m.baseFile(), Prediction: m.outputLimits()}
 			for _, p := range m.Prototypes {
-				x := prototypeFile{Against: p.Against, Intercept: p.Intercept, Terms: []centerFile{}}
+				x := prototypeFile{
+					Against:   p.Against,
+					Intercept: p.Intercept,
+					Terms:     []centerFile{},
+				}
 				for k, t := range m.termFiles(p.Terms) {
-					x.Terms = append(x.Terms, centerFile{t.Column, t.Category, t.Other, t.Missing, p.Centers[k], t.Coefficient})
+					x.Terms = append(x.Terms,
+						centerFile{t.Column, t.Category, t.Other, t.Missing, p.Centers[k],
+							t.Coefficient})
 				}
 				f.Prototypes = append(f.Prototypes, x)
 			}
@@ -213,7 +231,14 @@ func prototypesKind() scoreKind {
 				p := Prototype{Against: x.Against, Intercept: x.Intercept}
 				var terms []termFile
 				for _, t := range x.Terms {
-					terms = append(terms, termFile{Column: t.Column, Category: t.Category, Other: t.Other, Missing: t.Missing, Coefficient: t.Coefficient})
+					terms = append(terms,
+						termFile{
+							Column:      t.Column,
+							Category:    t.Category,
+							Other:       t.Other,
+							Missing:     t.Missing,
+							Coefficient: t.Coefficient,
+						})
 					p.Centers = append(p.Centers, t.Center)
 				}
 				p.Terms = termsOf(terms, index)

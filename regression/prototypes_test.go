@@ -16,9 +16,17 @@ func prototypesSample() *Prototypes {
 	return &Prototypes{Linear: *sample(), Prototypes: []Prototype{
 		{
 			Intercept: -4, Centers: []float64{30, .75, 0},
-			Terms: []Term{{Column: 0, Coefficient: .1}, {Column: 1, Category: "inland", Coefficient: -7}, {Column: 1, Other: true, Coefficient: 7}},
+			Terms: []Term{{Column: 0, Coefficient: .1},
+				{Column: 1, Category: "inland", Coefficient: -7},
+				{Column: 1, Other: true, Coefficient: 7}},
 		},
-		{Against: true, Intercept: .5, Terms: []Term{{Column: 3, Category: "a", Coefficient: -1}, {Column: 2, Coefficient: 1e-6}}, Centers: []float64{1, 1e7}},
+		{
+			Against:   true,
+			Intercept: .5,
+			Terms: []Term{{Column: 3, Category: "a", Coefficient: -1},
+				{Column: 2, Coefficient: 1e-6}},
+			Centers: []float64{1, 1e7},
+		},
 		{Intercept: -1},
 	}}
 }
@@ -39,7 +47,13 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 	}
 	scores := make([][]float64, 3)
 	for i, p := range m.Prototypes {
-		if scores[i], err = (&Linear{Columns: m.Columns, Terms: p.Terms, Intercept: p.Intercept, Lower: m.Lower, Upper: m.Upper}).Predict(nil, rows); err != nil {
+		if scores[i], err = (&Linear{
+			Columns:   m.Columns,
+			Terms:     p.Terms,
+			Intercept: p.Intercept,
+			Lower:     m.Lower,
+			Upper:     m.Upper,
+		}).Predict(nil, rows); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,18 +88,38 @@ func TestPrototypesPredictConformance(t *testing.T) {
 }
 
 func TestPrototypesContradictions(t *testing.T) {
-	checkContradictions(t, prototypesSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*Prototypes]{
-		{"prototypes[2].intercept", func(m *Prototypes) { m.Prototypes[2].Intercept = math.Inf(1) }},
-		{"prototypes[0].terms[1].category", func(m *Prototypes) { m.Prototypes[0].Terms[1].Category = "sea" }},
-		{"prototypes[0].terms[0].column", func(m *Prototypes) { m.Prototypes[0].Terms[0].Column = 8 }},
-		{"prototypes[0].terms[2]", func(m *Prototypes) { m.Prototypes[0].Terms[2] = m.Prototypes[0].Terms[1] }},
-		{"prototypes[1].terms[0].std_error", func(m *Prototypes) { m.Prototypes[1].Terms[0].StdError = 1 }},
-		{"prototypes[1].terms[0].coefficient", func(m *Prototypes) { m.Prototypes[1].Terms[0].Coefficient = math.Inf(-1) }},
-		{"prototypes[1].terms: there is not one center per term", func(m *Prototypes) { m.Prototypes[1].Centers = m.Prototypes[1].Centers[:1] }},
-		{"prototypes[0].terms[0].center: must be between 0 and 120", func(m *Prototypes) { m.Prototypes[0].Centers[0] = 121 }},
-		{"prototypes[0].terms[1].center", func(m *Prototypes) { m.Prototypes[0].Centers[1] = 1.5 }},
-		{"prototypes[0].terms[1].center", func(m *Prototypes) { m.Prototypes[0].Centers[1] = math.NaN() }},
-	}, embedded[*Prototypes]()...))
+	checkContradictions(t, prototypesSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3),
+		append([]contradiction[*Prototypes]{
+			{"prototypes[2].intercept", func(m *Prototypes) {
+				m.Prototypes[2].Intercept = math.Inf(1)
+			}},
+			{"prototypes[0].terms[1].category", func(m *Prototypes) {
+				m.Prototypes[0].Terms[1].Category = "sea"
+			}},
+			{"prototypes[0].terms[0].column", func(m *Prototypes) {
+				m.Prototypes[0].Terms[0].Column = 8
+			}},
+			{"prototypes[0].terms[2]", func(m *Prototypes) {
+				m.Prototypes[0].Terms[2] = m.Prototypes[0].Terms[1]
+			}},
+			{"prototypes[1].terms[0].std_error", func(m *Prototypes) {
+				m.Prototypes[1].Terms[0].StdError = 1
+			}},
+			{"prototypes[1].terms[0].coefficient", func(m *Prototypes) {
+				m.Prototypes[1].Terms[0].Coefficient = math.Inf(-1)
+			}},
+			{"prototypes[1].terms: there is not one center per term", func(m *Prototypes) {
+				m.Prototypes[1].Centers = m.Prototypes[1].Centers[:1]
+			}},
+			{"prototypes[0].terms[0].center: must be between 0 and 120", func(m *Prototypes) {
+				m.Prototypes[0].Centers[0] = 121
+			}},
+			{"prototypes[0].terms[1].center",
+				func(m *Prototypes) { m.Prototypes[0].Centers[1] = 1.5 }},
+			{"prototypes[0].terms[1].center", func(m *Prototypes) {
+				m.Prototypes[0].Centers[1] = math.NaN()
+			}},
+		}, embedded[*Prototypes]()...))
 }
 
 func TestPrototypesGolden(t *testing.T) {
@@ -98,10 +132,14 @@ func TestPrototypesGolden(t *testing.T) {
 func TestPrototypesDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, prototypesSample(), []refusal{
 		{`"center":30,`, ``, `model file 21:30: prototypes[0].terms[0]: key "center" is absent`},
-		{`"center":30`, `"center":"big"`, `model file 21:55: prototypes[0].terms[0].center: must be a number`},
-		{`"center":30`, `"center":300`, `model file 21:55: prototypes[0].terms[0].center: must be between 0 and 120`},
-		{`"center":30`, `"center":30,"x":1`, `model file 21:58: prototypes[0].terms[0]: unknown key "x"`},
-		{`"against":true`, `"against":1`, `model file 22:16: prototypes[1].against: must be true or false`},
+		{`"center":30`, `"center":"big"`,
+			`model file 21:55: prototypes[0].terms[0].center: must be a number`},
+		{`"center":30`, `"center":300`,
+			`model file 21:55: prototypes[0].terms[0].center: must be between 0 and 120`},
+		{`"center":30`, `"center":30,"x":1`,
+			`model file 21:58: prototypes[0].terms[0]: unknown key "x"`},
+		{`"against":true`, `"against":1`,
+			`model file 22:16: prototypes[1].against: must be true or false`},
 		{`"kind": "prototypes"`, `"kind": "linear"`, `model file 20:3: unknown key "prototypes"`},
 	})
 }
@@ -111,7 +149,10 @@ func TestPrototypesFileRoundTrip(t *testing.T) {
 		m := &Prototypes{Linear: *drawLinear(t)}
 		number := rapid.Float64Range(-1e9, 1e9)
 		for range rapid.IntRange(0, 4).Draw(t, "prototypes") {
-			p := Prototype{Intercept: number.Draw(t, "intercept"), Against: rapid.Bool().Draw(t, "against")}
+			p := Prototype{
+				Intercept: number.Draw(t, "intercept"),
+				Against:   rapid.Bool().Draw(t, "against"),
+			}
 			for _, term := range m.Terms {
 				if rapid.Bool().Draw(t, "in") {
 					term.StdError, term.Coefficient = 0, number.Draw(t, "coefficient")
@@ -136,11 +177,22 @@ func TestClassProbabilities(t *testing.T) {
 		s.Terms = nil
 		s.Lower = -Unbounded
 		s.Upper = Unbounded
-		return &Prototypes{Linear: *s, Prototypes: []Prototype{{Intercept: intercept, Terms: []Term{{Column: 0, Coefficient: slope}}, Centers: []float64{0}}}}
+		return &Prototypes{
+			Linear: *s,
+			Prototypes: []Prototype{{
+				Intercept: intercept,
+				Terms:     []Term{{Column: 0, Coefficient: slope}},
+				Centers:   []float64{0},
+			}},
+		}
 	}
 	for _, m := range []*Classifier{
 		{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{of(.5, 2)}},
-		{Target: "income", Classes: []string{"a", "b", "c"}, Scores: []Model{of(0, 0), of(.5, 2), of(0, 1e300)}},
+		{
+			Target:  "income",
+			Classes: []string{"a", "b", "c"},
+			Scores:  []Model{of(0, 0), of(.5, 2), of(0, 1e300)},
+		},
 	} {
 		got, err := m.ClassProbabilities(classifierRows())
 		if err != nil || len(got) != len(m.Classes) {
@@ -167,7 +219,8 @@ func TestClassProbabilities(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
-	if _, err := classifierSample().ClassProbabilities(classifierRows()); !errors.Is(err, ErrNoProbability) {
+	if _, err := classifierSample().ClassProbabilities(classifierRows()); !errors.Is(err,
+		ErrNoProbability) {
 		t.Error(err)
 	}
 	m := &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{of(.5, 2)}}
@@ -192,7 +245,8 @@ func TestLogSum(t *testing.T) {
 		down.add(x)
 	}
 	want := 1000 + math.Log(2+math.Exp(-.5))
-	if math.Abs(up.value()-want) > 1e-9 || math.Abs(down.value()-want) > 1e-9 || (&logSum{}).value() != 0 {
+	if math.Abs(up.value()-want) > 1e-9 || math.Abs(down.value()-want) > 1e-9 ||
+		(&logSum{}).value() != 0 {
 		t.Errorf("%v and %v, want %v", up.value(), down.value(), want)
 	}
 }
@@ -203,7 +257,8 @@ func BenchmarkPrototypesPredict(b *testing.B) {
 	linear.Terms = nil
 	m := &Prototypes{Linear: linear}
 	for range 10 {
-		m.Prototypes = append(m.Prototypes, Prototype{Terms: terms, Centers: make([]float64, len(terms))})
+		m.Prototypes = append(m.Prototypes,
+			Prototype{Terms: terms, Centers: make([]float64, len(terms))})
 	}
 	benchmarkPredict(b, m, rows)
 }

@@ -25,17 +25,24 @@ type Reading struct {
 
 // IsZero reports whether r is the zero Reading.
 func (r Reading) IsZero() bool {
-	return r.Decimal == 0 && r.Thousands == 0 && !r.Strict && len(r.Missing) == 0 && r.Source == "" && r.Part == "" && r.Date == ""
+	return r.Decimal == 0 && r.Thousands == 0 && !r.Strict && len(r.Missing) == 0 &&
+		r.Source == "" && r.Part == "" && r.Date == ""
 }
 
 // sameNumbers reports whether two columns share the number settings.
 func (r *Reading) sameNumbers(o *Reading) bool {
-	return r.Decimal == o.Decimal && r.Thousands == o.Thousands && r.Strict == o.Strict && slices.Equal(r.Missing, o.Missing)
+	return r.Decimal == o.Decimal && r.Thousands == o.Thousands && r.Strict == o.Strict &&
+		slices.Equal(r.Missing, o.Missing)
 }
 
 // cellRule returns the corresponding rule of package cell.
 func (r *Reading) cellRule() cell.Rule {
-	return cell.Rule{Decimal: r.Decimal, Thousands: r.Thousands, Lenient: !r.Strict, Missing: r.Missing}
+	return cell.Rule{
+		Decimal:   r.Decimal,
+		Thousands: r.Thousands,
+		Lenient:   !r.Strict,
+		Missing:   r.Missing,
+	}
 }
 
 // SetReading updates the readings of the columns of a model. It calls change for each column, for a classifier
@@ -131,7 +138,8 @@ func (f *readingFile) applyTo(m Model) error {
 	n := Reading{Strict: f.Numbers == strictNumbers, Missing: f.Missing}
 	switch {
 	case f.Numbers != "" && !n.Strict:
-		return &ModelError{"reading.numbers", fmt.Sprintf("is %s, must be strict or absent", strictjson.Quote(f.Numbers))}
+		return &ModelError{"reading.numbers",
+			fmt.Sprintf("is %s, must be strict or absent", strictjson.Quote(f.Numbers))}
 	case len(f.Decimal) > 1:
 		return &ModelError{"reading.decimal", "is more than one character"}
 	case len(f.Thousands) > 1:
@@ -158,7 +166,8 @@ func (f *readingFile) applyTo(m Model) error {
 			}
 		}
 		if !found {
-			return &ModelError{fmt.Sprintf("reading.dates[%d].column", i), "no column has this name"}
+			return &ModelError{fmt.Sprintf("reading.dates[%d].column", i),
+				"no column has this name"}
 		}
 	}
 	return nil
@@ -184,11 +193,14 @@ func (r *Reading) validate(path string, c *Column) error {
 	case c.Text() || c.Type != Numeric:
 		return &ModelError{path, "a column that is made of dates holds numbers"}
 	case !utf8.ValidString(r.Source) || r.Source == "":
-		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has no source"}
+		return &ModelError{"reading.dates",
+			"a date of " + strictjson.Quote(c.Name) + " has no source"}
 	case !slices.Contains(cell.Parts(), r.Part):
-		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has no known part"}
+		return &ModelError{"reading.dates",
+			"a date of " + strictjson.Quote(c.Name) + " has no known part"}
 	case !cell.ReadsDates(r.Date):
-		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has a layout without year, month and day"}
+		return &ModelError{"reading.dates",
+			"a date of " + strictjson.Quote(c.Name) + " has a layout without year, month and day"}
 	}
 	return nil
 }

@@ -17,10 +17,13 @@ func germanModel() *Linear {
 	m := &Linear{
 		Target: "y", Lower: -1e9, Upper: 1e9,
 		Columns: []Column{
-			{Name: "x", Lower: -1e6, Upper: 1e6, Missing: -777}, {Name: "seen.days", Lower: 0, Upper: 1e5, Missing: 1}, {Name: "seen.month", Lower: 1, Upper: 12, Missing: 6},
+			{Name: "x", Lower: -1e6, Upper: 1e6, Missing: -777},
+			{Name: "seen.days", Lower: 0, Upper: 1e5, Missing: 1},
+			{Name: "seen.month", Lower: 1, Upper: 12, Missing: 6},
 			{Name: "c", Type: Category, Categories: []string{"1", "0"}, Other: true},
 		},
-		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 1e-6}, {Column: 2, Coefficient: 1e-9}, {Column: 3, Category: "1", Coefficient: 1000}},
+		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 1e-6},
+			{Column: 2, Coefficient: 1e-9}, {Column: 3, Category: "1", Coefficient: 1000}},
 	}
 	SetReading(m, func(column string, r *Reading) {
 		r.Decimal = ','
@@ -42,7 +45,8 @@ func TestReading(t *testing.T) {
 	if err := EncodeModel(&file, germanModel()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"format": "dptrain.model/3"`, `"reading": {"decimal":",","thousands":".","missing":[-999],"dates":[{"column":"seen.days","source":"seen","part":"days","layout":"auto"},{"column":"seen.month"`} {
+	for _, want := range []string{`"format": "dptrain.model/3"`,
+		`"reading": {"decimal":",","thousands":".","missing":[-999],"dates":[{"column":"seen.days","source":"seen","part":"days","layout":"auto"},{"column":"seen.month"`} {
 		if !strings.Contains(file.String(), want) {
 			t.Errorf("%s is not in the file:\n%s", want, file.String())
 		}
@@ -54,7 +58,11 @@ func TestReading(t *testing.T) {
 	if diff := cmp.Diff(germanModel(), read); diff != "" {
 		t.Error(diff)
 	}
-	classifier := &Classifier{Target: "y", Classes: []string{"a", "b"}, Scores: []Model{germanModel()}}
+	classifier := &Classifier{
+		Target:  "y",
+		Classes: []string{"a", "b"},
+		Scores:  []Model{germanModel()},
+	}
 	file.Reset()
 	if err := EncodeModel(&file, classifier); err != nil {
 		t.Fatal(err)
@@ -79,12 +87,15 @@ func TestReading(t *testing.T) {
 		record map[string]any
 		want   float64
 	}{
-		{map[string]any{"x": "1.234,5", "seen": "2024-01-15", "c": "1,0"}, 1234.5 + days*1e-6 + month*1e-9 + 1000},
+		{map[string]any{"x": "1.234,5", "seen": "2024-01-15", "c": "1,0"},
+			1234.5 + days*1e-6 + month*1e-9 + 1000},
 		{map[string]any{"x": 1234.5, "seen": at, "c": 1.0}, 1234.5 + days*1e-6 + month*1e-9 + 1000},
 		{map[string]any{"x": "1234.5", "seen": 20240115, "c": "0"}, -777 + days*1e-6 + month*1e-9},
-		{map[string]any{"x": -999, "seen": json.Number("20240115.0"), "c": nil}, -777 + days*1e-6 + month*1e-9},
+		{map[string]any{"x": -999, "seen": json.Number("20240115.0"), "c": nil},
+			-777 + days*1e-6 + month*1e-9},
 		{map[string]any{"x": "-999", "seen": "soon", "c": true}, -777 + 1e-6 + 6e-9 + 1000},
-		{map[string]any{"x": 1, "seen": nil, "seen.days": 5, "seen.month": 2, "c": ""}, 1 + 5e-6 + 2e-9},
+		{map[string]any{"x": 1, "seen": nil, "seen.days": 5, "seen.month": 2, "c": ""},
+			1 + 5e-6 + 2e-9},
 	} {
 		if got, err := p.PredictRecord(c.record); err != nil || math.Abs(got-c.want) > 1e-10 {
 			t.Errorf("%v: %v, %v; want %v", c.record, got, err, c.want)
@@ -99,17 +110,33 @@ func TestReading(t *testing.T) {
 	if p, err = Compile(american); err != nil {
 		t.Fatal(err)
 	}
-	for cell, want := range map[any]float64{"01/15/2024": days*1e-6 + 1e-9, at: days*1e-6 + 1e-9, &at: days*1e-6 + 1e-9, "2024-01-15": 1e-6 + 6e-9} {
-		if got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell}); err != nil || math.Abs(got-want) > 1e-10 {
+	for cell, want := range map[any]float64{
+		"01/15/2024": days*1e-6 + 1e-9,
+		at:           days*1e-6 + 1e-9,
+		&at:          days*1e-6 + 1e-9,
+		"2024-01-15": 1e-6 + 6e-9,
+	} {
+		if got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell}); err != nil ||
+			math.Abs(got-want) > 1e-10 {
 			t.Errorf("%v: %v, %v; want %v", cell, got, err, want)
 		}
 	}
-	if _, err := p.PredictRecord(map[string]any{"x": 1, "c": 1}); !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
+	if _, err := p.PredictRecord(map[string]any{"x": 1, "c": 1}); !errors.Is(err,
+		ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
 		t.Error(err)
 	}
-	rows := Rows{N: 2, Numeric: map[string][]float64{"x": {1, 2}}, Labels: map[string][]string{"seen": {"2024-01-15 23:30:00 UTC", "?"}, "c": {" 1,0", "true"}}}
+	rows := Rows{
+		N:       2,
+		Numeric: map[string][]float64{"x": {1, 2}},
+		Labels: map[string][]string{
+			"seen": {"2024-01-15 23:30:00 UTC", "?"},
+			"c":    {" 1,0", "true"},
+		},
+	}
 	got, err := read.Predict(nil, rows)
-	if want := []float64{1 + (days+84600./86400)*1e-6 + 1e-9 + 1000, 2 + 1e-6 + 6e-9 + 1000}; err != nil || len(got) != 2 || math.Abs(got[0]-want[0]) > 1e-9 || math.Abs(got[1]-want[1]) > 1e-9 {
+	if want := []float64{1 + (days+84600./86400)*1e-6 + 1e-9 + 1000,
+		2 + 1e-6 + 6e-9 + 1000}; err != nil || len(got) != 2 || math.Abs(got[0]-want[0]) > 1e-9 ||
+		math.Abs(got[1]-want[1]) > 1e-9 {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	delete(rows.Labels, "seen")
@@ -126,7 +153,9 @@ func TestReadingDefault(t *testing.T) {
 		t.Error("a model says something about cells")
 	}
 	var file bytes.Buffer
-	if err := EncodeModel(&file, m); err != nil || !strings.Contains(file.String(), `"dptrain.model/2"`) || strings.Contains(file.String(), "reading") {
+	if err := EncodeModel(&file, m); err != nil ||
+		!strings.Contains(file.String(), `"dptrain.model/2"`) ||
+		strings.Contains(file.String(), "reading") {
 		t.Errorf("%v\n%s", err, file.String())
 	}
 }
@@ -173,10 +202,15 @@ func TestReadingInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, change := range map[string][2]string{
-		"reading.numbers": {`"thousands":"."`, `"numbers":"often"`}, "reading.decimal": {`"decimal":","`, `"decimal":",,"`}, "reading.dates[0].column": {`"column":"seen.days","source"`, `"column":"x y","source"`},
-		"unknown key": {`"dptrain.model/3"`, `"dptrain.model/2"`},
+		"reading.numbers":         {`"thousands":"."`, `"numbers":"often"`},
+		"reading.decimal":         {`"decimal":","`, `"decimal":",,"`},
+		"reading.dates[0].column": {`"column":"seen.days","source"`, `"column":"x y","source"`},
+		"unknown key":             {`"dptrain.model/3"`, `"dptrain.model/2"`},
 	} {
-		if _, err := DecodeModel(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), old) {
+		if _, err := DecodeModel(
+			strings.NewReader(
+				strings.Replace(file.String(), change[0], change[1], 1))); err == nil ||
+			!strings.Contains(err.Error(), old) {
 			t.Errorf("%s: %v", old, err)
 		}
 	}

@@ -9,8 +9,10 @@ import (
 func TestReady(t *testing.T) {
 	linear := Linear{
 		Target: "y", Lower: -5, Upper: 5, Intercept: .1,
-		Columns: []Column{{Name: "x", Type: Numeric, Lower: -3, Upper: 3}, {Name: "c", Type: Category, Categories: []string{"a", "b"}, Other: true}},
-		Terms:   []Term{{Column: 0, Coefficient: 1.3}, {Column: 1, Category: "a", Coefficient: -.7}, {Column: 1, Other: true, Coefficient: .2}},
+		Columns: []Column{{Name: "x", Type: Numeric, Lower: -3, Upper: 3},
+			{Name: "c", Type: Category, Categories: []string{"a", "b"}, Other: true}},
+		Terms: []Term{{Column: 0, Coefficient: 1.3}, {Column: 1, Category: "a", Coefficient: -.7},
+			{Column: 1, Other: true, Coefficient: .2}},
 	}
 	broken := linear
 	broken.Intercept = math.NaN()
@@ -23,9 +25,17 @@ func TestReady(t *testing.T) {
 		if n > 2 {
 			x[2] = math.NaN()
 		}
-		return Rows{N: n, Numeric: map[string][]float64{"x": x}, Codes: map[string]Codes{"c": {Values: codes, Categories: []string{"b", "a"}}}}
+		return Rows{
+			N:       n,
+			Numeric: map[string][]float64{"x": x},
+			Codes:   map[string]Codes{"c": {Values: codes, Categories: []string{"b", "a"}}},
+		}
 	}
-	for name, m := range map[string]Model{"linear": &linear, "one that is not valid": &broken, "additive": &Additive{Linear: linear}} {
+	for name, m := range map[string]Model{
+		"linear":                &linear,
+		"one that is not valid": &broken,
+		"additive":              &Additive{Linear: linear},
+	} {
 		r := Prepare(m)
 		for _, n := range []int{0, 1, 7, predictBlock + 3, 1} {
 			want, wantErr := m.Predict(nil, rows(n))

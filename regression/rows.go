@@ -33,7 +33,8 @@ type Codes struct {
 // Causes that a [ColumnError] wraps.
 var (
 	ErrColumnAbsent = errors.New("the model needs this column and the rows do not have it")
-	ErrColumnType   = errors.New("the rows hold this column with the other type (numeric or category)")
+	ErrColumnType   = errors.New(
+		"the rows hold this column with the other type (numeric or category)")
 	ErrColumnLength = errors.New("the column's length differs from the number of rows")
 )
 
@@ -44,10 +45,14 @@ type ColumnError struct {
 	Err    error
 }
 
-func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %v", e.Column, e.Err) }
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("column %q: %v", e.Column, e.Err)
+}
 
 // Unwrap returns the reason.
-func (e *ColumnError) Unwrap() error { return e.Err }
+func (e *ColumnError) Unwrap() error {
+	return e.Err
+}
 
 // checkInputs returns an error for every column of inputs that rows cannot provide.
 func (rows Rows) checkInputs(inputs []Column) error {
@@ -78,7 +83,8 @@ func (rows Rows) checkColumn(c Column) error {
 	switch {
 	case !isNumeric && !isLabels && !isCodes:
 		return ErrColumnAbsent
-	case c.Type == Numeric && !isNumeric && c.Values == nil, c.Type == Category && !isLabels && !isCodes:
+	case c.Type == Numeric && !isNumeric && c.Values == nil,
+		c.Type == Category && !isLabels && !isCodes:
 		return ErrColumnType
 	case c.Type == Numeric && isNumeric && (c.Values == nil || !isLabels && !isCodes):
 		length = len(numeric)

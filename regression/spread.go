@@ -176,7 +176,9 @@ func (c Cells) scatterTimesCov(share []float64, l lineMoments) *mat.Dense {
 	for b := range c.Values {
 		c.forEachEntry(b, func(i int, a float64) {
 			mean[i] += share[b] * a
-			c.forEachEntry(b, func(j int, e float64) { weighted.Set(i, j, weighted.At(i, j)+share[b]*a*e) })
+			c.forEachEntry(b, func(j int, e float64) {
+				weighted.Set(i, j, weighted.At(i, j)+share[b]*a*e)
+			})
 		})
 	}
 	weighted.RankOne(weighted, -1, mat.NewVecDense(k, mean), mat.NewVecDense(k, mean))

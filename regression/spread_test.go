@@ -10,7 +10,11 @@ import (
 
 // TestSpreadOfCells computes the example of the specification.
 func TestSpreadOfCells(t *testing.T) {
-	s := Cells{Values: []float64{-.2, 0, .1, .3}, Counts: []float64{10, 40, 30, 20}, Noise: []float64{5, 5, 5, 5}}.Spread()
+	s := Cells{
+		Values: []float64{-.2, 0, .1, .3},
+		Counts: []float64{10, 40, 30, 20},
+		Noise:  []float64{5, 5, 5, 5},
+	}.Spread()
 	value, lower, upper := s.Root(1.96)
 	for _, x := range [][2]float64{
 		{s.Variance, .0201}, {s.CountError, .003340}, {value, .141774},
@@ -48,7 +52,12 @@ func TestSpreadOfNoise(t *testing.T) {
 		most = 320
 	)
 	for _, levels := range []int{2, 5, 12} {
-		c := Cells{Values: make([]float64, levels), Counts: make([]float64, levels), Noise: make([]float64, levels), Cov: mat.NewSymDense(levels, nil)}
+		c := Cells{
+			Values: make([]float64, levels),
+			Counts: make([]float64, levels),
+			Noise:  make([]float64, levels),
+			Cov:    mat.NewSymDense(levels, nil),
+		}
 		for v := range levels {
 			c.Counts[v] = 100 + 30*float64(v)
 			c.Cov.SetSym(v, v, 1/c.Counts[v])
@@ -89,7 +98,10 @@ func TestSpreadCovers(t *testing.T) {
 		held := 0
 		for range runs {
 			slope := 1 + c.deviation*rand.NormFloat64()
-			in := Cells{Basis: mat.NewDense(cells, 1, x), Cov: mat.NewSymDense(1, []float64{c.deviation * c.deviation})}
+			in := Cells{
+				Basis: mat.NewDense(cells, 1, x),
+				Cov:   mat.NewSymDense(1, []float64{c.deviation * c.deviation}),
+			}
 			for b := range x {
 				in.Values, in.Noise = append(in.Values, slope*x[b]), append(in.Noise, c.sigma)
 				in.Counts = append(in.Counts, count(b)+c.sigma*rand.NormFloat64())
@@ -105,7 +117,9 @@ func TestSpreadCovers(t *testing.T) {
 }
 
 // count is the number of records in a cell of TestSpreadCovers, symmetric about 0.
-func count(b int) float64 { return 200 - 10*math.Abs(float64(b)-15.5) }
+func count(b int) float64 {
+	return 200 - 10*math.Abs(float64(b)-15.5)
+}
 
 // TestLineBeyondTheCounts checks that an independent estimate of a line narrows the interval, and is ignored if
 // it contradicts the counts.
@@ -117,7 +131,8 @@ func TestLineBeyondTheCounts(t *testing.T) {
 	for b := range cells {
 		x := (2*float64(b)+1)/cells - 1
 		c.Basis.Set(b, 0, x)
-		c.Values, c.Counts, c.Noise = append(c.Values, 2*x), append(c.Counts, count(b)), append(c.Noise, 40)
+		c.Values, c.Counts, c.Noise = append(c.Values, 2*x), append(c.Counts, count(b)),
+			append(c.Noise, 40)
 		total += count(b)
 		variance += count(b) * x * x
 	}
@@ -143,7 +158,16 @@ func TestSpreadPlus(t *testing.T) {
 	if got := s.Plus(s, s); got != s {
 		t.Errorf("%+v", got)
 	}
-	got := s.Plus(Spread{Variance: 3, CountError: 5, NullError: 13, Slope: 2, Most: 5, MostError: 2, Unknown: true}, Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1})
+	got := s.Plus(
+		Spread{
+			Variance:   3,
+			CountError: 5,
+			NullError:  13,
+			Slope:      2,
+			Most:       5,
+			MostError:  2,
+			Unknown:    true,
+		}, Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1})
 	if want := (Spread{3, 5, 13, 2, 6, 3, true, 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -155,7 +179,8 @@ func TestImportances(t *testing.T) {
 	columns := []Column{{Name: "a"}, {Name: "b"}}
 	spread := func(root float64) Spread { return Spread{Variance: root * root, Most: 10, Unit: 1} }
 	got := Importances(columns, [][]Spread{{spread(1), spread(3)}}, .95)
-	if len(got) != 2 || got[0] != (Importance{"b", 3, 3, 3, .95}) || got[1] != (Importance{"a", 1, 1, 1, .95}) {
+	if len(got) != 2 || got[0] != (Importance{"b", 3, 3, 3, .95}) ||
+		got[1] != (Importance{"a", 1, 1, 1, .95}) {
 		t.Errorf("%+v", got)
 	}
 	got = Importances(columns, [][]Spread{{spread(1), spread(3)}, {spread(7), spread(3)}}, .95)

@@ -40,13 +40,19 @@ type TreeNode struct {
 var _ Model = (*Tree)(nil)
 
 // Kind returns "tree".
-func (m *Tree) Kind() string { return kindTree }
+func (m *Tree) Kind() string {
+	return kindTree
+}
 
 // Sums returns nil: the contribution of a column depends on the node.
-func (m *Tree) Sums() []*Additive { return nil }
+func (m *Tree) Sums() []*Additive {
+	return nil
+}
 
 // isLeaf reports whether the node has no children.
-func (n *TreeNode) isLeaf() bool { return n.Low == 0 && n.High == 0 }
+func (n *TreeNode) isLeaf() bool {
+	return n.Low == 0 && n.High == 0
+}
 
 // childAt returns the index of the child for a score.
 func (n *TreeNode) childAt(score float64) int {
@@ -120,7 +126,9 @@ func (m *Tree) validateNode(i int, parents []int) error {
 }
 
 // scoreModel returns the linear model that predicts the score of node i.
-func (m *Tree) scoreModel(i int) *Linear { return &Linear{Columns: m.Columns, Terms: m.Nodes[i].Terms} }
+func (m *Tree) scoreModel(i int) *Linear {
+	return &Linear{Columns: m.Columns, Terms: m.Nodes[i].Terms}
+}
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Tree) Predict(dst []float64, rows Rows) ([]float64, error) {
@@ -243,7 +251,9 @@ func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	for i, score := range m.Scores {
 		tree, same := score.(*Tree)
 		if !ok || !same || !tree.sameSplits(first) {
-			return nil, &ModelError{fmt.Sprintf("scores[%d]", i), "is no tree with the paths of the first score, so records have no cost"}
+			return nil,
+				&ModelError{fmt.Sprintf("scores[%d]", i),
+					"is no tree with the paths of the first score, so records have no cost"}
 		}
 	}
 	return first.CostsOf(dst, rows)
@@ -253,7 +263,8 @@ func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 func (m *Tree) sameSplits(other *Tree) bool {
 	same := func(a, b TreeNode) bool {
 		if !a.isLeaf() || !b.isLeaf() {
-			return a.Low == b.Low && a.High == b.High && a.Threshold == b.Threshold && a.Intercept == b.Intercept && slices.Equal(a.Terms, b.Terms)
+			return a.Low == b.Low && a.High == b.High && a.Threshold == b.Threshold &&
+				a.Intercept == b.Intercept && slices.Equal(a.Terms, b.Terms)
 		}
 		return true
 	}
@@ -262,9 +273,14 @@ func (m *Tree) sameSplits(other *Tree) bool {
 }
 
 func (m *Tree) newProgram(places []int) program {
-	p := &treeProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, nodes: m.Nodes, limits: m.outputLimits()}
+	p := &treeProgram{
+		total:  recordSum{m.Intercept, m.compileAddends(places)},
+		nodes:  m.Nodes,
+		limits: m.outputLimits(),
+	}
 	for i := range m.Nodes {
-		p.scores = append(p.scores, recordSum{m.Nodes[i].Intercept, m.scoreModel(i).compileAddends(places)})
+		p.scores = append(p.scores,
+			recordSum{m.Nodes[i].Intercept, m.scoreModel(i).compileAddends(places)})
 	}
 	return p
 }

@@ -16,7 +16,15 @@ func encodedModel() *Linear {
 		Target: "y",
 		Columns: []Column{
 			{Name: "x", Lower: 0, Upper: 10, Missing: 5},
-			{Name: "ward", Lower: -2, Upper: 3, Missing: 1, Categories: []string{"a1", "b2"}, Values: []float64{-2, 3, 1}, TextRule: cell.Text{Fold: "case"}},
+			{
+				Name:       "ward",
+				Lower:      -2,
+				Upper:      3,
+				Missing:    1,
+				Categories: []string{"a1", "b2"},
+				Values:     []float64{-2, 3, 1},
+				TextRule:   cell.Text{Fold: "case"},
+			},
 		},
 		Terms:     []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 10}},
 		Intercept: 100, Lower: -1000, Upper: 1000,
@@ -38,10 +46,21 @@ func TestValuesPredict(t *testing.T) {
 	want := []float64{100 + 2 - 20, 100 + 2 + 30, 100 + 2 + 10}
 	x := map[string][]float64{"x": {2, 2, 2}}
 	for name, rows := range map[string]Rows{
-		"labels":  {N: 3, Numeric: x, Labels: map[string][]string{"ward": {"a1", "b2", "c3"}}},
-		"codes":   {N: 3, Numeric: x, Codes: map[string]Codes{"ward": {Values: []int32{1, 0, -1}, Categories: []string{"b2", "a1"}}}},
+		"labels": {N: 3, Numeric: x, Labels: map[string][]string{"ward": {"a1", "b2", "c3"}}},
+		"codes": {
+			N:       3,
+			Numeric: x,
+			Codes: map[string]Codes{"ward": {
+				Values:     []int32{1, 0, -1},
+				Categories: []string{"b2", "a1"},
+			}},
+		},
 		"numbers": {N: 3, Numeric: map[string][]float64{"x": x["x"], "ward": {-2, 3, 1}}},
-		"both":    {N: 3, Numeric: map[string][]float64{"x": x["x"], "ward": {7, 7, 7}}, Labels: map[string][]string{"ward": {"a1", "b2", ""}}},
+		"both": {
+			N:       3,
+			Numeric: map[string][]float64{"x": x["x"], "ward": {7, 7, 7}},
+			Labels:  map[string][]string{"ward": {"a1", "b2", ""}},
+		},
 	} {
 		for _, m := range []Model{m, read} {
 			got, err := m.Predict(nil, rows)
@@ -60,7 +79,8 @@ func TestValuesPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, cell := range []any{" A1 ", "b2", nil} {
-		if got, err := p.PredictRecord(map[string]any{"x": 2, "ward": cell}); err != nil || got != want[i] {
+		if got, err := p.PredictRecord(map[string]any{"x": 2, "ward": cell}); err != nil ||
+			got != want[i] {
 			t.Errorf("cell %v: %v, %v, want %v", cell, got, err, want[i])
 		}
 	}
@@ -98,7 +118,8 @@ func TestValuesInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := strings.Replace(file.String(), `"values":[-2,3,1],`, "", 1)
-	if _, err := DecodeModel(strings.NewReader(without)); without == file.String() || err == nil || !strings.Contains(err.Error(), "values and categories, or neither") {
+	if _, err := DecodeModel(strings.NewReader(without)); without == file.String() || err == nil ||
+		!strings.Contains(err.Error(), "values and categories, or neither") {
 		t.Errorf("a list without values: %v\n%s", err, file.String())
 	}
 }

@@ -37,10 +37,14 @@ type Member struct {
 var _ Model = (*Votes)(nil)
 
 // Kind returns "votes".
-func (m *Votes) Kind() string { return kindVotes }
+func (m *Votes) Kind() string {
+	return kindVotes
+}
 
 // Sums returns nil: a vote is not a sum over columns.
-func (m *Votes) Sums() []*Additive { return nil }
+func (m *Votes) Sums() []*Additive {
+	return nil
+}
 
 // Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], for the
 // linear part and for every member, and a weight that is not finite.
@@ -116,9 +120,14 @@ func (m *Member) vote(score float64) float64 {
 }
 
 func (m *Votes) newProgram(places []int) program {
-	p := &votesProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, model: m, limits: m.outputLimits()}
+	p := &votesProgram{
+		total:  recordSum{m.Intercept, m.compileAddends(places)},
+		model:  m,
+		limits: m.outputLimits(),
+	}
 	for i := range m.Members {
-		p.scores = append(p.scores, recordSum{m.Members[i].Intercept, m.scoreModel(i).compileAddends(places)})
+		p.scores = append(p.scores,
+			recordSum{m.Members[i].Intercept, m.scoreModel(i).compileAddends(places)})
 	}
 	return p
 }
@@ -144,7 +153,8 @@ func votesKind() scoreKind {
 		func(m *Votes) votesFile {
 			f := votesFile{base: m.baseFile(), Prediction: m.outputLimits()}
 			for _, v := range m.Members {
-				f.Members = append(f.Members, memberFile{v.Weight, v.Intercept, m.termFiles(v.Terms)})
+				f.Members = append(f.Members,
+					memberFile{v.Weight, v.Intercept, m.termFiles(v.Terms)})
 			}
 			return f
 		},
@@ -153,7 +163,8 @@ func votesKind() scoreKind {
 			m := &Votes{Linear: l}
 			index := m.columnIndex()
 			for _, v := range f.Members {
-				m.Members = append(m.Members, Member{v.Weight, v.Intercept, termsOf(v.Terms, index)})
+				m.Members = append(m.Members,
+					Member{v.Weight, v.Intercept, termsOf(v.Terms, index)})
 			}
 			return m, err
 		},

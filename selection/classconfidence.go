@@ -26,13 +26,14 @@ func (x classSetting) choiceConfidence(
 	sample := *d
 	n := len(d.f)
 	x.most = k
-	return choiceFrequencies(ctx, n, drawsFor(float64(n)*float64(n)+float64(len(d.counts)*len(d.means[0]))*20), func() []int {
-		sample.means = c.drawMeans(source)
-		sample.f = nil
-		sample.importance = nil
-		sample.setScores(sample.squaresFor(within, noise, source))
-		return x.rankedColumns(&sample)
-	})
+	return choiceFrequencies(ctx, n,
+		drawsFor(float64(n)*float64(n)+float64(len(d.counts)*len(d.means[0]))*20), func() []int {
+			sample.means = c.drawMeans(source)
+			sample.f = nil
+			sample.importance = nil
+			sample.setScores(sample.squaresFor(within, noise, source))
+			return x.rankedColumns(&sample)
+		})
 }
 
 // contrastPosteriors are the differences between the mean of a class and that of the classes before
@@ -49,7 +50,8 @@ func (d *discriminant) classContrasts() contrastPosteriors {
 	c := contrastPosteriors{d: d, spread: make([]float64, entries)}
 	var values, noise []float64
 	for i := range entries {
-		c.spread[i] = math.Sqrt(max(d.within.At(i, i), smallestVariance+d.noise.NoiseOf(i, d.covarianceNoise())))
+		c.spread[i] = math.Sqrt(
+			max(d.within.At(i, i), smallestVariance+d.noise.NoiseOf(i, d.covarianceNoise())))
 	}
 	before := d.counts[0]
 	for k := 1; k < len(d.counts); k++ {
@@ -108,7 +110,8 @@ func (d *discriminant) withinSums() (sums, noise [][]float64) {
 		deviation := make([]float64, len(sum))
 		for i, mean := range d.means[k] {
 			sum[i] = d.noise.Squares[k][i] - n*mean*mean
-			deviation[i] = d.noise.NoiseOf(i, math.Hypot(d.noise.SquareNoise, 2*mean*d.noise.SumNoise))
+			deviation[i] = d.noise.NoiseOf(i,
+				math.Hypot(d.noise.SquareNoise, 2*mean*d.noise.SumNoise))
 		}
 		sums = append(sums, sum)
 		noise = append(noise, deviation)
@@ -118,7 +121,9 @@ func (d *discriminant) withinSums() (sums, noise [][]float64) {
 
 // squaresFor returns moments whose sums of squares around the means of d are drawn around
 // the released ones.
-func (d *discriminant) squaresFor(within, noise [][]float64, source shrink.Source) mechanism.ClassMoments {
+func (d *discriminant) squaresFor(
+	within, noise [][]float64, source shrink.Source,
+) mechanism.ClassMoments {
 	m := d.noise
 	m.Squares = nil
 	for k, n := range d.counts {

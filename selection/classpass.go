@@ -43,7 +43,9 @@ type classPass struct {
 func (p *classPass) Add(b mechanism.Block) {
 	p.sums.Add(p.rows.readBlock(b.Block))
 }
-func (p *classPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *classPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // partClassStatistic is that of [mechanism.PartClassStats] over such records.
 type partClassStatistic classStatistic
@@ -62,19 +64,27 @@ func (x partClassStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 		public[k] = !x.Facts.Columns[slot.Column].Private
 	}
 	limit := scaling.NewEncoder(protected, nil).NormLimit(0)
-	return &partClassPass{newClassRows(e, x.Facts), m.NewPartClassStats(public, len(x.Facts.Target.Categories), limit, x.Facts.LabelOnly, x.Weights)}
+	return &partClassPass{newClassRows(e, x.Facts),
+		m.NewPartClassStats(public, len(x.Facts.Target.Categories), limit, x.Facts.LabelOnly,
+			x.Weights)}
 }
 
 // BlockRows is the number of records of a block.
-func (x partClassStatistic) BlockRows() int { return classStatistic(x).BlockRows() }
+func (x partClassStatistic) BlockRows() int {
+	return classStatistic(x).BlockRows()
+}
 
 type partClassPass struct {
 	rows *classRows
 	sums *mechanism.PartClassStats
 }
 
-func (p *partClassPass) Add(b mechanism.Block)  { p.sums.Add(p.rows.readBlock(b.Block)) }
-func (p *partClassPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *partClassPass) Add(b mechanism.Block) {
+	p.sums.Add(p.rows.readBlock(b.Block))
+}
+func (p *partClassPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // classRows reads blocks: encoded candidates, and codes of classes.
 type classRows struct {
@@ -164,5 +174,6 @@ func scaledBy(values []int64, unit float64) []float64 {
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{classStatistic{}, partClassStatistic{}, productStatistic{}, greedyStatistic{}}
+	return []mechanism.Statistic{classStatistic{}, partClassStatistic{}, productStatistic{},
+		greedyStatistic{}}
 }

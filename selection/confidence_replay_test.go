@@ -63,7 +63,8 @@ func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.
 		}
 		score += .8 * rng.NormFloat64()
 		numbers[i] = score / 4
-		for labels[i] = 0; int(labels[i]) < classes-1 && score > -.4+.8*float64(labels[i]); labels[i]++ {
+		for labels[i] = 0; int(labels[i]) < classes-1 &&
+			score > -.4+.8*float64(labels[i]); labels[i]++ {
 		}
 	}
 	v, f := classTable(t, 1, columns, nil, 0, max(classes, 2), labels)
@@ -76,7 +77,8 @@ func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.
 	for _, c := range append(columns, numbers) {
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}, data, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,8 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 	for index := range confidenceTables {
 		v, f := confidenceTable(t, rng, index, classes)
 		epsilon := []float64{.3, 1, 3}[index%3]
-		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f, memory.NewRecords(v))
+		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f,
+			memory.NewRecords(v))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +133,9 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 			if slices.Contains(truth, j) {
 				in = 1
 			}
-			add := func(b int) { stated[b], found[b], count[b] = stated[b]+p, found[b]+in, count[b]+1 }
+			add := func(b int) {
+				stated[b], found[b], count[b] = stated[b]+p, found[b]+in, count[b]+1
+			}
 			add(min(int(p*bins), bins-1))
 			if slices.Contains(choice.Picked, j) {
 				add(bins)

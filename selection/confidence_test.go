@@ -41,7 +41,8 @@ func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
 		f.Ranges = append(f.Ranges, scaling.Range{Lower: -4, Upper: 4})
 	}
 	f.Columns, f.Target = f.Columns[:d], f.Columns[d]
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}, data, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,8 @@ func TestGapOfSelectors(t *testing.T) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		want := roundsGap(tt.width, s.Epsilon(tt.leaf), 6, 2)
-		if math.Abs(c.Gap.Score-want) > 1e-4*want || c.Gap.Rounds != tt.rounds || c.Gap.Reach == "" || c.Gap.Scores == "" {
+		if math.Abs(c.Gap.Score-want) > 1e-4*want || c.Gap.Rounds != tt.rounds ||
+			c.Gap.Reach == "" || c.Gap.Scores == "" {
 			t.Errorf("%s: %+v, want a score of %v", tt.x.Name(), *c.Gap, want)
 		}
 	}

@@ -37,7 +37,9 @@ type discriminant struct {
 }
 
 // newDiscriminant reads the moments of rows of e, for features columns.
-func newDiscriminant(e *scaling.Encoder, features int, m mechanism.ClassMoments, reach, model float64) *discriminant {
+func newDiscriminant(
+	e *scaling.Encoder, features int, m mechanism.ClassMoments, reach, model float64,
+) *discriminant {
 	d := &discriminant{
 		entries: make([][]int, features),
 		limit2:  make([]float64, features),
@@ -191,7 +193,8 @@ func (d *discriminant) setScores(m mechanism.ClassMoments) {
 			for k, n := range d.counts {
 				mean := d.means[k][i]
 				between += (mean - grand) * (mean - grand)
-				within += max(m.Squares[k][i]-n*mean*mean, n*smallestVariance+m.NoiseOf(i, m.SquareNoise)) / (n - 1)
+				within += max(m.Squares[k][i]-n*mean*mean,
+					n*smallestVariance+m.NoiseOf(i, m.SquareNoise)) / (n - 1)
 			}
 		}
 		f := between / max(within, smallestVariance) // a column may have no entry

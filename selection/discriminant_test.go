@@ -55,14 +55,16 @@ func TestFScores(t *testing.T) {
 	}
 	for j, w := range want {
 		if math.Abs(got.F[j]/w-1) > .01 || math.Abs(got.Importance[j]-w/total) > .01 {
-			t.Errorf("column %d: F %v, importance %v, want %v and %v", j, got.F[j], got.Importance[j], w, w/total)
+			t.Errorf("column %d: F %v, importance %v, want %v and %v", j, got.F[j],
+				got.Importance[j], w, w/total)
 		}
 	}
 	d, err := exactDiscriminant(context.Background(), f, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.correlatedDegree(0, 1), math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
+	if got, want := d.correlatedDegree(0, 1),
+		math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
 		t.Errorf("theta %v, want %v", got, want)
 	}
 	most := 0.0
@@ -153,7 +155,8 @@ func TestBlurred(t *testing.T) {
 	}
 	// a = b = 1/2, M = 2: c = .5/1.5; t^2 = 1.25/.4/(20*.5)^2.
 	d.model = .5
-	if got, want := d.modelDistance(2, 0, 1, .1, .4), 4/(2+.03125*9*.1); math.Abs(got-want) > 1e-12 {
+	if got, want := d.modelDistance(2, 0, 1, .1, .4),
+		4/(2+.03125*9*.1); math.Abs(got-want) > 1e-12 {
 		t.Errorf("M is %v, want %v", got, want)
 	}
 }
@@ -168,9 +171,14 @@ func TestDistanceIsUnbiased(t *testing.T) {
 	e := scaling.NewEncoder(f.Columns, f.Ranges)
 	raw, left := 0.0, 0.0
 	for range draws {
-		m := mechanism.ClassMoments{Counts: []float64{n, n}, SumNoise: noise, Products: make([]float64, p*(p+1)/2)}
+		m := mechanism.ClassMoments{
+			Counts:   []float64{n, n},
+			SumNoise: noise,
+			Products: make([]float64, p*(p+1)/2),
+		}
 		for k := range 2 {
-			m.Sums, m.Squares = append(m.Sums, make([]float64, p)), append(m.Squares, make([]float64, p))
+			m.Sums, m.Squares = append(m.Sums, make([]float64, p)),
+				append(m.Squares, make([]float64, p))
 			for i := range p {
 				m.Sums[k][i], m.Squares[k][i] = noise*rng.NormFloat64(), .1*n
 			}
@@ -203,7 +211,8 @@ func TestScoresMeanError(t *testing.T) {
 	at := func(epsilon float64) float64 {
 		sum := 0.0
 		for range 10 {
-			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
+			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f),
+				f, memory.NewRecords(v))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +226,8 @@ func TestScoresMeanError(t *testing.T) {
 	}
 	low, high := at(.02), at(1)
 	if !(high < low/5) || high > .01*exact.F[0]+.01 {
-		t.Errorf("mean error %v at epsilon .02, %v at 1; the best score is %v", low, high, exact.F[0])
+		t.Errorf("mean error %v at epsilon .02, %v at 1; the best score is %v", low, high,
+			exact.F[0])
 	}
 	if f, importance := exact.MeanError(exact); f != 0 || importance != 0 {
 		t.Errorf("distance to itself %v, %v", f, importance)
@@ -227,7 +237,11 @@ func TestScoresMeanError(t *testing.T) {
 // TestDiscriminantIsTotal checks that any released numbers lead to finite scores, correlations within [-1, 1],
 // accuracies up to 1 and a choice.
 func TestDiscriminantIsTotal(t *testing.T) {
-	f := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}}}, Ranges: make([]scaling.Range, 4)}
+	f := Facts{
+		Columns: []dataset.Column{{Name: "a"}, {Name: "b"},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}}},
+		Ranges: make([]scaling.Range, 4),
+	}
 	e := classEncoder(f)
 	rapid.Check(t, func(t *rapid.T) {
 		big := rapid.SampledFrom([]float64{0, 1, 1e3, 1e9, 1e16}).Draw(t, "size")
@@ -235,7 +249,8 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		list := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "list") }
 		noise := func() float64 { return math.Abs(number.Draw(t, "noise")) }
 		m := mechanism.ClassMoments{
-			Counts: list(3), Products: list(10), CountNoise: noise(), SumNoise: noise(), SquareNoise: noise(), ProductNoise: noise(),
+			Counts: list(3), Products: list(10), CountNoise: noise(), SumNoise: noise(),
+			SquareNoise: noise(), ProductNoise: noise(),
 		}
 		for range 3 {
 			m.Sums, m.Squares = append(m.Sums, list(4)), append(m.Squares, list(4))
@@ -256,7 +271,8 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		if a := d.surrogateAccuracy([]int{0, 1, 2}); !(a >= .5-3*columnPenalty && a <= 1) {
 			t.Fatalf("accuracy %v", a)
 		}
-		for _, x := range []classSetting{DPFSDR{}.setting(), DPFS{}.setting(), CRFS{K: 2, Exact: true}.setting()} {
+		for _, x := range []classSetting{DPFSDR{}.setting(), DPFS{}.setting(),
+			CRFS{K: 2, Exact: true}.setting()} {
 			picked, err := x.pickColumns(context.Background(), d)
 			if err != nil || len(picked) == 0 || x.exact && len(picked) != 2 {
 				t.Fatalf("%s: picked %v, %v", x.name, picked, err)
@@ -306,7 +322,8 @@ func TestGraph(t *testing.T) {
 	if got := d.searchOrder([]int{1, 2}, []int{0}, true); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("order after 0: %v, want [2 1]", got)
 	}
-	if got, want := d.dynamicRelevance(2, []int{0}), d.importance[2]/d.correlatedDegree(0, 2); math.Abs(got-want) > 1e-12 {
+	if got, want := d.dynamicRelevance(2, []int{0}),
+		d.importance[2]/d.correlatedDegree(0, 2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("relevance %v, want %v", got, want)
 	}
 	if got, want := d.dynamicRelevance(2, nil), d.importance[2]/leastRedundancy; got != want {

@@ -87,31 +87,49 @@ type CRFS struct {
 }
 
 // Name returns "dpfsdr".
-func (DPFSDR) Name() string { return "dpfsdr" }
+func (DPFSDR) Name() string {
+	return "dpfsdr"
+}
 
 // Name returns "dpfs".
-func (DPFS) Name() string { return "dpfs" }
+func (DPFS) Name() string {
+	return "dpfs"
+}
 
 // Name returns "crfs".
-func (CRFS) Name() string { return "crfs" }
+func (CRFS) Name() string {
+	return "crfs"
+}
 
 // NeedsClasses returns true.
-func (DPFSDR) NeedsClasses() bool { return true }
+func (DPFSDR) NeedsClasses() bool {
+	return true
+}
 
 // NeedsClasses returns true.
-func (DPFS) NeedsClasses() bool { return true }
+func (DPFS) NeedsClasses() bool {
+	return true
+}
 
 // NeedsClasses returns true.
-func (CRFS) NeedsClasses() bool { return true }
+func (CRFS) NeedsClasses() bool {
+	return true
+}
 
 // NeedsRanges returns true.
-func (DPFSDR) NeedsRanges(Facts) bool { return true }
+func (DPFSDR) NeedsRanges(Facts) bool {
+	return true
+}
 
 // NeedsRanges returns true.
-func (DPFS) NeedsRanges(Facts) bool { return true }
+func (DPFS) NeedsRanges(Facts) bool {
+	return true
+}
 
 // NeedsRanges returns true.
-func (CRFS) NeedsRanges(Facts) bool { return true }
+func (CRFS) NeedsRanges(Facts) bool {
+	return true
+}
 
 // Plan returns the leaf of the class statistics. Errors: [ErrCount],
 // [ErrTarget], [ErrCorrelated], [ErrEntries].
@@ -147,17 +165,23 @@ func (x CRFS) Widest(f Facts) []dataset.Column {
 // Select returns the picked candidates, increasing, at least one. f.Ranges has
 // one range per candidate and one for the target, which is not used. Errors
 // besides those of the mechanism and the context: [ErrRanges].
-func (x DPFSDR) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x DPFSDR) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
-func (x DPFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x DPFS) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
-func (x CRFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x CRFS) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
@@ -176,7 +200,9 @@ type classSetting struct {
 
 func (x DPFSDR) setting() classSetting {
 	return classSetting{
-		x.Name(), mostFeatures(x.K, x.Sizes), x.Exact, true, true, valueOr(x.Correlated, defaultCorrelated), valueOr(x.Model, defaultModel), x.Weights, x.Sizes,
+		x.Name(), mostFeatures(x.K, x.Sizes), x.Exact, true, true,
+		valueOr(x.Correlated, defaultCorrelated), valueOr(x.Model, defaultModel), x.Weights,
+		x.Sizes,
 	}
 }
 
@@ -337,9 +363,12 @@ func (x classSetting) releaseStatistics(
 
 // releaseMoments releases the class statistics. If only private columns may change, those of public columns are exact, and so
 // are the products of pairs of them.
-func (x classSetting) releaseMoments(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (mechanism.ClassMoments, error) {
+func (x classSetting) releaseMoments(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) (mechanism.ClassMoments, error) {
 	if f.hasExactProducts() {
-		pass, err := mechanism.Sum[*partClassPass](ctx, s, records, partClassStatistic{f, x.weights})
+		pass, err := mechanism.Sum[*partClassPass](ctx, s, records,
+			partClassStatistic{f, x.weights})
 		if err != nil {
 			return mechanism.ClassMoments{}, err
 		}

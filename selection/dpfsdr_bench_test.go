@@ -31,7 +31,8 @@ func BenchmarkClassScores(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
 				sum, share := 0.0, 0.0
 				for b.Loop() {
-					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
+					got, err := DPFSDR{}.Scores(context.Background(),
+						classSession(b, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -54,7 +55,8 @@ func BenchmarkClassSelectors(b *testing.B) {
 		columns, y := separated(rand.New(rand.NewPCG(5, 6)), n, []float64{.8, .6, .5, .4}, 20)
 		v, f := classTable(b, 4, columns, nil, 0, 2, y)
 		for _, epsilon := range []float64{.2, 1, 5} {
-			for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{}, DPFSDR{K: 4, Exact: true}, DPFS{K: 4, Exact: true}} {
+			for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{}, DPFSDR{K: 4, Exact: true},
+				DPFS{K: 4, Exact: true}} {
 				exact := ""
 				if len(x.Widest(f)) == 4 {
 					exact = "-4"
@@ -92,12 +94,20 @@ func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: n})
 	}
 	last := len(names) - 1
-	schema.Columns[last] = dataset.Column{Name: names[last], Kind: dataset.Category, Categories: []string{"0", "1"}}
+	schema.Columns[last] = dataset.Column{
+		Name:       names[last],
+		Kind:       dataset.Category,
+		Categories: []string{"0", "1"},
+	}
 	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := Facts{Columns: schema.Columns[:last], Target: schema.Columns[last], Ranges: make([]scaling.Range, last+1)}
+	f := Facts{
+		Columns: schema.Columns[:last],
+		Target:  schema.Columns[last],
+		Ranges:  make([]scaling.Range, last+1),
+	}
 	for j := range last {
 		mean, square, n := 0.0, 0.0, float64(tab.Len())
 		for _, x := range tab.Float(j) {

@@ -26,11 +26,17 @@ func ExampleDPFSDR() {
 	}
 	f := selection.Facts{
 		Columns: []dataset.Column{{Name: "inches"}, {Name: "centimetres"}, {Name: "weekday"}},
-		Target:  dataset.Column{Name: "sick", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		Target: dataset.Column{
+			Name:       "sick",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		},
 		// One range per column, except for the target.
-		Ranges: []scaling.Range{{Lower: 0, Upper: 10}, {Lower: 60, Upper: 100}, {Lower: 0, Upper: 10}, {}},
+		Ranges: []scaling.Range{{Lower: 0, Upper: 10}, {Lower: 60, Upper: 100},
+			{Lower: 0, Upper: 10}, {}},
 	}
-	table, err := dataset.NewTable(dataset.Schema{Columns: append(f.Columns[:3:3], f.Target)}, data, nil)
+	table, err := dataset.NewTable(dataset.Schema{Columns: append(f.Columns[:3:3], f.Target)}, data,
+		nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,7 +48,8 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: 3, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("selection", node),
+		budget.Target{Epsilon: 3, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return

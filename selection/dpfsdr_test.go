@@ -19,7 +19,9 @@ import (
 
 // classTable builds a table of numeric columns with one range, category columns with the given codes, and a target
 // with the given number of classes.
-func classTable(t testing.TB, half float64, columns [][]float64, categories [][]int32, levels, classes int, y []int32) (dataset.View, Facts) {
+func classTable(
+	t testing.TB, half float64, columns [][]float64, categories [][]int32, levels, classes int, y []int32,
+) (dataset.View, Facts) {
 	t.Helper()
 	var f Facts
 	var data []dataset.ColumnData
@@ -35,7 +37,12 @@ func classTable(t testing.TB, half float64, columns [][]float64, categories [][]
 		return out
 	}
 	for j, c := range categories {
-		f.Columns = append(f.Columns, dataset.Column{Name: fmt.Sprint("g", j), Kind: dataset.Category, Categories: list(levels)})
+		f.Columns = append(f.Columns,
+			dataset.Column{
+				Name:       fmt.Sprint("g", j),
+				Kind:       dataset.Category,
+				Categories: list(levels),
+			})
 		data = append(data, dataset.ColumnData{Codes: c})
 		f.Ranges = append(f.Ranges, scaling.Range{})
 	}
@@ -65,7 +72,8 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation})
+	priced, err := budget.Calibrate(budget.Seq("selection", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +82,8 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 
 func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.View) []int {
 	t.Helper()
-	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f, memory.NewRecords(v))
+	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f,
+		memory.NewRecords(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +93,18 @@ func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.Vie
 
 func checkPicked(t testing.TB, picked []int, p int) {
 	t.Helper()
-	if len(picked) == 0 || !slices.IsSorted(picked) || len(slices.Compact(slices.Clone(picked))) != len(picked) || picked[0] < 0 || picked[len(picked)-1] >= p {
+	if len(picked) == 0 || !slices.IsSorted(picked) ||
+		len(slices.Compact(slices.Clone(picked))) != len(picked) || picked[0] < 0 ||
+		picked[len(picked)-1] >= p {
 		t.Fatalf("picked %v: not different ones of %d, increasing", picked, p)
 	}
 }
 
 // separated draws records of two classes whose means are 2 shift[j] apart in column j, copies of these columns with a
 // little noise, and the given number of other columns, which are uninformative.
-func separated(rng *rand.Rand, n int, shift []float64, others int) (columns [][]float64, y []int32) {
+func separated(
+	rng *rand.Rand, n int, shift []float64, others int,
+) (columns [][]float64, y []int32) {
 	k := len(shift)
 	columns = make([][]float64, 2*k+others)
 	for range n {
@@ -122,7 +135,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 	columns, y := separated(rand.New(rand.NewPCG(5, 6)), 1e5, []float64{.8, .6, .5, .4}, 20)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, x := range []Selector{DPFSDR{}, CRFS{}, DPFSDR{K: 4, Exact: true}, CRFS{K: 4, Exact: true}} {
+		for _, x := range []Selector{DPFSDR{}, CRFS{}, DPFSDR{K: 4, Exact: true},
+			CRFS{K: 4, Exact: true}} {
 			got := classPick(t, x, 1, f, v)
 			var pairs []int
 			for _, j := range got {
@@ -130,7 +144,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 			}
 			slices.Sort(pairs)
 			if !slices.Equal(pairs, []int{0, 1, 2, 3}) || got[3] >= 8 {
-				t.Errorf("%v, %s: picked %v, want one of each pair j, j+4", f.Relation, x.Name(), got)
+				t.Errorf("%v, %s: picked %v, want one of each pair j, j+4", f.Relation, x.Name(),
+					got)
 			}
 		}
 		if got := classPick(t, DPFS{}, 1, f, v); got[0] > 4 || got[len(got)-1] >= 8 {
@@ -140,7 +155,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 			t.Errorf("%v, dpfs, two: picked %v, want the best and its copy", f.Relation, got)
 		}
 	}
-	if got, err := DFS(context.Background(), DPFSDR{}, f, v); err != nil || !slices.Equal(got, []int{0, 1, 2, 3}) {
+	if got, err := DFS(context.Background(), DPFSDR{}, f, v); err != nil ||
+		!slices.Equal(got, []int{0, 1, 2, 3}) {
 		t.Errorf("exact: picked %v, %v", got, err)
 	}
 	if got, err := DFS(context.Background(), DPFSDR{K: 2}, f, v); err != nil || len(got) != 2 {
@@ -198,7 +214,8 @@ func TestRowOrder(t *testing.T) {
 	w, _ := classTable(t, 2, other, nil, 0, 2, shuffled)
 	s := classSession(t, DPFSDR{}, 1, f)
 	sums := func(v dataset.View) mechanism.Bounded[mechanism.Weighted] {
-		got, err := mechanism.Sum[*classPass](context.Background(), s, memory.NewRecords(v), classStatistic{Facts: f})
+		got, err := mechanism.Sum[*classPass](context.Background(), s, memory.NewRecords(v),
+			classStatistic{Facts: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,17 +240,20 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 			groups[0], groups[1] = append(groups[0], int32(i%5)), append(groups[1], 0)
 		}
 		for name, class := range map[string]func(int) int32{
-			"mixed": func(i int) int32 { return int32(i % 4) }, "one": func(int) int32 { return 1 }, "none": func(int) int32 { return 3 },
+			"mixed": func(i int) int32 { return int32(i % 4) }, "one": func(int) int32 { return 1 },
+			"none": func(int) int32 { return 3 },
 		} {
 			for i := range y {
 				y[i] = class(i)
 			}
 			v, f := classTable(t, 2, columns, groups, 2, 3, y)
-			f.Columns = append(slices.Clone(f.Columns), dataset.Column{Name: "void", Kind: dataset.Category})
+			f.Columns = append(slices.Clone(f.Columns),
+				dataset.Column{Name: "void", Kind: dataset.Category})
 			f.Ranges = append(slices.Clone(f.Ranges), scaling.Range{})
 			v = v.Columns([]int{0, 1, 2, 3, 4, 5, 5, 6})
 			for _, epsilon := range []float64{.001, 1, 1e6} {
-				for _, x := range []Selector{DPFSDR{}, DPFSDR{K: 3, Exact: true}, DPFS{}, CRFS{}, CRFS{K: 6, Exact: true, Correlated: .01}} {
+				for _, x := range []Selector{DPFSDR{}, DPFSDR{K: 3, Exact: true}, DPFS{}, CRFS{},
+					CRFS{K: 6, Exact: true, Correlated: .01}} {
 					if got := classPick(t, x, epsilon, f, v); len(got) > defaultMost {
 						t.Errorf("%s, %d records: picked %v", name, n, got)
 					}
@@ -250,25 +270,46 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 func TestClassPlan(t *testing.T) {
 	target := dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
 	good := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}, Target: target}
-	wide := Facts{Columns: []dataset.Column{{Name: "a", Kind: dataset.Category, Categories: make([]string, maxEntries), Other: true}}, Target: target}
+	wide := Facts{
+		Columns: []dataset.Column{{
+			Name:       "a",
+			Kind:       dataset.Category,
+			Categories: make([]string, maxEntries),
+			Other:      true,
+		}},
+		Target: target,
+	}
 	for _, c := range []struct {
 		x   Selector
 		f   Facts
 		err error
 	}{
-		{DPFSDR{}, good, nil}, {DPFS{}, good, nil}, {CRFS{}, good, nil}, {DPFSDR{K: 5}, good, nil}, {CRFS{K: 1, Exact: true}, good, nil},
-		{DPFSDR{K: -1}, good, ErrCount}, {DPFS{K: 2, Exact: true}, good, ErrCount}, {DPFSDR{Exact: true}, good, ErrCount},
+		{DPFSDR{}, good, nil}, {DPFS{}, good, nil}, {CRFS{}, good, nil}, {DPFSDR{K: 5}, good, nil},
+		{CRFS{K: 1, Exact: true}, good, nil},
+		{DPFSDR{K: -1}, good, ErrCount}, {DPFS{K: 2, Exact: true}, good, ErrCount},
+		{DPFSDR{Exact: true}, good, ErrCount},
 		{DPFSDR{}, Facts{Target: target}, ErrCount},
 		{DPFSDR{}, Facts{Columns: good.Columns, Target: dataset.Column{Name: "y"}}, ErrTarget},
-		{DPFS{}, Facts{Columns: good.Columns, Target: dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, ErrTarget},
-		{DPFSDR{Correlated: 1.1}, good, ErrCorrelated}, {CRFS{Correlated: -1}, good, ErrCorrelated}, {CRFS{Correlated: math.NaN()}, good, ErrCorrelated},
+		{DPFS{},
+			Facts{
+				Columns: good.Columns,
+				Target: dataset.Column{
+					Name:       "y",
+					Kind:       dataset.Category,
+					Categories: []string{"a"},
+				},
+			}, ErrTarget},
+		{DPFSDR{Correlated: 1.1}, good, ErrCorrelated}, {CRFS{Correlated: -1}, good, ErrCorrelated},
+		{CRFS{Correlated: math.NaN()}, good, ErrCorrelated},
 		{DPFSDR{}, wide, ErrEntries},
 	} {
 		node, private, err := c.x.Plan(c.f)
 		if !errors.Is(err, c.err) || (err == nil) != private {
 			t.Errorf("%#v: private %v, %v, want %v", c.x, private, err, c.err)
 		}
-		if err == nil && (node.Name != c.x.Name() || len(node.Kids) != 1 || node.Kids[0].Leaf.Kind != budget.Gaussian || !c.x.(Scaler).NeedsRanges(c.f)) {
+		if err == nil &&
+			(node.Name != c.x.Name() || len(node.Kids) != 1 ||
+				node.Kids[0].Leaf.Kind != budget.Gaussian || !c.x.(Scaler).NeedsRanges(c.f)) {
 			t.Errorf("%s: plan %+v", c.x.Name(), node)
 		}
 	}
@@ -287,10 +328,14 @@ func TestClassRanges(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	without := f
 	without.Ranges = nil
-	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without, memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
+	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without,
+		memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
-	stage := scaling.Private{Columns: append(slices.Clone(f.Columns), f.Target), Target: len(f.Columns)}
+	stage := scaling.Private{
+		Columns: append(slices.Clone(f.Columns), f.Target),
+		Target:  len(f.Columns),
+	}
 	node, ok := stage.Plan()
 	if !ok {
 		t.Fatal("nothing to scale")
@@ -316,7 +361,8 @@ func TestClassCancel(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f, memory.NewRecords(v)); !errors.Is(err, context.Canceled) {
+	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f,
+		memory.NewRecords(v)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	d, err := exactDiscriminant(context.Background(), f, v)

@@ -44,19 +44,29 @@ type GreedyGram struct {
 }
 
 // Name returns "greedy-gram".
-func (GreedyGram) Name() string { return greedyNode }
+func (GreedyGram) Name() string {
+	return greedyNode
+}
 
 // NeedsRanges returns true.
-func (GreedyGram) NeedsRanges(Facts) bool { return true }
+func (GreedyGram) NeedsRanges(Facts) bool {
+	return true
+}
 
 // NeedsClasses returns true: the statistic uses the classes themselves.
-func (GreedyGram) NeedsClasses() bool { return true }
+func (GreedyGram) NeedsClasses() bool {
+	return true
+}
 
 // SizeList returns x.Sizes.
-func (x GreedyGram) SizeList() []int { return x.Sizes }
+func (x GreedyGram) SizeList() []int {
+	return x.Sizes
+}
 
 // FeatureCount returns x.K.
-func (x GreedyGram) FeatureCount() int { return x.K }
+func (x GreedyGram) FeatureCount() int {
+	return x.K
+}
 
 // SelectsAll reports whether there are no more than K candidates and no budget to choose by.
 func (x GreedyGram) SelectsAll(candidates int) bool {
@@ -95,7 +105,8 @@ func (x GreedyGram) costLimit() float64 {
 func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 	switch {
 	case x.K < 0 || x.K >= len(f.Columns):
-		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+		return budget.Node{}, false,
+			fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	case len(x.Sizes) > 0 && (x.K > 0 || x.Budget > 0 || !isIncreasing(x.Sizes, len(f.Columns))):
 		return budget.Node{}, false, fmt.Errorf("%w: %v of %d", ErrSizes, x.Sizes, len(f.Columns))
 	case !(x.Budget >= 0 && x.Budget <= method.MaxCost):
@@ -149,7 +160,9 @@ func (x GreedyGram) Select(
 
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
-func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x GreedyGram) Choose(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) (method.Choice, error) {
 	noise, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
@@ -191,7 +204,9 @@ type greedyNoise struct {
 }
 
 // releaseMatrix releases the matrix and returns the problem that it poses and the noise in it.
-func (x GreedyGram) releaseMatrix(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedyNoise, *greedy.Problem, error) {
+func (x GreedyGram) releaseMatrix(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) (greedyNoise, *greedy.Problem, error) {
 	if err := f.checkRanges(); err != nil {
 		return greedyNoise{}, nil, err
 	}
@@ -210,7 +225,9 @@ func (x GreedyGram) releaseMatrix(ctx context.Context, s *mechanism.Session, f F
 
 // releaseLabels is releaseMatrix for a run that protects the target only. The ridge is that of a released matrix of as much noise,
 // or less: with the multiple of the identity in the covariance of the noise as the ridge, noise makes all gains equally large.
-func (x GreedyGram) releaseLabels(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedyNoise, *greedy.Problem, error) {
+func (x GreedyGram) releaseLabels(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) (greedyNoise, *greedy.Problem, error) {
 	columns := append(slices.Clone(f.Columns), f.Target)
 	m, err := linear.ReleaseLabels(ctx, s, greedyLeaf, method.Data{
 		Facts:   method.Facts{Columns: columns, Relation: f.Relation, LabelOnly: true},
@@ -220,7 +237,11 @@ func (x GreedyGram) releaseLabels(ctx context.Context, s *mechanism.Session, f F
 		return greedyNoise{}, nil, err
 	}
 	last := m.Gram.SymmetricDim() - 1
-	p := &greedy.Problem{Gram: m.Gram, Constant: last, Ridge: min(m.FlatRidge(), greedy.Ridge(m.EntryNoise(), last+1))}
+	p := &greedy.Problem{
+		Gram:     m.Gram,
+		Constant: last,
+		Ridge:    min(m.FlatRidge(), greedy.Ridge(m.EntryNoise(), last+1)),
+	}
 	for _, q := range m.Products {
 		p.Cross = append(p.Cross, m.Entries(q))
 	}
@@ -245,7 +266,9 @@ func (x GreedyGram) setPrices(p *greedy.Problem, f Facts) {
 }
 
 // releaseGreedy releases the matrix.
-func releaseGreedy(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, error) {
+func releaseGreedy(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) (greedy.Released, error) {
 	var r greedy.Released
 	stat, records := greedyOf(f, records)
 	acc, err := mechanism.Sum[*greedyPass](ctx, s, records, stat)
@@ -257,7 +280,11 @@ func releaseGreedy(ctx context.Context, s *mechanism.Session, f Facts, records m
 		return r, err
 	}
 	enc := stat.newEncoder()
-	r = greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
+	r = greedy.Released{
+		Side:   len(enc.Slots()) + 1,
+		Packed: noisy.Value(),
+		Sigma:  s.Scale(greedyLeaf),
+	}
 	for _, slot := range enc.Slots() {
 		if slot.Column < len(f.Columns) {
 			r.First++
@@ -331,4 +358,6 @@ func (p *greedyPass) Add(b mechanism.Block) {
 	p.gram.Add(p.rows)
 }
 
-func (p *greedyPass) Cells() mechanism.Cells { return p.gram.Cells() }
+func (p *greedyPass) Cells() mechanism.Cells {
+	return p.gram.Cells()
+}

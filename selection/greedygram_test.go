@@ -45,7 +45,8 @@ func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 		data = append(data, dataset.ColumnData{Floats: c})
 	}
 	data = append(data, dataset.ColumnData{Codes: groups}, dataset.ColumnData{Floats: numbers})
-	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}, data, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)},
+		data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +59,14 @@ func TestGreedyGramOrder(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		v, f := greedyTable(t, 4000, classes)
 		x := GreedyGram{K: 4}
-		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f, memory.NewRecords(v))
+		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f,
+			memory.NewRecords(v))
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := slices.Sorted(slices.Values(order[:3]))
-		if !slices.Equal(first, []int{0, 2, 6}) && !slices.Equal(first, []int{1, 2, 6}) || order[3] != 3 {
+		if !slices.Equal(first, []int{0, 2, 6}) && !slices.Equal(first, []int{1, 2, 6}) ||
+			order[3] != 3 {
 			t.Errorf("%d classes: order %v", classes, order)
 		}
 		if got := classPick(t, x, 1e4, f, v); len(got) != 4 || !slices.IsSorted(got) {
@@ -79,10 +82,15 @@ func TestGreedyGramCosts(t *testing.T) {
 	pick := func(x GreedyGram) []int {
 		return classPick(t, x, 1e4, f, v)
 	}
-	if got := pick(GreedyGram{Budget: 2, Costs: map[string]float64{"x0": 50, "x1": 50, "g0": 3}}); !slices.Equal(got, []int{2, 3}) {
+	if got := pick(
+		GreedyGram{
+			Budget: 2,
+			Costs:  map[string]float64{"x0": 50, "x1": 50, "g0": 3},
+		}); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("%v: the affordable causes are 2 and 3", got)
 	}
-	if got := pick(GreedyGram{Budget: 1, Costs: map[string]float64{"x5": 0}}); len(got) != 2 || !slices.Contains(got, 5) {
+	if got := pick(GreedyGram{Budget: 1, Costs: map[string]float64{"x5": 0}}); len(got) != 2 ||
+		!slices.Contains(got, 5) {
 		t.Errorf("%v: the free column and one more", got)
 	}
 	if got := pick(GreedyGram{K: 1, Budget: 9}); len(got) != 1 {
@@ -91,7 +99,8 @@ func TestGreedyGramCosts(t *testing.T) {
 	if got := pick(GreedyGram{}); len(got) != DefaultK {
 		t.Errorf("%v by default", got)
 	}
-	if got := (GreedyGram{Budget: 2.5, Costs: map[string]float64{"g0": 2, "x0": 9}}).Widest(f); len(got) != 2 || got[0].Name != "g0" {
+	if got := (GreedyGram{Budget: 2.5, Costs: map[string]float64{"g0": 2, "x0": 9}}).Widest(
+		f); len(got) != 2 || got[0].Name != "g0" {
 		t.Errorf("the widest choice is %v", got)
 	}
 }
@@ -118,7 +127,8 @@ func TestGreedyGramPlan(t *testing.T) {
 	}
 	f.Ranges = nil
 	x := GreedyGram{K: 2}
-	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f, memory.NewRecords(dataset.View{})); !errors.Is(err, ErrRanges) {
+	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f,
+		memory.NewRecords(dataset.View{})); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ func TestVotesIgnoreIndicators(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}}
 	schema := dataset.Schema{Columns: append(slices.Clone(columns), dataset.Column{Name: "y"})}
 	a, b := []float64{1, 2, 3, 4, 5, 6}, []float64{1, -1, 1, 1, -1, -1}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: a}, {Floats: b}, {Floats: a}}, nil)
+	table, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: a}, {Floats: b}, {Floats: a}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,15 @@ type Kendall struct {
 }
 
 // Name returns "kendall".
-func (Kendall) Name() string { return "kendall" }
+func (Kendall) Name() string {
+	return "kendall"
+}
 
 // Plan returns K equal draws of the exponential mechanism.
 func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
 	if x.K < 1 || x.K >= len(f.Columns) {
-		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+		return budget.Node{}, false,
+			fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	}
 	return budget.ExponentialLeaf("kendall", 1, x.K).Of(mechanism.StatKendall), true, nil
 }
@@ -48,10 +51,14 @@ func (x Kendall) Widest(f Facts) []dataset.Column {
 }
 
 // Gathers returns true, because ranks need all records.
-func (Kendall) Gathers(Facts) bool { return true }
+func (Kendall) Gathers(Facts) bool {
+	return true
+}
 
 // ByRanks returns true: the selector uses only counts of pairs by ranks.
-func (Kendall) ByRanks() bool { return true }
+func (Kendall) ByRanks() bool {
+	return true
+}
 
 // rankScores returns the rank correlations of all candidates with the target.
 func (Kendall) rankScores(
@@ -80,7 +87,9 @@ func (Kendall) rankScores(
 }
 
 // Select returns the picked candidates, increasing.
-func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x Kendall) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err
 }

@@ -15,7 +15,9 @@ import (
 )
 
 // choose runs a selector on columns, the last of them the target.
-func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, columns ...[]float64) []int {
+func choose(
+	t testing.TB, x Selector, epsilon float64, rel budget.Relation, columns ...[]float64,
+) []int {
 	t.Helper()
 	var schema dataset.Schema
 	var data []dataset.ColumnData
@@ -33,7 +35,8 @@ func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, colu
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(budget.Seq("selection", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +75,12 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 		copied[i] = math.Exp(w[0][i] / n)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		if got := choose(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y); !slices.Equal(got, []int{1}) {
+		if got := choose(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y); !slices.Equal(got,
+			[]int{1}) {
 			t.Errorf("%v: first choice %v, want column 1", rel, got)
 		}
-		if got := choose(t, Kendall{K: 2}, 5, rel, w[1], inverse, copied, w[3], y); !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
+		if got := choose(t, Kendall{K: 2}, 5, rel, w[1], inverse, copied, w[3],
+			y); !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
 			t.Errorf("%v: choices %v, want column 0 and one of the copies", rel, got)
 		}
 	}
@@ -89,7 +94,8 @@ func TestKendallLaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("selection", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +106,8 @@ func TestKendallLaw(t *testing.T) {
 	const runs = 3000
 	f := facts("x", "z")
 	schema := dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}
-	tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: z}, {Floats: y}}, nil)
+	tab, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: x}, {Floats: z}, {Floats: y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,11 +166,13 @@ func TestKendallPlan(t *testing.T) {
 // (.5, 1e-6): .0741 for ten rounds, .117 for five.
 func TestKendallPerRound(t *testing.T) {
 	for k, want := range map[int]float64{10: .0741, 5: .117} {
-		node, _, err := Kendall{K: k}.Plan(facts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))
+		node, _, err := Kendall{K: k}.Plan(
+			facts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: .5, Delta: 1e-6})
+		priced, err := budget.Calibrate(budget.Seq("selection", node),
+			budget.Target{Epsilon: .5, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}

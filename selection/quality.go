@@ -26,7 +26,8 @@ func QualityOf(scores []float64, chosen []int) Quality {
 	in := make([]bool, len(scores))
 	for _, j := range chosen {
 		if j < 0 || j >= len(scores) || in[j] {
-			panic(fmt.Sprintf("%d is not an index of %d scores, or is listed twice", j, len(scores)))
+			panic(fmt.Sprintf("%d is not an index of %d scores, or is listed twice", j,
+				len(scores)))
 		}
 		in[j] = true
 	}
@@ -75,7 +76,9 @@ func levelRanks(scores []float64, in []bool, chosen []int) (first, last int) {
 }
 
 // isBelow reports whether a < b, where NaN is below all numbers.
-func isBelow(a, b float64) bool { return a < b || a != a && b == b }
+func isBelow(a, b float64) bool {
+	return a < b || a != a && b == b
+}
 
 func lowerOf(a, b float64) float64 {
 	if isBelow(b, a) {

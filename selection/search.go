@@ -84,7 +84,9 @@ func (d *discriminant) searchOrder(candidates, selected []int, dynamic bool) []i
 // the one whose absence improves it most first, as long as that improves it. The
 // search ends at most columns or when no column improves the accuracy. The accuracy
 // increases in every step, so no set occurs twice. The error is the context's.
-func (d *discriminant) floatingSearch(ctx context.Context, candidates []int, most int, dynamic bool) ([]int, error) {
+func (d *discriminant) floatingSearch(
+	ctx context.Context, candidates []int, most int, dynamic bool,
+) ([]int, error) {
 	selected := []int{candidates[0]}
 	best := d.surrogateAccuracy(selected)
 	for len(selected) < most {

@@ -89,7 +89,9 @@ type Selector interface {
 type None struct{}
 
 // Name returns "none".
-func (None) Name() string { return "none" }
+func (None) Name() string {
+	return "none"
+}
 
 // Plan returns no node.
 func (None) Plan(Facts) (budget.Node, bool, error) {
@@ -97,10 +99,14 @@ func (None) Plan(Facts) (budget.Node, bool, error) {
 }
 
 // Widest returns every candidate.
-func (None) Widest(f Facts) []dataset.Column { return f.Columns }
+func (None) Widest(f Facts) []dataset.Column {
+	return f.Columns
+}
 
 // Select returns every candidate.
-func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
+func (None) Select(
+	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
+) ([]int, error) {
 	all := make([]int, len(f.Columns))
 	for j := range all {
 		all[j] = j
@@ -112,7 +118,9 @@ func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism
 type Fixed struct{ Features []string }
 
 // Name returns "fixed".
-func (Fixed) Name() string { return "fixed" }
+func (Fixed) Name() string {
+	return "fixed"
+}
 
 // Plan checks the list and returns no node.
 func (x Fixed) Plan(f Facts) (budget.Node, bool, error) {
@@ -132,7 +140,9 @@ func (x Fixed) Widest(f Facts) []dataset.Column {
 }
 
 // Select returns the listed candidates.
-func (x Fixed) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
+func (x Fixed) Select(
+	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
+) ([]int, error) {
 	return x.listedIndices(f)
 }
 
@@ -164,7 +174,8 @@ func (f Facts) publicColumns() (candidates []bool, target bool) {
 	target = method.PublicTarget(f.Relation, f.Target)
 	candidates = make([]bool, len(f.Columns))
 	for j, c := range f.Columns {
-		candidates[j] = f.Relation == budget.SubstitutePrivateColumns && !c.Private && (target || f.LabelOnly)
+		candidates[j] = f.Relation == budget.SubstitutePrivateColumns && !c.Private &&
+			(target || f.LabelOnly)
 	}
 	return candidates, target
 }

@@ -21,7 +21,8 @@ func facts(names ...string) Facts {
 
 func ExampleFixed() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
-	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f, memory.NewRecords(dataset.View{}))
+	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f,
+		memory.NewRecords(dataset.View{}))
 	fmt.Println(chosen, err)
 	// Output: [0 2] <nil>
 }
@@ -42,12 +43,17 @@ func TestFreeSelectors(t *testing.T) {
 			t.Errorf("%s: private %v, %v", s.Name(), private, err)
 		}
 	}
-	for name, list := range map[string][]string{"unknown": {"d"}, "twice": {"a", "a"}, "target": {"y"}} {
+	for name, list := range map[string][]string{
+		"unknown": {"d"},
+		"twice":   {"a", "a"},
+		"target":  {"y"},
+	} {
 		if _, _, err := (Fixed{Features: list}).Plan(f); !errors.Is(err, ErrFeature) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, err := (Fixed{}).Select(context.Background(), nil, f, memory.NewRecords(dataset.View{})); err != nil || !slices.Equal(got, nil) {
+	if got, err := (Fixed{}).Select(context.Background(), nil, f,
+		memory.NewRecords(dataset.View{})); err != nil || !slices.Equal(got, nil) {
 		t.Errorf("an empty list selects %v, %v", got, err)
 	}
 }
@@ -57,7 +63,8 @@ func TestWidest(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	f := Facts{Columns: []dataset.Column{
 		{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "x"},
-		{Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "r", Kind: dataset.Category, Categories: abc[:1], Other: true},
+		{Name: "q", Kind: dataset.Category, Categories: abc, Other: true},
+		{Name: "r", Kind: dataset.Category, Categories: abc[:1], Other: true},
 	}}
 	for _, x := range []Selector{Kendall{K: 3}, SIS{K: 3}, SubLasso{K: 3}} {
 		var names []string

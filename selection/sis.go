@@ -114,7 +114,9 @@ func (x SIS) resolveScore(f Facts) SIS {
 }
 
 // Name returns "sis".
-func (SIS) Name() string { return "sis" }
+func (SIS) Name() string {
+	return "sis"
+}
 
 // NeedsRanges reports whether the score works on scaled columns.
 func (x SIS) NeedsRanges(f Facts) bool {
@@ -127,7 +129,9 @@ func (x SIS) Gathers(f Facts) bool {
 }
 
 // ByRanks returns true: if the selector gathers records, it uses only counts of pairs by ranks.
-func (SIS) ByRanks() bool { return true }
+func (SIS) ByRanks() bool {
+	return true
+}
 
 // topKChoice returns the private choice of K candidates.
 func (x SIS) topKChoice() mechanism.TopK {
@@ -138,7 +142,8 @@ func (x SIS) topKChoice() mechanism.TopK {
 // ScoreCorrelation. Errors: [ErrCount], [ErrScore], [mechanism.ErrTopK].
 func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 	if x.K < 1 || x.K >= len(f.Columns) {
-		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+		return budget.Node{}, false,
+			fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	}
 	if err := x.topKChoice().Validate(len(f.Columns)); err != nil {
 		return budget.Node{}, false, err
@@ -157,11 +162,15 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 }
 
 // Widest returns the K candidates that take the most room in a row.
-func (x SIS) Widest(f Facts) []dataset.Column { return widestOf(x.K, f) }
+func (x SIS) Widest(f Facts) []dataset.Column {
+	return widestOf(x.K, f)
+}
 
 // Select returns the picked candidates, increasing. Errors besides those of the
 // mechanisms and the context: [ErrRanges].
-func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x SIS) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err
 }
@@ -213,7 +222,8 @@ func (x SIS) candidateScores(
 	case x.Score == ScoreTau:
 		columns, err = rankAll(ctx, s, f, records)
 	case len(f.Ranges) != len(f.Columns)+1:
-		err = fmt.Errorf("%w: %s got %d for %d columns", ErrRanges, x.Score, len(f.Ranges), len(f.Columns)+1)
+		err = fmt.Errorf("%w: %s got %d for %d columns", ErrRanges, x.Score, len(f.Ranges),
+			len(f.Columns)+1)
 	default:
 		columns, err = x.targetProducts(ctx, s, f, records)
 	}

@@ -19,13 +19,21 @@ import (
 
 // record runs x on a table of numeric columns, whose last category column, if
 // any, comes before the target.
-func record(t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, columns [][]float64, codes []int32) []int {
+func record(
+	t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, columns [][]float64, codes []int32,
+) []int {
 	t.Helper()
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	for j, c := range columns {
 		if j == len(columns)-1 {
-			schema.Columns = append(schema.Columns, dataset.Column{Name: "site", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true})
+			schema.Columns = append(schema.Columns,
+				dataset.Column{
+					Name:       "site",
+					Kind:       dataset.Category,
+					Categories: []string{"a", "b"},
+					Other:      true,
+				})
 			data = append(data, dataset.ColumnData{Codes: codes})
 		}
 		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
@@ -33,7 +41,8 @@ func record(t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, c
 	}
 	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, schema, data)
 	f.Relation = rel
-	got, err := x.Select(context.Background(), mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec), f, memory.NewRecords(v))
+	got, err := x.Select(context.Background(),
+		mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec), f, memory.NewRecords(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +66,8 @@ func TestSISScores(t *testing.T) {
 		{ScoreTau, []float64{2. / 3, 4. / 3, 1. / 3}},
 	} {
 		rec := mechanism.NewRecorder(1)
-		record(t, SIS{K: 1, Score: c.score, TopK: mechanism.OneShot}, budget.AddRemove, rec, columns, codes)
+		record(t, SIS{K: 1, Score: c.score, TopK: mechanism.OneShot}, budget.AddRemove, rec,
+			columns, codes)
 		in := rec.Releases()[0].Input
 		for j, w := range c.want {
 			if got := float64(in[j]) * 0x1p-20; math.Abs(got-w) > 0x1p-19 {
@@ -73,7 +83,8 @@ func TestSISCorrelationScores(t *testing.T) {
 	columns := [][]float64{{1, .25, -.25, 7}, {-1, math.NaN(), .125, 0}, {.5, -1, 1, .25}}
 	for seed := range byte(8) {
 		rec := mechanism.NewRecorder(seed)
-		record(t, SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot}, budget.AddRemove, rec, columns, []int32{0, 1, 2, 0})
+		record(t, SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot}, budget.AddRemove,
+			rec, columns, []int32{0, 1, 2, 0})
 		var center, choice mechanism.Release
 		for _, r := range rec.Releases() {
 			if r.Path == "selection/sis/center" {

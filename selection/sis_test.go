@@ -19,7 +19,8 @@ import (
 )
 
 func sisForms() []mechanism.TopKForm {
-	return []mechanism.TopKForm{mechanism.OneShot, mechanism.Peeling, mechanism.Lipschitz, mechanism.LipschitzExponential}
+	return []mechanism.TopKForm{mechanism.OneShot, mechanism.Peeling, mechanism.Lipschitz,
+		mechanism.LipschitzExponential}
 }
 
 func sisScores() []SISScore {
@@ -39,7 +40,9 @@ func sisTable(t testing.TB, r scaling.Range, columns ...[]float64) (dataset.View
 	return sisView(t, r, schema, data)
 }
 
-func sisView(t testing.TB, r scaling.Range, schema dataset.Schema, data []dataset.ColumnData) (dataset.View, Facts) {
+func sisView(
+	t testing.TB, r scaling.Range, schema dataset.Schema, data []dataset.ColumnData,
+) (dataset.View, Facts) {
 	t.Helper()
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
@@ -60,7 +63,8 @@ func priceSIS(t testing.TB, x SIS, epsilon float64, f Facts) *budget.Priced {
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node), budget.Target{Epsilon: epsilon, Relation: f.Relation})
+	priced, err := budget.Calibrate(budget.Seq("selection", node),
+		budget.Target{Epsilon: epsilon, Relation: f.Relation})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,8 @@ func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Fa
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) != x.K || !slices.IsSorted(out) || len(slices.Compact(slices.Clone(out))) != x.K || out[0] < 0 || out[x.K-1] >= len(f.Columns) {
+	if len(out) != x.K || !slices.IsSorted(out) || len(slices.Compact(slices.Clone(out))) != x.K ||
+		out[0] < 0 || out[x.K-1] >= len(f.Columns) {
 		t.Fatalf("chose %v: not %d different ones of %d, increasing", out, x.K, len(f.Columns))
 	}
 	return out
@@ -112,7 +117,8 @@ func TestSISFindsWhatMatters(t *testing.T) {
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, score := range sisScores() {
 			for _, form := range sisForms() {
-				if got := pick(t, SIS{K: 3, Score: score, TopK: form}, 30, v, f); !slices.Equal(got, []int{0, 4, 7}) {
+				if got := pick(t, SIS{K: 3, Score: score, TopK: form}, 30, v, f); !slices.Equal(got,
+					[]int{0, 4, 7}) {
 					t.Errorf("%v, %s, %v: chose %v, want [0 4 7]", f.Relation, score, form, got)
 				}
 			}
@@ -147,19 +153,22 @@ func TestSISCentresTheTarget(t *testing.T) {
 func TestSISCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "noise"}, {Name: "site", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true},
+		{Name: "noise"},
+		{Name: "site", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true},
 		{Name: "plain", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
 	}}
 	data := make([]dataset.ColumnData, 4)
 	for range 3000 {
 		c := rng.Int32N(3)
 		data[0].Floats = append(data[0].Floats, rng.NormFloat64())
-		data[1].Codes, data[2].Codes = append(data[1].Codes, c), append(data[2].Codes, rng.Int32N(3))
+		data[1].Codes, data[2].Codes = append(data[1].Codes, c),
+			append(data[2].Codes, rng.Int32N(3))
 		data[3].Floats = append(data[3].Floats, float64(c/2)+rng.NormFloat64()/4)
 	}
 	v, f := sisView(t, scaling.Range{Lower: -3, Upper: 3}, schema, data)
 	for _, score := range []SISScore{ScoreTau, ScoreCorrelation} {
-		if got := pick(t, SIS{K: 1, Score: score, TopK: mechanism.OneShot}, 100, v, f); got[0] != 1 {
+		if got := pick(t, SIS{K: 1, Score: score, TopK: mechanism.OneShot}, 100, v,
+			f); got[0] != 1 {
 			t.Errorf("%s chose column %d, want 1", score, got[0])
 		}
 	}
@@ -216,7 +225,8 @@ func badColumns() map[string][][]float64 {
 // and the ranges contain.
 func TestSISIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
-	ranges := []scaling.Range{{Lower: -1, Upper: 1}, {Lower: -big, Upper: big}, {Lower: 1, Upper: 1 + 0x1p-52}, {Lower: 0, Upper: 5e-324}}
+	ranges := []scaling.Range{{Lower: -1, Upper: 1}, {Lower: -big, Upper: big},
+		{Lower: 1, Upper: 1 + 0x1p-52}, {Lower: 0, Upper: 5e-324}}
 	facts := facts("c0", "c1", "c2")
 	for _, facts.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for i, score := range sisScores() {
@@ -240,8 +250,10 @@ func TestSISIsTotal(t *testing.T) {
 // like others.
 func TestSISOddCategories(t *testing.T) {
 	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, dataset.Schema{Columns: []dataset.Column{
-		{Name: "none", Kind: dataset.Category}, {Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
-	}}, []dataset.ColumnData{{Codes: []int32{0, -5, 9}}, {Codes: []int32{1, 7, 0}}, {Floats: []float64{1, math.NaN(), 0}}})
+		{Name: "none", Kind: dataset.Category},
+		{Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
+	}}, []dataset.ColumnData{{Codes: []int32{0, -5, 9}}, {Codes: []int32{1, 7, 0}},
+		{Floats: []float64{1, math.NaN(), 0}}})
 	for _, score := range sisScores() {
 		pick(t, SIS{K: 1, Score: score}, 1, v, f)
 	}
@@ -257,7 +269,8 @@ func TestSISAnyTable(t *testing.T) {
 		}
 		v, f := sisTable(t, scaling.Range{Lower: -2, Upper: 3}, columns...)
 		x := SIS{
-			K: rapid.IntRange(1, d-1).Draw(r, "k"), TopK: rapid.SampledFrom(sisForms()).Draw(r, "form"),
+			K:     rapid.IntRange(1, d-1).Draw(r, "k"),
+			TopK:  rapid.SampledFrom(sisForms()).Draw(r, "form"),
 			Score: rapid.SampledFrom(sisScores()).Draw(r, "score"),
 		}
 		pick(t, x, rapid.Float64Range(.01, 40).Draw(r, "epsilon"), v, f)
@@ -271,9 +284,16 @@ func TestSISAnyTable(t *testing.T) {
 func TestSISLaw(t *testing.T) {
 	up := []float64{1, 2, 3, 4, 5}
 	v, f := sisTable(t, scaling.Range{}, up, []float64{2, 2, 2, 2, 2}, up) // t = 10/4 and 0
-	for rel, width := range map[budget.Relation]float64{budget.AddRemove: 2.5, budget.Substitute: 4} {
+	for rel, width := range map[budget.Relation]float64{
+		budget.AddRemove:  2.5,
+		budget.Substitute: 4,
+	} {
 		f.Relation = rel
-		for form, share := range map[mechanism.TopKForm]float64{mechanism.OneShot: 1, mechanism.Peeling: 1, mechanism.Lipschitz: .5} {
+		for form, share := range map[mechanism.TopKForm]float64{
+			mechanism.OneShot:   1,
+			mechanism.Peeling:   1,
+			mechanism.Lipschitz: .5,
+		} {
 			const runs, epsilon = 4000, 1.5
 			p, first := 1/(1+math.Exp(-share*epsilon*2.5/width)), 0.0
 			x := SIS{K: 1, Score: ScoreTau, TopK: form}
@@ -284,7 +304,8 @@ func TestSISLaw(t *testing.T) {
 				}
 			}
 			if math.Abs(first-runs*p) > 6*math.Sqrt(runs*p*(1-p)) {
-				t.Errorf("%v, %v: %v of %d first choices, expected %.0f", rel, form, first, runs, runs*p)
+				t.Errorf("%v, %v: %v of %d first choices, expected %.0f", rel, form, first, runs,
+					runs*p)
 			}
 		}
 	}
@@ -302,7 +323,8 @@ func TestSISPlan(t *testing.T) {
 		want error
 	}{
 		{SIS{K: 0}, ErrCount}, {SIS{K: -1}, ErrCount}, {SIS{K: 3}, ErrCount}, {SIS{K: 4}, ErrCount},
-		{SIS{K: 1, Score: "spearman"}, ErrScore}, {gamma, mechanism.ErrTopK}, {SIS{K: 1, TopK: 9}, mechanism.ErrTopK},
+		{SIS{K: 1, Score: "spearman"}, ErrScore}, {gamma, mechanism.ErrTopK},
+		{SIS{K: 1, TopK: 9}, mechanism.ErrTopK},
 	} {
 		if _, private, err := c.x.Plan(f); !errors.Is(err, c.want) || private {
 			t.Errorf("%+v: private %v, %v; want %v", c.x, private, err, c.want)
@@ -311,18 +333,25 @@ func TestSISPlan(t *testing.T) {
 	for _, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
 		x := SIS{K: 1, Score: score}
 		if x.NeedsRanges(f) != (score != ScoreTau) || x.resolveScore(f) != x || x.Name() != "sis" {
-			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f), x.resolveScore(f))
+			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f),
+				x.resolveScore(f))
 		}
 	}
 	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
-		numbers, mixed := Facts{Columns: make([]dataset.Column, wideColumns)}, Facts{Columns: make([]dataset.Column, wideColumns)}
+		numbers, mixed := Facts{Columns: make([]dataset.Column, wideColumns)},
+			Facts{Columns: make([]dataset.Column, wideColumns)}
 		mixed.Columns[7].Kind = dataset.Category
 		wide := Facts{Columns: append(mixed.Columns, dataset.Column{})}
 		for name, c := range map[string]struct {
 			f    Facts
 			want SISScore
-		}{"numbers": {numbers, ScoreTau}, "a category": {mixed, ScoreCorrelation}, "a wide table": {wide, ScoreTau}} {
-			if got := x.resolveScore(c.f).Score; got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
+		}{
+			"numbers":      {numbers, ScoreTau},
+			"a category":   {mixed, ScoreCorrelation},
+			"a wide table": {wide, ScoreTau},
+		} {
+			if got := x.resolveScore(c.f).Score; got != c.want ||
+				x.NeedsRanges(c.f) != (c.want != ScoreTau) {
 				t.Errorf("auto on %s is %s, want %s", name, got, c.want)
 			}
 		}
@@ -339,7 +368,8 @@ func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, waves(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
 	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
-		if _, err := x.Select(context.Background(), sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
+		if _, err := x.Select(context.Background(), sisSession(t, x, f), f,
+			memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
 			t.Errorf("%q: %v", x.Score, err)
 		}
 	}
@@ -358,7 +388,8 @@ func TestSISCancelled(t *testing.T) {
 	cancel()
 	for _, score := range sisScores() {
 		x := SIS{K: 1, Score: score}
-		if _, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err, context.Canceled) {
+		if _, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("%s: %v", score, err)
 		}
 	}
@@ -374,7 +405,8 @@ func sisSession(t testing.TB, x SIS, f Facts) *mechanism.Session {
 }
 
 func ExampleSIS() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}}}}
+	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"},
+		{Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}}}}
 	x := SIS{K: 2}
 	node, private, err := x.Plan(f)
 	fmt.Println(x.TopK, x.NeedsRanges(f))

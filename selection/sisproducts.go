@@ -35,7 +35,8 @@ func (x SIS) targetProducts(
 			ranges[j] = halfRange(r, r.Center())
 		}
 		var err error
-		if ranges[last], err = releaseCentre(ctx, s, f.Target, f.Ranges[last], records.Columns([]int{last})); err != nil {
+		if ranges[last], err = releaseCentre(ctx, s, f.Target, f.Ranges[last],
+			records.Columns([]int{last})); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +96,8 @@ func sumProducts(
 	records mechanism.Records,
 	candidates int,
 ) (*mechanism.Products, error) {
-	pass, err := mechanism.Sum[*productPass](ctx, s, records, productStatistic{columns, ranges, candidates})
+	pass, err := mechanism.Sum[*productPass](ctx, s, records,
+		productStatistic{columns, ranges, candidates})
 	if err != nil {
 		return nil, err
 	}
@@ -189,4 +191,6 @@ func (p *productPass) Add(b mechanism.Block) {
 	p.products.Add(p.columns, p.codes, p.ones[:n])
 }
 
-func (p *productPass) Cells() mechanism.Cells { return p.products.Cells() }
+func (p *productPass) Cells() mechanism.Cells {
+	return p.products.Cells()
+}

@@ -9,7 +9,8 @@ import (
 
 // ErrSizes is returned at plan time for a list of sizes that is not increasing,
 // has fewer than two, or leaves [1, number of candidates].
-var ErrSizes = errors.New("the sizes to try must be two or more, increasing, and no more than the columns")
+var ErrSizes = errors.New(
+	"the sizes to try must be two or more, increasing, and no more than the columns")
 
 // A Sizer is a selector that can leave the number of features to later stages. With a
 // list of sizes it releases an order of columns, and a private selection chooses the size
@@ -22,31 +23,45 @@ type Sizer interface {
 	SizeList() []int
 	// Ranked is Select with the chosen candidates in order, the best first. Their number
 	// is the largest size.
-	Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error)
+	Ranked(
+		ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	) ([]int, error)
 }
 
 // SizeList returns x.Sizes.
-func (x DPFSDR) SizeList() []int { return x.Sizes }
+func (x DPFSDR) SizeList() []int {
+	return x.Sizes
+}
 
 // SizeList returns x.Sizes.
-func (x DPFS) SizeList() []int { return x.Sizes }
+func (x DPFS) SizeList() []int {
+	return x.Sizes
+}
 
 // SizeList returns x.Sizes.
-func (x CRFS) SizeList() []int { return x.Sizes }
+func (x CRFS) SizeList() []int {
+	return x.Sizes
+}
 
 // Ranked returns the candidates in the order of dynamic relevance; see [Sizer].
-func (x DPFSDR) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x DPFSDR) Ranked(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
 
 // Ranked returns the candidates by falling F-score; see [Sizer].
-func (x DPFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x DPFS) Ranked(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
 
 // Ranked returns the candidates by falling F-score, without those that are
 // correlated with better ones; see [Sizer].
-func (x CRFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x CRFS) Ranked(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
 

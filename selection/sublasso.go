@@ -14,9 +14,11 @@ import (
 // Errors of a SubLasso at plan time.
 var (
 	// ErrLambda is returned for a penalty outside (0, 1).
-	ErrLambda = errors.New("lambda must be above 0 and below 1 (on standardised columns a lasso of penalty 1 keeps nothing)")
+	ErrLambda = errors.New(
+		"lambda must be above 0 and below 1 (on standardised columns a lasso of penalty 1 keeps nothing)")
 	// ErrBuckets is returned for a number of buckets that cannot be used.
-	ErrBuckets = errors.New("the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
+	ErrBuckets = errors.New(
+		"the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
 )
 
 // defaultLambda is the default penalty of [SubLasso].
@@ -48,18 +50,23 @@ type SubLasso struct {
 }
 
 // Name returns "sublasso".
-func (SubLasso) Name() string { return "sublasso" }
+func (SubLasso) Name() string {
+	return "sublasso"
+}
 
 // NeedsCount reports whether the number of buckets has to be chosen, which needs a
 // released lower bound of the number of records.
-func (x SubLasso) NeedsCount() bool { return x.Buckets == 0 }
+func (x SubLasso) NeedsCount() bool {
+	return x.Buckets == 0
+}
 
 // Plan returns K equal draws of the exponential mechanism. Errors: [ErrCount],
 // [ErrBuckets], [ErrLambda].
 func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 	switch {
 	case x.K < 1 || x.K >= len(f.Columns):
-		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+		return budget.Node{}, false,
+			fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	case x.Buckets != 0 && (x.Buckets < 2 || x.Buckets > MaxBuckets):
 		return budget.Node{}, false, fmt.Errorf("%w: %d", ErrBuckets, x.Buckets)
 	case x.Lambda != 0 && !(x.Lambda > 0 && x.Lambda < 1):
@@ -69,16 +76,24 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 }
 
 // Widest returns the K candidates that take the most room in a row.
-func (x SubLasso) Widest(f Facts) []dataset.Column { return widestOf(x.K, f) }
+func (x SubLasso) Widest(f Facts) []dataset.Column {
+	return widestOf(x.K, f)
+}
 
 // Gathers returns true: a lasso is fitted to the records of every bucket.
-func (SubLasso) Gathers(Facts) bool { return true }
+func (SubLasso) Gathers(Facts) bool {
+	return true
+}
 
 // InBuckets returns true: the records of one bucket are needed at a time.
-func (SubLasso) InBuckets() bool { return true }
+func (SubLasso) InBuckets() bool {
+	return true
+}
 
 // Select returns the picked candidates, increasing.
-func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x SubLasso) Select(
+	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err
 }

@@ -22,7 +22,8 @@ func BenchmarkSubLasso(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(m), func(b *testing.B) {
 			for b.Loop() {
-				if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, deal(), s.NewVotes(len(f.Columns), 5)); err != nil {
+				if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, deal(),
+					s.NewVotes(len(f.Columns), 5)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -38,7 +39,8 @@ func BenchmarkSubLassoWide(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	parts := tab.All().Split(10, func(uint64) int { return rng.IntN(10) })
 	for b.Loop() {
-		if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, parts, s.NewVotes(len(f.Columns), 5)); err != nil {
+		if err := (SubLasso{K: 5}).countVotes(context.Background(), s, f, parts,
+			s.NewVotes(len(f.Columns), 5)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -61,8 +61,9 @@ func TestSubLassoIsTotal(t *testing.T) {
 		"missing target":  {{1, 2, 3}, {1, nan, 2}, {nan, nan, 1}, {nan, nan, nan}},
 		"infinite":        {{inf, -inf, inf}, {1, 2, 3}, {inf, 1, 2}, {-inf, inf, 0}},
 		"huge":            {{1e308, -1e308, 5}, {1e300, 2, 3}, {1e-308, 1, 2}, {1e308, -1e308, 0}},
-		"tiny":            {{1e-308, 3e-308, 5e-308}, {1e-99, 2e-99, 0}, {1, 1 + 1e-16, 1}, {1e-99, -1e-99, 0}},
-		"duplicates":      {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"tiny": {{1e-308, 3e-308, 5e-308}, {1e-99, 2e-99, 0}, {1, 1 + 1e-16, 1},
+			{1e-99, -1e-99, 0}},
+		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
 	} {
 		for _, buckets := range []int{0, 2, 9} {
 			got := choose(t, SubLasso{K: 2, Buckets: buckets}, 1, budget.AddRemove, columns...)
@@ -78,7 +79,8 @@ func TestSubLassoPlan(t *testing.T) {
 	for want, list := range map[error][]SubLasso{
 		ErrCount:   {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
 		ErrBuckets: {{K: 1, Buckets: -1}, {K: 1, Buckets: 1}, {K: 1, Buckets: MaxBuckets + 1}},
-		ErrLambda:  {{K: 1, Lambda: -1}, {K: 1, Lambda: 1}, {K: 1, Lambda: math.NaN()}, {K: 1, Lambda: math.Inf(1)}},
+		ErrLambda: {{K: 1, Lambda: -1}, {K: 1, Lambda: 1}, {K: 1, Lambda: math.NaN()},
+			{K: 1, Lambda: math.Inf(1)}},
 	} {
 		for _, x := range list {
 			if _, private, err := x.Plan(f); private || !errors.Is(err, want) {
@@ -108,13 +110,15 @@ func TestSubLassoCancelled(t *testing.T) {
 	f, tab := noise(30, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f, memory.NewRecords(tab.All())); !errors.Is(err, context.Canceled) || got != nil {
+	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f,
+		memory.NewRecords(tab.All())); !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("cancelled: %v, %v", got, err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("something was released")
 	}
-	if _, err := (SubLasso{K: 1, Buckets: 4}).Select(context.Background(), s.Sub("absent"), f, memory.NewRecords(tab.All())); !errors.Is(err, mechanism.ErrUnknownLeaf) {
+	if _, err := (SubLasso{K: 1, Buckets: 4}).Select(context.Background(), s.Sub("absent"), f,
+		memory.NewRecords(tab.All())); !errors.Is(err, mechanism.ErrUnknownLeaf) {
 		t.Errorf("a leaf that is not planned: %v", err)
 	}
 }
@@ -170,7 +174,11 @@ func TestSubLassoBuckets(t *testing.T) {
 		}
 	}
 	wide := Facts{AtLeast: 16599, Columns: make([]dataset.Column, 16)}
-	wide.Columns[0] = dataset.Column{Kind: dataset.Category, Categories: make([]string, 40), Other: true}
+	wide.Columns[0] = dataset.Column{
+		Kind:       dataset.Category,
+		Categories: make([]string, 40),
+		Other:      true,
+	}
 	if got := (SubLasso{K: 5}).numBuckets(wide, .012); got != 367 { // 10 ln 51 + 6 rows each
 		t.Errorf("a column of 41 slots: %d buckets", got)
 	}

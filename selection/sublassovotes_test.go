@@ -15,14 +15,17 @@ import (
 )
 
 // castOn returns the vote of one bucket.
-func castOn(t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k int, lambda float64) []int {
+func castOn(
+	t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k int, lambda float64,
+) []int {
 	t.Helper()
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := len(schema.Columns) - 1
-	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(context.Background(), tab.All())
+	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(context.Background(),
+		tab.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +88,12 @@ func TestBallotCells(t *testing.T) {
 		category.Other = other
 		second := category
 		second.Name = "place"
-		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, category, second, {Name: "y"}}}
-		data := []dataset.ColumnData{{Floats: []float64{1, 2, 2, 1, 2, 1}}, {Codes: codes}, {Codes: only}, {Floats: y}}
-		if got := castOn(t, schema, data, 3, .1); len(got) == 0 || got[0] != 1 || slices.Contains(got, 2) {
+		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, category, second,
+			{Name: "y"}}}
+		data := []dataset.ColumnData{{Floats: []float64{1, 2, 2, 1, 2, 1}}, {Codes: codes},
+			{Codes: only}, {Floats: y}}
+		if got := castOn(t, schema, data, 3, .1); len(got) == 0 || got[0] != 1 ||
+			slices.Contains(got, 2) {
 			t.Errorf("categories, other %v: votes %v, want 1 first and no 2", other, got)
 		}
 	}
@@ -97,7 +103,8 @@ func TestBallotCells(t *testing.T) {
 		category.Other = other
 		category.Categories = []string{"never", "neither"}
 		schema := dataset.Schema{Columns: []dataset.Column{category, {Name: "x"}, {Name: "y"}}}
-		data := []dataset.ColumnData{{Codes: []int32{2, 2, 2, 2, 2, 2}}, {Floats: []float64{1, 1, 1, 1, 2, 2}}, {Floats: y2}}
+		data := []dataset.ColumnData{{Codes: []int32{2, 2, 2, 2, 2, 2}},
+			{Floats: []float64{1, 1, 1, 1, 2, 2}}, {Floats: y2}}
 		if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{1}) {
 			t.Errorf("no listed value occurs, other %v: votes %v, want [1]", other, got)
 		}
@@ -161,7 +168,8 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 			var out [m][]int
 			b := newBucketVoter(schema.Columns[:d], k, .1)
 			for i, p := range tab.All().Split(m, func(id uint64) int { return coins[id] }) {
-				if out[i], err = b.castVote(context.Background(), p); err != nil || len(out[i]) > k {
+				if out[i], err = b.castVote(context.Background(), p); err != nil ||
+					len(out[i]) > k {
 					t.Fatal(out[i], err)
 				}
 			}
@@ -225,7 +233,9 @@ func TestVotesOnAllCores(t *testing.T) {
 // anySession opens a session with one leaf for k choices.
 func anySession(t testing.TB, k int) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(
+		budget.Seq("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

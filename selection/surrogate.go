@@ -97,7 +97,9 @@ func (d *discriminant) isExact(at []int) bool {
 }
 
 // covarianceNoise is the standard deviation of the noise in a variance.
-func (d *discriminant) covarianceNoise() float64 { return d.noise.ProductNoise / d.total }
+func (d *discriminant) covarianceNoise() float64 {
+	return d.noise.ProductNoise / d.total
+}
 
 // classDistance estimates M between two classes, corrected for the part that is due to
 // noise.
@@ -120,13 +122,16 @@ func (d *discriminant) classDistance(b columnStatistics, k, l int) float64 {
 	var w mat.VecDense
 	w.MulVec(b.inverse, delta)
 	fresh := 1/d.counts[k] + 1/d.counts[l]
-	sums := d.noise.SumNoise * d.noise.SumNoise * (1/(d.counts[k]*d.counts[k]) + 1/(d.counts[l]*d.counts[l]))
-	counts := d.noise.CountNoise * d.noise.CountNoise * (mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
+	sums := d.noise.SumNoise * d.noise.SumNoise *
+		(1/(d.counts[k]*d.counts[k]) + 1/(d.counts[l]*d.counts[l]))
+	counts := d.noise.CountNoise * d.noise.CountNoise *
+		(mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
 	covariance := d.covarianceNoise() * d.covarianceNoise() / 2
 	if d.isExact(b.at) {
 		sums, counts, covariance = 0, 0, 0
 	}
-	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) + counts + fresh*b.own
+	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) +
+		counts + fresh*b.own
 	return max(0, mat.Dot(&w, delta)-noise)
 }
 

@@ -52,7 +52,8 @@ func session(node budget.Node) *mechanism.Session {
 
 // printClasses predicts two rooms.
 func printClasses(m *regression.Classifier) {
-	got, err := m.Predict(nil, regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}})
+	got, err := m.Predict(nil,
+		regression.Rows{N: 2, Numeric: map[string][]float64{"degrees": {12, 22}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +69,13 @@ func ExampleSVM() {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node),
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(view),
+			AtLeast: atLeast,
+			Ranges:  ranges,
+		})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -41,7 +41,12 @@ func publicTable(t testing.TB, file, positive string) *dataset.Table {
 					codes[i] = 1
 				}
 			}
-			schema.Columns = append(schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Categories: []string{"no", "yes"}})
+			schema.Columns = append(schema.Columns,
+				dataset.Column{
+					Name:       name,
+					Kind:       dataset.Category,
+					Categories: []string{"no", "yes"},
+				})
 			data = append(data, dataset.ColumnData{Codes: codes})
 			continue
 		}
@@ -109,7 +114,8 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	if ranges, needed := ranger.Plan(); needed {
 		kids = append(kids, ranges)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", kids...), budget.Target{Epsilon: epsilon, Delta: 1e-5})
+	p, err := budget.Calibrate(budget.Seq("run", kids...),
+		budget.Target{Epsilon: epsilon, Delta: 1e-5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +144,13 @@ func TestPublicTables(t *testing.T) {
 			train, test := split(tab, seed)
 			got = append(got, private(t, tr, 1, train, test))
 		}
-		if least := map[string]float64{"svm": .75, "output": .75, "logistic": .85}[name]; median(got) < least {
-			t.Errorf("%s: median accuracy %.3f of %.3f, want at least %v", name, median(got), got, least)
+		if least := map[string]float64{
+			"svm":      .75,
+			"output":   .75,
+			"logistic": .85,
+		}[name]; median(got) < least {
+			t.Errorf("%s: median accuracy %.3f of %.3f, want at least %v", name, median(got), got,
+				least)
 		}
 	}
 }
@@ -153,14 +164,17 @@ func median(x []float64) float64 {
 type jointGram struct{ adassp.JointGram }
 
 func (t jointGram) numbers(columns []dataset.Column) []dataset.Column {
-	return append(slices.Clone(columns[:len(columns)-1]), dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1})
+	return append(slices.Clone(columns[:len(columns)-1]),
+		dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1})
 }
 
 func (t jointGram) Plan(f method.Facts) (budget.Node, error) {
 	return t.JointGram.Plan(method.Facts{Columns: t.numbers(f.Columns)})
 }
 
-func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t jointGram) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	v, err := d.Records.View(ctx)
 	if err != nil {
 		return nil, err
@@ -189,7 +203,11 @@ func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 		return nil, err
 	}
 	target := d.Target()
-	return &method.Fit{Model: &regression.Classifier{Target: target.Name, Classes: target.Categories, Scores: []regression.Model{fit.Model}}}, nil
+	return &method.Fit{Model: &regression.Classifier{
+		Target:  target.Name,
+		Classes: target.Categories,
+		Scores:  []regression.Model{fit.Model},
+	}}, nil
 }
 
 // openAccuracy trains a baseline on one-hot columns and returns its accuracy.
@@ -253,7 +271,8 @@ func BenchmarkAccuracy(b *testing.B) {
 		file, positive string
 		runs           uint64
 	}{
-		{"adult.raw.csv.gz", ">50K", 5}, {"credit_default.raw.csv.gz", "1", 5}, {"spambase.csv.gz", "1", 20}, {"wdbc.csv.gz", "1", 50}, {"ionosphere.csv.gz", "1", 50},
+		{"adult.raw.csv.gz", ">50K", 5}, {"credit_default.raw.csv.gz", "1", 5},
+		{"spambase.csv.gz", "1", 20}, {"wdbc.csv.gz", "1", 50}, {"ionosphere.csv.gz", "1", 50},
 	} {
 		name, _, _ := strings.Cut(set.file, ".")
 		run := func(method string, f func(train, test dataset.View) float64) {
@@ -269,7 +288,9 @@ func BenchmarkAccuracy(b *testing.B) {
 			})
 		}
 		for _, baseline := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM} {
-			run(baseline, func(train, test dataset.View) float64 { return openAccuracy(b, baseline, train, test) })
+			run(baseline, func(train, test dataset.View) float64 {
+				return openAccuracy(b, baseline, train, test)
+			})
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
 			for _, name := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {

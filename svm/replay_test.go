@@ -30,7 +30,8 @@ func TestReplay(t *testing.T) {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				p := priced(t, tr, columns, 1, rel)
 				run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
-					fit, err := tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges))
+					fit, err := tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
+						dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -48,8 +49,10 @@ func TestReplay(t *testing.T) {
 					tables := []table{{replaced, ids}}
 					if rel == budget.AddRemove {
 						tables = []table{
-							{slices.Insert(slices.Clone(base), at, extra), slices.Insert(slices.Clone(ids), at, 1<<40)},
-							{slices.Delete(slices.Clone(base), at, at+1), slices.Delete(slices.Clone(ids), at, at+1)},
+							{slices.Insert(slices.Clone(base), at, extra),
+								slices.Insert(slices.Clone(ids), at, 1<<40)},
+							{slices.Delete(slices.Clone(base), at, at+1),
+								slices.Delete(slices.Clone(ids), at, at+1)},
 						}
 					}
 					for _, x := range tables {
@@ -66,7 +69,8 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			if closest < .2 {
-				t.Errorf("%s, %d classes: the bounds were never approached: %v", name, classes, closest)
+				t.Errorf("%s, %d classes: the bounds were never approached: %v", name, classes,
+					closest)
 			}
 		}
 	}

@@ -54,21 +54,31 @@ func (SVM) Method() method.Method {
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Keys: []method.Key{linear.LambdaKey()},
 		Is:   method.Is[SVM],
-		New:  func(v method.Values) method.Trainer { return SVM{Lambda: v.Number(linear.LambdaName)} },
+		New: func(v method.Values) method.Trainer {
+			return SVM{Lambda: v.Number(linear.LambdaName)}
+		},
 	}
 }
 
 // Name returns "svm".
-func (SVM) Name() string { return "svm" }
+func (SVM) Name() string {
+	return "svm"
+}
 
 // Gathers returns true: the minimiser depends on all rows at once.
-func (SVM) Gathers() bool { return true }
+func (SVM) Gathers() bool {
+	return true
+}
 
 // NeedsCount returns true: the default penalty depends on the number of records.
-func (SVM) NeedsCount() bool { return true }
+func (SVM) NeedsCount() bool {
+	return true
+}
 
 // Plan implements [method.Trainer]; see [linear.PerturbedMinimizer].
-func (t SVM) Plan(f method.Facts) (budget.Node, error) { return t.minimizer().Plan(f) }
+func (t SVM) Plan(f method.Facts) (budget.Node, error) {
+	return t.minimizer().Plan(f)
+}
 
 // Fit trains; see [method.Trainer].
 func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {

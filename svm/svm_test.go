@@ -29,11 +29,12 @@ type record struct {
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	names := []string{"no", "yes", "maybe so", "never"}[:classes]
 	return []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
-		{Name: "b", Ranged: true, Lower: 100, Upper: 300},
-		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
-		{Name: "class", Kind: dataset.Category, Categories: names},
-	}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {}, {}}
+			{Name: "a", Ranged: true, Lower: -2, Upper: 2},
+			{Name: "b", Ranged: true, Lower: 100, Upper: 300},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{Name: "class", Kind: dataset.Category, Categories: names},
+		}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true},
+			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
 // records returns n records. Two classes are the signs of a + (b-200)/100 + [c is x] - .2; more classes are sectors
@@ -84,30 +85,41 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 
 func trainers() map[string]method.Trainer {
 	return map[string]method.Trainer{
-		"svm": SVM{}, "output": logistic.Logistic{Form: logistic.Output}, "logistic": logistic.Logistic{},
+		"svm": SVM{}, "output": logistic.Logistic{Form: logistic.Output},
+		"logistic": logistic.Logistic{},
 		"pure svm": SVM{}.PureForm(), "pure logistic": logistic.Logistic{}.PureForm(),
 	}
 }
 
 // dataOf returns the records of a view, with a public lower bound on their number.
 func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
+	return method.Data{
+		Facts:   method.Facts{Columns: v.Schema().Columns},
+		Records: memory.NewRecords(v),
+		AtLeast: atLeast,
+		Ranges:  ranges,
+	}
 }
 
-func priced(t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+func priced(
+	t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation,
+) *budget.Priced {
 	t.Helper()
 	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	p, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func train(t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range) *regression.Classifier {
+func train(
+	t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range,
+) *regression.Classifier {
 	t.Helper()
 	s, err := mechanism.NewSession(priced(t, tr, v.Schema().Columns, epsilon, rel))
 	if err != nil {
@@ -128,13 +140,20 @@ func train(t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation
 
 // rowsOf returns the columns of the table as rows to predict.
 func rowsOf(v dataset.View) regression.Rows {
-	r := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	r := regression.Rows{
+		N:       v.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	whole := v.Block(0, v.Len())
 	for j, c := range v.Schema().Columns {
 		if c.Kind == dataset.Numeric {
 			r.Numeric[c.Name] = whole.Float(j, nil)
 		} else {
-			r.Codes[c.Name] = regression.Codes{Values: whole.Codes(j, nil), Categories: c.Categories}
+			r.Codes[c.Name] = regression.Codes{
+				Values:     whole.Codes(j, nil),
+				Categories: c.Categories,
+			}
 		}
 	}
 	return r
@@ -163,9 +182,11 @@ func TestAccuracy(t *testing.T) {
 		columns, ranges := columnsOf(classes)
 		v := tableOf(t, columns, records(20000, classes), nil).All()
 		for name, tr := range trainers() {
-			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+				budget.SubstitutePrivateColumns} {
 				if got := accuracy(t, train(t, tr, 10, rel, v, ranges), v); got < want {
-					t.Errorf("%s, %d classes, %v: accuracy %v, want at least %v", name, classes, rel, got, want)
+					t.Errorf("%s, %d classes, %v: accuracy %v, want at least %v", name, classes,
+						rel, got, want)
 				}
 			}
 		}
@@ -221,7 +242,13 @@ func TestTotal(t *testing.T) {
 		for i := range none {
 			none[i].code = int32(classes)
 		}
-		for what, rows := range map[string][]record{"no rows": {}, "one row": records(1, classes), "weird": weird, "one class": one, "no class": none} {
+		for what, rows := range map[string][]record{
+			"no rows":   {},
+			"one row":   records(1, classes),
+			"weird":     weird,
+			"one class": one,
+			"no class":  none,
+		} {
 			v := tableOf(t, columns, rows, nil).All()
 			for name, tr := range trainers() {
 				fit := train(t, tr, 1, budget.AddRemove, v, ranges)
@@ -253,7 +280,8 @@ func TestScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
+		if _, err := tr.Fit(context.Background(), s,
+			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		b := math.Sqrt(scaling.NewEncoder(columns[:3], nil).NormLimit(0))
@@ -267,7 +295,8 @@ func TestScale(t *testing.T) {
 // TestPureScale checks that the scale of Laplace noise is sqrt(P) (R + 2g)/(Lambda epsilon) for P coordinates, that
 // the leaf is pure, and that a run with delta 0 can be priced.
 func TestPureScale(t *testing.T) {
-	for _, tr := range []method.Trainer{SVM{Lambda: 20}.PureForm(), logistic.Logistic{Lambda: 20}.PureForm()} {
+	for _, tr := range []method.Trainer{SVM{Lambda: 20}.PureForm(),
+		logistic.Logistic{Lambda: 20}.PureForm()} {
 		columns, ranges := columnsOf(3)
 		node, err := tr.Plan(method.Facts{Columns: columns})
 		if err != nil {
@@ -281,17 +310,20 @@ func TestPureScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
+		if _, err := tr.Fit(context.Background(), s,
+			dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		e := scaling.NewEncoder(columns[:3], nil)
 		coordinates := float64(3 * (len(e.Slots()) + 1))
 		want := math.Sqrt(coordinates) * math.Sqrt(3) * math.Sqrt(1.25) / 20 / 2
-		if got := s.Events()[0]; got.Law.Kind != budget.Pure || math.Abs(got.Scale*math.Sqrt(e.NormLimit(0))-want) > 1e-3*want {
+		if got := s.Events()[0]; got.Law.Kind != budget.Pure ||
+			math.Abs(got.Scale*math.Sqrt(e.NormLimit(0))-want) > 1e-3*want {
 			t.Errorf("%s: %+v, want the scale %v", tr.Name(), got, want/math.Sqrt(e.NormLimit(0)))
 		}
 	}
-	if form := method.FormOf(logistic.Logistic{Form: logistic.Gradients}.PureForm()); form != logistic.Gradients {
+	if form := method.FormOf(
+		logistic.Logistic{Form: logistic.Gradients}.PureForm()); form != logistic.Gradients {
 		t.Errorf("a form that is named became %q", form)
 	}
 }
@@ -310,21 +342,26 @@ func TestPlanErrors(t *testing.T) {
 	}{
 		"no columns":     {nil, 0, linear.ErrTarget},
 		"numeric target": {columns[:2], 0, linear.ErrTarget},
-		"one class":      {[]dataset.Column{columns[0], {Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, 0, linear.ErrTarget},
-		"no features":    {columns[3:], 0, linear.ErrFeatures},
-		"empty category": {[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]}, 0, linear.ErrFeatures},
-		"too wide":       {append(wide, columns[3]), 0, linear.ErrTooWide},
-		"small lambda":   {columns, .01, linear.ErrLambda},
-		"NaN":            {columns, math.NaN(), linear.ErrLambda},
-		"negative":       {columns, -1, linear.ErrLambda},
+		"one class": {[]dataset.Column{columns[0],
+			{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, 0, linear.ErrTarget},
+		"no features": {columns[3:], 0, linear.ErrFeatures},
+		"empty category": {[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]}, 0,
+			linear.ErrFeatures},
+		"too wide":     {append(wide, columns[3]), 0, linear.ErrTooWide},
+		"small lambda": {columns, .01, linear.ErrLambda},
+		"NaN":          {columns, math.NaN(), linear.ErrLambda},
+		"negative":     {columns, -1, linear.ErrLambda},
 	} {
-		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err,
+			c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
-		if _, err := (logistic.Logistic{Form: logistic.Output, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (logistic.Logistic{Form: logistic.Output, Lambda: c.lambda}).Plan(
+			method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: output: %v", what, err)
 		}
-		if _, err := (logistic.Logistic{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (logistic.Logistic{Lambda: c.lambda}).Plan(
+			method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: logistic: %v", what, err)
 		}
 	}
@@ -340,7 +377,9 @@ func TestCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fit, err := tr.Fit(ctx, s, dataOf(tableOf(t, columns, records(10, 2), nil).All(), 10, ranges)); !errors.Is(err, context.Canceled) || fit != nil {
+		if fit, err := tr.Fit(ctx, s,
+			dataOf(tableOf(t, columns, records(10, 2), nil).All(), 10, ranges)); !errors.Is(err,
+			context.Canceled) || fit != nil {
 			t.Errorf("%s: %v, %v", name, fit, err)
 		}
 	}
@@ -354,7 +393,8 @@ func TestEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, records(10, 3), nil).All(), 10, ranges)); err != nil {
+		if _, err := tr.Fit(context.Background(), s,
+			dataOf(tableOf(t, columns, records(10, 3), nil).All(), 10, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range s.Events() {

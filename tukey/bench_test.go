@@ -26,7 +26,8 @@ func BenchmarkSGEMM(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("fit", model), budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
+	priced, err := budget.Calibrate(budget.Seq("fit", model),
+		budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func BenchmarkSGEMM(b *testing.B) {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), tab.Len(), ranges)); err != nil {
+		if _, err := trainer.Fit(context.Background(), s,
+			dataOf(facts, tab.All(), tab.Len(), ranges)); err != nil {
 			b.Fatal(err)
 		}
 		private += time.Since(start)
@@ -62,7 +64,8 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan measures the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
+	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6),
+		usual(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				m, _ := c.minimumBuckets()

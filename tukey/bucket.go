@@ -24,7 +24,9 @@ const constantSpread = 8 * 0x1p-52
 
 // fitBuckets assigns the records to m buckets, each by its own coin, and fits a model to each bucket. A model
 // depends only on the records of its bucket.
-func (f *frame) fitBuckets(ctx context.Context, s *mechanism.Session, r mechanism.Records, m int) ([][]float64, error) {
+func (f *frame) fitBuckets(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, m int,
+) ([][]float64, error) {
 	models := make([][]float64, 0, m)
 	shifts := s.Coins("jitter")
 	err := r.Buckets(ctx, s.Coins("buckets"), m, func(first int, buckets []dataset.View) error {
@@ -150,7 +152,9 @@ func (b *bucketFit) gatherRows(v dataset.View) {
 }
 
 // readNumeric writes a numeric column minus its anchor to dst.
-func (b *bucketFit) readNumeric(dst []float64, rows dataset.Block, column int, anchor float64) []float64 {
+func (b *bucketFit) readNumeric(
+	dst []float64, rows dataset.Block, column int, anchor float64,
+) []float64 {
 	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	c := b.frame.cells[column]
 	for k, x := range rows.Float(column, b.floats) {

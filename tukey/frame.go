@@ -45,7 +45,12 @@ func slotsOf(columns []dataset.Column) []scaling.Slot {
 
 func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	last := len(columns) - 1
-	f := &frame{columns: columns, slots: slotsOf(columns), cells: make([]cell, len(columns)), target: ranges[last]}
+	f := &frame{
+		columns: columns,
+		slots:   slotsOf(columns),
+		cells:   make([]cell, len(columns)),
+		target:  ranges[last],
+	}
 	for j, c := range columns {
 		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Fill()}
 		if c.Ranged {
@@ -98,15 +103,30 @@ func (f *frame) fit(point []float64) *method.Fit {
 		Lower: f.target.Lower, Upper: f.target.Upper,
 	}
 	for j, c := range f.columns[:last] {
-		in := regression.Column{Name: c.Name, Type: regression.Category, Categories: c.Categories, Other: c.Other, TextRule: c.TextRule}
+		in := regression.Column{
+			Name:       c.Name,
+			Type:       regression.Category,
+			Categories: c.Categories,
+			Other:      c.Other,
+			TextRule:   c.TextRule,
+		}
 		if c.Kind == dataset.Numeric {
-			in = regression.Column{Name: c.Name, Lower: f.cells[j].lower, Upper: f.cells[j].upper, Missing: f.cells[j].missing}
+			in = regression.Column{
+				Name:    c.Name,
+				Lower:   f.cells[j].lower,
+				Upper:   f.cells[j].upper,
+				Missing: f.cells[j].missing,
+			}
 		}
 		m.Columns[j] = in
 	}
 	m.Intercept = point[len(f.slots)]
 	for i, slot := range f.slots {
-		term := regression.Term{Column: slot.Column, Coefficient: point[i], Missing: slot.Category == scaling.MissingSlot}
+		term := regression.Term{
+			Column:      slot.Column,
+			Coefficient: point[i],
+			Missing:     slot.Category == scaling.MissingSlot,
+		}
 		if c := f.columns[slot.Column]; slot.Category >= 0 {
 			if term.Other = slot.Category == len(c.Categories); !term.Other {
 				term.Category = c.Categories[slot.Category]

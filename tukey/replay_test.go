@@ -31,7 +31,8 @@ func replayed(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []sc
 	for _, rel := range relations() {
 		p := priced(t, facts, rel)
 		run := func(records []record, r *mechanism.Recorder) any {
-			fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(facts, mixedTable(t, records).All(), len(base), ranges))
+			fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
+				dataOf(facts, mixedTable(t, records).All(), len(base), ranges))
 			switch {
 			case errors.Is(err, ErrAbstained):
 				return nil
@@ -47,7 +48,8 @@ func replayed(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []sc
 			for _, at := range []int{0, len(base) / 2, len(base) - 1} {
 				replaced := slices.Clone(base)
 				replaced[at], replaced[at].id = extra, base[at].id
-				for _, records := range [][]record{slices.Insert(slices.Clone(base), at, extra), slices.Delete(slices.Clone(base), at, at+1), replaced} {
+				for _, records := range [][]record{slices.Insert(slices.Clone(base), at, extra),
+					slices.Delete(slices.Clone(base), at, at+1), replaced} {
 					second := first.Replay()
 					if got := run(records, second); !reflect.DeepEqual(got, want) {
 						t.Errorf("%v: another outcome on a neighbouring table", rel)

@@ -113,24 +113,32 @@ func (t Tukey) bucketCounts(f method.Facts) (bucketCounts, error) {
 	}
 	c := depthCheck{parameterCount(f.Columns), f.Epsilon, f.Delta, split}
 	if t.Buckets != 0 && (t.Buckets < leastBuckets || t.Buckets > mostBuckets) {
-		return bucketCounts{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets, mostBuckets)
+		return bucketCounts{},
+			fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets,
+				mostBuckets)
 	}
 	least, ok := c.minimumBuckets()
 	switch {
 	case !ok:
-		return bucketCounts{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
-			ErrInfeasible, mostBuckets, c.d, f.Epsilon, f.Delta)
+		return bucketCounts{},
+			fmt.Errorf(
+				"%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
+				ErrInfeasible, mostBuckets, c.d, f.Epsilon, f.Delta)
 	case t.Buckets == 0:
 		return bucketCounts{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
 	case t.Buckets < least && !c.passesCheck(t.Buckets):
-		return bucketCounts{}, fmt.Errorf("%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
-			ErrBuckets, t.Buckets, f.Epsilon, f.Delta, c.d, least)
+		return bucketCounts{},
+			fmt.Errorf(
+				"%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
+				ErrBuckets, t.Buckets, f.Epsilon, f.Delta, c.d, least)
 	}
 	return bucketCounts{c.d, t.Buckets, t.Buckets}, nil
 }
 
 // requiredRecords returns the number of records that gives the minimum number of buckets.
-func (z bucketCounts) requiredRecords() int { return rowsPerParameter * z.d * z.least }
+func (z bucketCounts) requiredRecords() int {
+	return rowsPerParameter * z.d * z.least
+}
 
 // bucketCount returns the number of buckets for at least atLeast records, or false if there are too few records.
 func (z bucketCounts) bucketCount(atLeast int) (int, bool) {

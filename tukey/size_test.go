@@ -33,7 +33,8 @@ func TestLeastValues(t *testing.T) {
 		for d, want := range c.want {
 			got, ok := usual(d, c.epsilon, c.delta).minimumBuckets()
 			if !ok || got > want+4 || got < want-4 {
-				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got, want)
+				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got,
+					want)
 			}
 		}
 	}
@@ -41,7 +42,9 @@ func TestLeastValues(t *testing.T) {
 
 // TestLeastIsLeast compares the search with a scan of every number of buckets.
 func TestLeastIsLeast(t *testing.T) {
-	for _, c := range []depthCheck{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5), usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01), usual(2, 30, .3), usual(50, 1, 1e-9),
+	for _, c := range []depthCheck{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5),
+		usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01),
+		usual(2, 30, .3), usual(50, 1, 1e-9),
 		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}}} {
 		got, ok := c.minimumBuckets()
 		if !ok {
@@ -64,7 +67,11 @@ func TestLeastIsLeast(t *testing.T) {
 func TestLeastPasses(t *testing.T) {
 	c := usual(3, 2, 1e-4)
 	least, _ := c.minimumBuckets()
-	priced, err := budget.Calibrate(budget.Seq("fit", budget.FixedLeaf(tukeyLeaf, budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}), budget.LaplaceLeaf("rest", 1, 1)),
+	priced, err := budget.Calibrate(
+		budget.Seq("fit",
+			budget.FixedLeaf(tukeyLeaf,
+				budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}),
+			budget.LaplaceLeaf("rest", 1, 1)),
 		budget.Target{Epsilon: 1.1 * c.epsilon, Delta: 1.1 * c.delta})
 	if err != nil {
 		t.Fatal(err)
@@ -118,16 +125,27 @@ func TestPlanRefuses(t *testing.T) {
 		err     error
 		is      any
 	}{
-		{"too few buckets", 11, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"negative buckets", -1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"buckets that do not pass", 100, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"too many buckets", mostBuckets + 1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6}, ErrInfeasible, nil},
-		{"tiny epsilon and delta", 0, method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
-		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible, nil},
-		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible, nil},
-		{"epsilon is no number", 0, method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
-		{"too wide", 0, method.Facts{Columns: numbers(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6}, linear.ErrTooWide, nil},
+		{"too few buckets", 11, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets, nil},
+		{"negative buckets", -1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6},
+			ErrBuckets, nil},
+		{"buckets that do not pass", 100,
+			method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"too many buckets", mostBuckets + 1,
+			method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6},
+			ErrInfeasible, nil},
+		{"tiny epsilon and delta", 0,
+			method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
+		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible,
+			nil},
+		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible,
+			nil},
+		{"epsilon is no number", 0,
+			method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
+		{"too wide", 0,
+			method.Facts{Columns: numbers(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6},
+			linear.ErrTooWide, nil},
 	} {
 		trainer := Tukey{Buckets: c.buckets}
 		_, err := trainer.Plan(c.facts)
@@ -139,7 +157,12 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 	node, err := Tukey{}.Plan(method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6})
-	if want := (budget.Law{Kind: budget.Approximate, Epsilon: 1, Delta: 1e-6, Draws: 1}); err != nil || *node.Leaf.Fixed != want {
+	if want := (budget.Law{
+		Kind:    budget.Approximate,
+		Epsilon: 1,
+		Delta:   1e-6,
+		Draws:   1,
+	}); err != nil || *node.Leaf.Fixed != want {
 		t.Errorf("the leaf is %+v, %v", node.Leaf, err)
 	}
 }
@@ -148,13 +171,23 @@ func TestPlanRefuses(t *testing.T) {
 // for each bucket, fewer otherwise, and that there are no buckets below the least number.
 func TestBucketsFollowRecords(t *testing.T) {
 	z := bucketCounts{d: 5, least: 100, most: 125}
-	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124}, {1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
+	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124},
+		{1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
 		if m, ok := z.bucketCount(c.atLeast); m != c.want || ok != (c.want > 0) {
 			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
 		}
 	}
-	category := dataset.Column{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
-	facts := method.Facts{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
+	category := dataset.Column{
+		Name:       "k",
+		Kind:       dataset.Category,
+		Categories: []string{"a", "b"},
+		Other:      true,
+	}
+	facts := method.Facts{
+		Columns: append([]dataset.Column{category}, numbers(2)...),
+		Epsilon: 1,
+		Delta:   1e-6,
+	}
 	least, _ := usual(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
 	if got := (Tukey{}).Records(facts); got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
@@ -175,7 +208,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%v: %d records, want %d", v, got, usual)
 		}
 	}
-	for _, v := range []method.Values{{checkKey: .7}, {stepKey: .15}, {checkKey: .7, stepKey: .15}} {
+	for _, v := range []method.Values{{checkKey: .7}, {stepKey: .15},
+		{checkKey: .7, stepKey: .15}} {
 		x := made(v)
 		split, err := x.depthSplit()
 		if err != nil || math.Abs(split.Check-.7) > 1e-15 || math.Abs(split.Step-.15) > 1e-15 {
@@ -193,7 +227,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%v: %q %q (%q)", v, key, message, hint)
 		}
 	}
-	for _, x := range []Tukey{{CheckShare: .5, StepShare: .3}, {CheckShare: 1}, {StepShare: .5}, {CheckShare: -.1}, {CheckShare: math.NaN()}} {
+	for _, x := range []Tukey{{CheckShare: .5, StepShare: .3}, {CheckShare: 1}, {StepShare: .5},
+		{CheckShare: -.1}, {CheckShare: math.NaN()}} {
 		if _, err := x.Plan(facts); !errors.Is(err, mechanism.ErrSplit) {
 			t.Errorf("%+v: %v", x, err)
 		}

@@ -36,7 +36,8 @@ func TestModelsOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := stream.Open(t.Context(), stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
+	e, _, err := stream.Open(t.Context(),
+		stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,20 +57,30 @@ func (t Tukey) depthSplit() (mechanism.DepthSplit, error) {
 }
 
 // Name returns "tukey".
-func (Tukey) Name() string { return "tukey" }
+func (Tukey) Name() string {
+	return "tukey"
+}
 
 // Gathers returns true: a model is fitted to the records of every bucket.
-func (Tukey) Gathers() bool { return true }
+func (Tukey) Gathers() bool {
+	return true
+}
 
 // InBuckets returns true: the records of one bucket are needed at a time.
-func (Tukey) InBuckets() bool { return true }
+func (Tukey) InBuckets() bool {
+	return true
+}
 
 // NeedsCount returns true: the number of buckets depends on the number of records.
-func (Tukey) NeedsCount() bool { return true }
+func (Tukey) NeedsCount() bool {
+	return true
+}
 
 // parameterCount returns the number of parameters of a model: the numeric features,
 // the levels of the others and the intercept.
-func parameterCount(columns []dataset.Column) int { return len(slotsOf(columns)) + 1 }
+func parameterCount(columns []dataset.Column) int {
+	return len(slotsOf(columns)) + 1
+}
 
 // Plan returns the leaf of the release, whose distribution is fixed before calibration. The errors are
 // [ErrBuckets], [mechanism.ErrSplit], [ErrInfeasible], [linear.ErrTooWide] for more than [linear.MaxSlots]

@@ -18,7 +18,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func relations() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+func relations() []budget.Relation {
+	return []budget.Relation{budget.AddRemove, budget.Substitute}
+}
 
 // session opens a session for a trainer's leaf alone.
 func session(t testing.TB, facts method.Facts, rel budget.Relation) *mechanism.Session {
@@ -46,16 +48,24 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 
 // dataOf returns the records of a view, with a public lower bound on their number.
 func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: facts, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
+	return method.Data{
+		Facts:   facts,
+		Records: memory.NewRecords(v),
+		AtLeast: atLeast,
+		Ranges:  ranges,
+	}
 }
 
 // mixed declares two numbers, a category and a target.
 func mixed() ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
-			{Name: "a"}, {Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
-			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y"},
+			{Name: "a"},
+			{Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
+			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+			{Name: "y"},
 		}, []scaling.Range{
-			{Lower: 998, Upper: 1002}, {Lower: 0, Upper: 2, Declared: true}, {}, {Lower: -10, Upper: 30},
+			{Lower: 998, Upper: 1002}, {Lower: 0, Upper: 2, Declared: true}, {},
+			{Lower: -10, Upper: 30},
 		}
 }
 
@@ -88,7 +98,12 @@ func mixedRecords(n int, noise float64) []record {
 	rng := rand.New(rand.NewPCG(3, 9))
 	out := make([]record, n)
 	for i := range out {
-		r := record{id: uint64(i), a: 998 + 4*rng.Float64(), b: 2 * rng.Float64(), k: int32(rng.IntN(3))}
+		r := record{
+			id: uint64(i),
+			a:  998 + 4*rng.Float64(),
+			b:  2 * rng.Float64(),
+			k:  int32(rng.IntN(3)),
+		}
 		r.y = 5 + 3*(r.a-1000) - 2*r.b + noise*rng.NormFloat64()
 		if r.k == 0 {
 			r.y += 4
@@ -106,7 +121,8 @@ func TestRecoversModel(t *testing.T) {
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(20000, .5))
 	for _, rel := range relations() {
-		fit, err := trainer.Fit(context.Background(), session(t, facts, rel), dataOf(facts, tab.All(), tab.Len(), ranges))
+		fit, err := trainer.Fit(context.Background(), session(t, facts, rel),
+			dataOf(facts, tab.All(), tab.Len(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +130,8 @@ func TestRecoversModel(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" || fit.Model != regression.Model(m) {
+		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" ||
+			fit.Model != regression.Model(m) {
 			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
 		}
 		if c := m.Columns[1]; c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
@@ -128,9 +145,11 @@ func TestRecoversModel(t *testing.T) {
 				t.Errorf("coefficient %d is %v, want %v", i, got, want)
 			}
 		}
-		rows := regression.Rows{N: 3, Numeric: map[string][]float64{"a": {1001, 999, math.NaN()}, "b": {1, 99, math.NaN()}}, Codes: map[string]regression.Codes{
-			"k": {Values: []int32{0, 2, 1}, Categories: []string{"x", "y"}},
-		}}
+		rows := regression.Rows{N: 3,
+			Numeric: map[string][]float64{"a": {1001, 999, math.NaN()}, "b": {1, 99, math.NaN()}},
+			Codes: map[string]regression.Codes{
+				"k": {Values: []int32{0, 2, 1}, Categories: []string{"x", "y"}},
+			}}
 		got, err := m.Predict(nil, rows)
 		if err != nil {
 			t.Fatal(err)
@@ -154,14 +173,16 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		m = 16
 	)
 	models := func(records []record) [][]float64 {
-		out, err := f.fitBuckets(context.Background(), s, memory.NewRecords(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(context.Background(), s,
+			memory.NewRecords(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
 	odd := []record{
-		{id: 999, a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 7}, {id: 999, a: math.Inf(1), b: -5, y: 1e308},
+		{id: 999, a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 7},
+		{id: 999, a: math.Inf(1), b: -5, y: 1e308},
 		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2}, {id: 999, a: 1000, b: 1, y: 5, k: 1},
 	}
 	base := mixedRecords(n, 1)
@@ -204,7 +225,11 @@ func TestBucketModel(t *testing.T) {
 	records[5].a = math.NaN() // the anchor
 	got := newBucketFit(f).fitBucket(mixedTable(t, records).All())
 
-	design := regression.Design{Target: "y", Names: []string{"a", "b", "x", "y1", "other"}, X: make([][]float64, 5)}
+	design := regression.Design{
+		Target: "y",
+		Names:  []string{"a", "b", "x", "y1", "other"},
+		X:      make([][]float64, 5),
+	}
 	for _, r := range records {
 		if r.a != r.a {
 			r.a = 1000
@@ -264,13 +289,17 @@ func TestTotal(t *testing.T) {
 		wild[i].y = []float64{1e308, -1e308, math.NaN()}[i%3]
 	}
 	for name, records := range map[string][]record{
-		"no rows": nil, "one row": mixedRecords(1, 1), "fewer rows than buckets": mixedRecords(20, 1),
-		"all equal": constant(3000, record{a: 1000, b: 1, y: 4}), "all missing": constant(500, record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9}),
+		"no rows": nil, "one row": mixedRecords(1, 1),
+		"fewer rows than buckets": mixedRecords(20, 1),
+		"all equal":               constant(3000, record{a: 1000, b: 1, y: 4}),
+		"all missing": constant(500,
+			record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9}),
 		"not finite": wild,
 	} {
 		answered := 0
 		for range 5 {
-			fit, err := trainer.Fit(context.Background(), session(t, facts, budget.AddRemove), dataOf(facts, mixedTable(t, records).All(), trainer.Records(facts), ranges))
+			fit, err := trainer.Fit(context.Background(), session(t, facts, budget.AddRemove),
+				dataOf(facts, mixedTable(t, records).All(), trainer.Records(facts), ranges))
 			switch {
 			case err == nil:
 				answered++
@@ -297,11 +326,20 @@ func TestConstantTarget(t *testing.T) {
 		records[i].y = 7
 	}
 	tab := mixedTable(t, records)
-	fit, err := trainer.Fit(context.Background(), session(t, facts, budget.Substitute), dataOf(facts, tab.All(), tab.Len(), ranges))
+	fit, err := trainer.Fit(context.Background(), session(t, facts, budget.Substitute),
+		dataOf(facts, tab.All(), tab.Len(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fit.Model.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"a": {1001}, "b": {2}}, Codes: map[string]regression.Codes{"k": {Values: []int32{0}, Categories: []string{"x", "y"}}}})
+	got, err := fit.Model.Predict(nil,
+		regression.Rows{
+			N:       1,
+			Numeric: map[string][]float64{"a": {1001}, "b": {2}},
+			Codes: map[string]regression.Codes{"k": {
+				Values:     []int32{0},
+				Categories: []string{"x", "y"},
+			}},
+		})
 	if err != nil || math.Abs(got[0]-7) > 5*jitterWidth*20 {
 		t.Errorf("prediction %v, %v; want 7", got, err)
 	}
@@ -339,7 +377,8 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.fitBuckets(context.Background(), s, memory.NewRecords(tab.All()), z.most)
+			models, err := f.fitBuckets(context.Background(), s, memory.NewRecords(tab.All()),
+				z.most)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -347,7 +386,8 @@ func TestRareCategoryPasses(t *testing.T) {
 			for i, m := range models {
 				points.Set(i, m)
 			}
-			if _, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, points.Bound(), mechanism.UsualSplit()); err != nil {
+			if _, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, points.Bound(),
+				mechanism.UsualSplit()); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				passed++
@@ -366,13 +406,16 @@ func TestAbstainsBelowRecords(t *testing.T) {
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(50, 1))
 	s := session(t, facts, budget.AddRemove)
-	if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
+	if _, err := trainer.Fit(context.Background(), s,
+		dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
 		t.Errorf("got %v, want ErrAbstained", err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("the leaf was spent")
 	}
-	if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), trainer.Records(facts), ranges)); err != nil && !errors.Is(err, ErrAbstained) {
+	if _, err := trainer.Fit(context.Background(), s,
+		dataOf(facts, tab.All(), trainer.Records(facts), ranges)); err != nil &&
+		!errors.Is(err, ErrAbstained) {
 		t.Error(err)
 	}
 	if s.Events()[0].Released != 1 {
@@ -384,7 +427,8 @@ func TestAbstainsBelowRecords(t *testing.T) {
 func TestWithoutRanges(t *testing.T) {
 	columns, _ := mixed()
 	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
-	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 || f.cells[1].missing != 1 || f.jitter[2] != jitterWidth/2 {
+	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 ||
+		f.cells[1].missing != 1 || f.jitter[2] != jitterWidth/2 {
 		t.Errorf("frame %+v", f)
 	}
 }
@@ -396,7 +440,8 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := mixedTable(t, mixedRecords(50, 1))
-	if _, err := trainer.Fit(ctx, session(t, facts, budget.AddRemove), dataOf(facts, tab.All(), 1<<30, ranges)); !errors.Is(err, context.Canceled) {
+	if _, err := trainer.Fit(ctx, session(t, facts, budget.AddRemove),
+		dataOf(facts, tab.All(), 1<<30, ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,13 +27,19 @@ var _ base.Classifier = (*Classifier)(nil)
 
 // New returns a classifier that predicts with a trained model. Its Fit returns an error. The model may be nil
 // if Load is called later.
-func New(model regression.Model) *Classifier { return &Classifier{model: model} }
+func New(model regression.Model) *Classifier {
+	return &Classifier{model: model}
+}
 
 // NewTrainable returns a classifier whose Fit calls fit.
-func NewTrainable(fit FitFunc) *Classifier { return &Classifier{fit: fit} }
+func NewTrainable(fit FitFunc) *Classifier {
+	return &Classifier{fit: fit}
+}
 
 // Model returns the model; nil before the first Fit or Load.
-func (c *Classifier) Model() regression.Model { return c.model }
+func (c *Classifier) Model() regression.Model {
+	return c.model
+}
 
 // Fit trains on the grid with the function given to [NewTrainable]. Without one
 // it returns [ErrNoFit]. A model is kept only when there is no error.
@@ -134,7 +140,8 @@ func (c *Classifier) String() string {
 		return "dptrain classifier without a model"
 	}
 	output := c.model.Output()
-	return fmt.Sprintf("dptrain %s model of %q from %d columns", c.model.Kind(), output.Target, len(c.model.Inputs()))
+	return fmt.Sprintf("dptrain %s model of %q from %d columns", c.model.Kind(), output.Target,
+		len(c.model.Inputs()))
 }
 
 // Save writes the model to a model file, as read by `dptrain predict`. The file is written atomically. Errors:

@@ -8,7 +8,9 @@ import (
 // and predicted hold the index of a class for every row, and an index outside
 // the classes counts as [OutsideClass]. It is exact and therefore for public
 // data. Its error is [ErrRowCount].
-func ConfusionOfCodes(classes []string, truth, predicted []int32) (evaluation.ConfusionMatrix, error) {
+func ConfusionOfCodes(
+	classes []string, truth, predicted []int32,
+) (evaluation.ConfusionMatrix, error) {
 	if len(truth) != len(predicted) {
 		return nil, ErrRowCount
 	}
@@ -34,7 +36,9 @@ func listed(k int32) int32 {
 
 // Accuracy is the share of the rows on the diagonal: golearn's GetAccuracy, and
 // NaN without rows.
-func Accuracy(matrix evaluation.ConfusionMatrix) float64 { return evaluation.GetAccuracy(matrix) }
+func Accuracy(matrix evaluation.ConfusionMatrix) float64 {
+	return evaluation.GetAccuracy(matrix)
+}
 
 // BalancedAccuracy is the mean recall (golearn's GetRecall) of the classes that have rows; NaN without rows.
 func BalancedAccuracy(matrix evaluation.ConfusionMatrix) float64 {

@@ -9,8 +9,9 @@ import (
 var (
 	ErrAttributeAbsent = errors.New("the grid has no attribute of this name")
 	ErrAttributeTwice  = errors.New("the grid has several attributes of this name")
-	ErrAttributeType   = errors.New("the attribute's type does not fit: numbers come from float or binary " +
-		"attributes, categories from categorical or binary ones")
+	ErrAttributeType   = errors.New(
+		"the attribute's type does not fit: numbers come from float or binary " +
+			"attributes, categories from categorical or binary ones")
 )
 
 // AttributeError reports an attribute that cannot be used for the requested purpose.
@@ -19,10 +20,14 @@ type AttributeError struct {
 	Err       error
 }
 
-func (e *AttributeError) Error() string { return fmt.Sprintf("attribute %q: %v", e.Attribute, e.Err) }
+func (e *AttributeError) Error() string {
+	return fmt.Sprintf("attribute %q: %v", e.Attribute, e.Err)
+}
 
 // Unwrap returns the reason.
-func (e *AttributeError) Unwrap() error { return e.Err }
+func (e *AttributeError) Unwrap() error {
+	return e.Err
+}
 
 // Errors about classes, models and grids as a whole. They never repeat a cell
 // or a count of rows.
@@ -32,9 +37,11 @@ var (
 	// type.
 	ErrClassMismatch = errors.New("the grid's class attribute is not the model's target: " +
 		"it has another name, or another type (float for regression, categorical or binary for classification)")
-	ErrNoModel = errors.New("the classifier has no model: make it from a trained model, or call Fit or Load first")
-	ErrNoFit   = errors.New("the classifier cannot fit: a private fit needs a declared schema and a budget, " +
-		"and runs through package pipeline; or pass a fit function to NewTrainable")
+	ErrNoModel = errors.New(
+		"the classifier has no model: make it from a trained model, or call Fit or Load first")
+	ErrNoFit = errors.New(
+		"the classifier cannot fit: a private fit needs a declared schema and a budget, " +
+			"and runs through package pipeline; or pass a fit function to NewTrainable")
 	ErrRowCount   = errors.New("the reference and the predictions differ in their number of rows")
 	ErrPrediction = errors.New("the model predicts a class outside its own list")
 	ErrSavedModel = errors.New("the saved classifier is not a dptrain model of a version read here")

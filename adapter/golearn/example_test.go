@@ -94,7 +94,8 @@ func ExampleTable() {
 }
 
 func ExampleBalancedAccuracy() {
-	matrix, err := golearn.ConfusionOfCodes([]string{"no", "yes"}, []int32{0, 0, 0, 1}, []int32{0, 0, 0, 0})
+	matrix, err := golearn.ConfusionOfCodes([]string{"no", "yes"}, []int32{0, 0, 0, 1},
+		[]int32{0, 0, 0, 0})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func ExampleConfusion() {
 		}
 		return g
 	}
-	matrix, err := golearn.Confusion(labels("low", "low", "high", "high"), labels("low", "low", "low", "low"))
+	matrix, err := golearn.Confusion(labels("low", "low", "high", "high"),
+		labels("low", "low", "low", "low"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,8 @@ func categorical(name string, values ...string) *base.CategoricalAttribute {
 
 func houses() *base.DenseInstances {
 	return grid(
-		[]base.Attribute{base.NewFloatAttribute("rooms"), categorical("ocean", "near bay", "inland", "island"),
+		[]base.Attribute{base.NewFloatAttribute("rooms"),
+			categorical("ocean", "near bay", "inland", "island"),
 			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")},
 		[]any{3.0, "inland", true, 110.0},
 		[]any{math.NaN(), "near bay", false, 235.0},
@@ -80,7 +81,12 @@ func housesModel() *regression.Linear {
 		Target: "price",
 		Columns: []regression.Column{
 			{Name: "garden", Upper: 1},
-			{Name: "ocean", Type: regression.Category, Categories: []string{"inland", "near bay"}, Other: true},
+			{
+				Name:       "ocean",
+				Type:       regression.Category,
+				Categories: []string{"inland", "near bay"},
+				Other:      true,
+			},
 			{Name: "rooms", Lower: 1, Upper: 10, Missing: 4},
 		},
 		Terms: []regression.Term{
@@ -121,8 +127,10 @@ func TestPredictRegression(t *testing.T) {
 				t.Errorf("true row %d: %v, want %v", i, truth[i], want)
 			}
 		}
-		if attributes, rows := out.Size(); attributes != 1 || rows != 4 || out.AllClassAttributes()[0].GetName() != "price" {
-			t.Errorf("%d attributes, %d rows, classes %v", attributes, rows, out.AllClassAttributes())
+		if attributes, rows := out.Size(); attributes != 1 || rows != 4 ||
+			out.AllClassAttributes()[0].GetName() != "price" {
+			t.Errorf("%d attributes, %d rows, classes %v", attributes, rows,
+				out.AllClassAttributes())
 		}
 	}
 }
@@ -139,7 +147,9 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 	if got, err := golearn.Target(out); err != nil || !slices.Equal(got, housesPredictions) {
 		t.Error(got, err)
 	}
-	empty := grid([]base.Attribute{base.NewFloatAttribute("rooms"), categorical("ocean"), base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")})
+	empty := grid(
+		[]base.Attribute{base.NewFloatAttribute("rooms"), categorical("ocean"),
+			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")})
 	out, err = golearn.New(housesModel()).Predict(empty)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +161,8 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	price := base.NewFloatAttribute("price")
-	rooms, ocean, garden := base.NewFloatAttribute("rooms"), categorical("ocean"), base.NewBinaryAttribute("garden")
+	rooms, ocean, garden := base.NewFloatAttribute("rooms"), categorical("ocean"),
+		base.NewBinaryAttribute("garden")
 	several := houses()
 	if err := several.AddClassAttribute(rooms); err != nil {
 		t.Fatal(err)
@@ -161,20 +172,30 @@ func TestRefusals(t *testing.T) {
 		want      error
 		attribute string
 	}{
-		"absent column":      {grid([]base.Attribute{rooms, garden, price}), golearn.ErrAttributeAbsent, "ocean"},
-		"number as category": {grid([]base.Attribute{rooms, base.NewFloatAttribute("ocean"), garden, price}), golearn.ErrAttributeType, "ocean"},
-		"category as number": {grid([]base.Attribute{categorical("rooms"), ocean, garden, price}), golearn.ErrAttributeType, "rooms"},
-		"name twice":         {grid([]base.Attribute{rooms, ocean, garden, base.NewBinaryAttribute("rooms"), price}), golearn.ErrAttributeTwice, "rooms"},
-		"other class":        {grid([]base.Attribute{rooms, ocean, garden, base.NewFloatAttribute("rent")}), golearn.ErrClassMismatch, ""},
-		"class type":         {grid([]base.Attribute{rooms, ocean, garden, categorical("price")}), golearn.ErrClassMismatch, ""},
-		"several classes":    {several, golearn.ErrClass, ""},
+		"absent column": {grid([]base.Attribute{rooms, garden, price}),
+			golearn.ErrAttributeAbsent, "ocean"},
+		"number as category": {grid(
+			[]base.Attribute{rooms, base.NewFloatAttribute("ocean"), garden, price}),
+			golearn.ErrAttributeType, "ocean"},
+		"category as number": {grid([]base.Attribute{categorical("rooms"), ocean, garden, price}),
+			golearn.ErrAttributeType, "rooms"},
+		"name twice": {grid(
+			[]base.Attribute{rooms, ocean, garden, base.NewBinaryAttribute("rooms"), price}),
+			golearn.ErrAttributeTwice, "rooms"},
+		"other class": {grid(
+			[]base.Attribute{rooms, ocean, garden, base.NewFloatAttribute("rent")}),
+			golearn.ErrClassMismatch, ""},
+		"class type": {grid([]base.Attribute{rooms, ocean, garden, categorical("price")}),
+			golearn.ErrClassMismatch, ""},
+		"several classes": {several, golearn.ErrClass, ""},
 	} {
 		_, err := golearn.New(housesModel()).Predict(c.grid)
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 		var problem *golearn.AttributeError
-		if errors.As(err, &problem) != (c.attribute != "") || problem != nil && problem.Attribute != c.attribute {
+		if errors.As(err, &problem) != (c.attribute != "") ||
+			problem != nil && problem.Attribute != c.attribute {
 			t.Errorf("%s: %v names the wrong attribute", name, err)
 		}
 	}
@@ -206,8 +227,11 @@ func TestFit(t *testing.T) {
 		}
 		return nonprivate.OLS(context.Background(), d)
 	})
-	g := grid([]base.Attribute{base.NewFloatAttribute("x"), base.NewBinaryAttribute("z"), base.NewFloatAttribute("y")},
-		[]any{1.0, true, 13.0}, []any{2.0, false, 5.0}, []any{3.0, false, 7.0}, []any{4.0, true, 19.0})
+	g := grid(
+		[]base.Attribute{base.NewFloatAttribute("x"), base.NewBinaryAttribute("z"),
+			base.NewFloatAttribute("y")},
+		[]any{1.0, true, 13.0}, []any{2.0, false, 5.0}, []any{3.0, false, 7.0},
+		[]any{4.0, true, 19.0})
 	if err := c.Fit(g); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +249,9 @@ func TestFit(t *testing.T) {
 	if err := c.Fit(g); !errors.Is(err, failure) || c.Model() != model {
 		t.Errorf("after a failure: %v, %v", err, c.Model())
 	}
-	if err := golearn.NewTrainable(func(base.FixedDataGrid) (regression.Model, error) { return nil, nil }).Fit(g); !errors.Is(err, golearn.ErrNoModel) {
+	if err := golearn.NewTrainable(func(base.FixedDataGrid) (regression.Model, error) {
+		return nil, nil
+	}).Fit(g); !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("a fit of nothing: %v", err)
 	}
 }
@@ -336,7 +362,10 @@ func TestEnsembleParts(t *testing.T) {
 	}
 	other := saved.GetMetadata()
 	other.ClassifierName = "KNN"
-	for prefix, metadata := range map[string]base.ClassifierMetadataV1{"mine": saved.GetMetadata(), "other": other} {
+	for prefix, metadata := range map[string]base.ClassifierMetadataV1{
+		"mine":  saved.GetMetadata(),
+		"other": other,
+	} {
 		if err := w.WriteMetadataAtPrefix(prefix, metadata); err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +382,8 @@ func TestEnsembleParts(t *testing.T) {
 	}
 	defer r.Close()
 	loaded := golearn.New(nil)
-	if err := loaded.LoadWithPrefix(r, "other"); !errors.Is(err, golearn.ErrSavedModel) || loaded.Model() != nil {
+	if err := loaded.LoadWithPrefix(r, "other"); !errors.Is(err, golearn.ErrSavedModel) ||
+		loaded.Model() != nil {
 		t.Errorf("another classifier's part: %v", err)
 	}
 	if err := loaded.LoadWithPrefix(r, "mine"); err != nil {
@@ -365,17 +395,29 @@ func TestEnsembleParts(t *testing.T) {
 // threshold is a classification model: the class is 0, 1 or 2 by its column.
 type threshold struct{ classes []string }
 
-func (threshold) Kind() string { return "threshold" }
-
-func (threshold) Validate() error { return nil }
-
-func (m threshold) Output() regression.Output {
-	return regression.Output{Task: regression.TaskClassification, Target: "size", Classes: m.classes}
+func (threshold) Kind() string {
+	return "threshold"
 }
 
-func (threshold) Sums() []*regression.Additive { return nil }
+func (threshold) Validate() error {
+	return nil
+}
 
-func (threshold) Inputs() []regression.Column { return []regression.Column{{Name: "x"}} }
+func (m threshold) Output() regression.Output {
+	return regression.Output{
+		Task:    regression.TaskClassification,
+		Target:  "size",
+		Classes: m.classes,
+	}
+}
+
+func (threshold) Sums() []*regression.Additive {
+	return nil
+}
+
+func (threshold) Inputs() []regression.Column {
+	return []regression.Column{{Name: "x"}}
+}
 
 func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {
 	out := make([]float64, rows.N)
@@ -386,8 +428,11 @@ func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {
 }
 
 func TestClassification(t *testing.T) {
-	g := grid([]base.Attribute{base.NewFloatAttribute("x"), categorical("size", "large", "small", "huge")},
-		[]any{0.5, "small"}, []any{0.1, "small"}, []any{2.5, "large"}, []any{0.2, "large"}, []any{-1.0, "huge"})
+	g := grid(
+		[]base.Attribute{base.NewFloatAttribute("x"),
+			categorical("size", "large", "small", "huge")},
+		[]any{0.5, "small"}, []any{0.1, "small"}, []any{2.5, "large"}, []any{0.2, "large"},
+		[]any{-1.0, "huge"})
 	model := threshold{[]string{"small", "medium", "large"}}
 	pred, err := golearn.New(model).Predict(g)
 	if err != nil {
@@ -410,13 +455,15 @@ func TestClassification(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	macro := golearn.Macro(scores)
-	if macro.Support != 5 || math.Abs(macro.Precision-0.5) > 1e-12 || math.Abs(macro.Recall-0.5) > 1e-12 || math.Abs(macro.F1-4./9) > 1e-12 {
+	if macro.Support != 5 || math.Abs(macro.Precision-0.5) > 1e-12 ||
+		math.Abs(macro.Recall-0.5) > 1e-12 || math.Abs(macro.F1-4./9) > 1e-12 {
 		t.Errorf("%+v", macro)
 	}
 	if accuracy := evaluation.GetAccuracy(matrix); accuracy != 0.6 {
 		t.Errorf("accuracy %v", accuracy)
 	}
-	if _, err := golearn.New(threshold{[]string{"small"}}).Predict(g); !errors.Is(err, golearn.ErrPrediction) {
+	if _, err := golearn.New(threshold{[]string{"small"}}).Predict(g); !errors.Is(err,
+		golearn.ErrPrediction) {
 		t.Errorf("a class outside the list: %v", err)
 	}
 }
@@ -435,7 +482,8 @@ func TestConfusionCorners(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	empty := grid([]base.Attribute{class})
-	if matrix, err = golearn.Confusion(empty, empty); err != nil || len(golearn.Scores(matrix)) != 0 {
+	if matrix, err = golearn.Confusion(empty, empty); err != nil ||
+		len(golearn.Scores(matrix)) != 0 {
 		t.Errorf("no rows: %v %v", matrix, err)
 	}
 	if m := golearn.Macro(nil); !math.IsNaN(m.Precision) || m.Support != 0 {
@@ -448,18 +496,21 @@ func TestConfusionCorners(t *testing.T) {
 		t.Errorf("a float class: %v", err)
 	}
 	binary := grid([]base.Attribute{base.NewBinaryAttribute("c")}, []any{true}, []any{false})
-	if matrix, err = golearn.Confusion(binary, binary); err != nil || fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
+	if matrix, err = golearn.Confusion(binary, binary); err != nil ||
+		fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
 		t.Errorf("binary classes: %v %v", matrix, err)
 	}
 }
 
 // TestConfusionOfCodes checks that codes are counted under their names, and invalid codes as outside the list.
 func TestConfusionOfCodes(t *testing.T) {
-	matrix, err := golearn.ConfusionOfCodes([]string{"a", "b"}, []int32{0, 0, 1, 7, -1}, []int32{0, 1, 1, 1, 0})
+	matrix, err := golearn.ConfusionOfCodes([]string{"a", "b"}, []int32{0, 0, 1, 7, -1},
+		[]int32{0, 1, 1, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if matrix["a"]["a"] != 1 || matrix["a"]["b"] != 1 || matrix["b"]["b"] != 1 || matrix[golearn.OutsideClass]["b"] != 1 || matrix[golearn.OutsideClass]["a"] != 1 {
+	if matrix["a"]["a"] != 1 || matrix["a"]["b"] != 1 || matrix["b"]["b"] != 1 ||
+		matrix[golearn.OutsideClass]["b"] != 1 || matrix[golearn.OutsideClass]["a"] != 1 {
 		t.Errorf("%v", matrix)
 	}
 	if got := golearn.Accuracy(matrix); got != .4 {
@@ -471,7 +522,8 @@ func TestConfusionOfCodes(t *testing.T) {
 	if got := golearn.BalancedAccuracy(nil); !math.IsNaN(got) {
 		t.Errorf("balanced accuracy of nothing %v", got)
 	}
-	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
+	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err,
+		golearn.ErrRowCount) {
 		t.Errorf("unequal lengths: %v", err)
 	}
 }

@@ -141,10 +141,17 @@ func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows,
 		return regression.Rows{}, err
 	}
 	_, n := grid.Size()
-	rows := regression.Rows{N: n, Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	rows := regression.Rows{
+		N:       n,
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	for i, c := range inputs {
 		if requests[i].category {
-			rows.Codes[c.Name] = regression.Codes{Values: list[i].codes, Categories: list[i].categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     list[i].codes,
+				Categories: list[i].categories,
+			}
 		} else {
 			rows.Numeric[c.Name] = list[i].floats
 		}

@@ -25,7 +25,8 @@ func TestAbstained(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") || !strings.Contains(got.stdout, "no model of y: tukey abstained\n") {
+	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") ||
+		!strings.Contains(got.stdout, "no model of y: tukey abstained\n") {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "out", "recipe.yaml")
@@ -36,23 +37,30 @@ func TestAbstained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Model.Kind != "" || r.Metrics.R2 != nil || r.Guarantee.Spent <= 0 || r.Guarantee.Mu != nil {
+	if r.Model.Kind != "" || r.Metrics.R2 != nil || r.Guarantee.Spent <= 0 ||
+		r.Guarantee.Mu != nil {
 		t.Errorf("%+v", r)
 	}
-	for _, args := range []string{"predict out/release/model.json line.csv", "report out --shape x"} {
-		if got, want := dptrain(t, strings.Fields(args)...), (result{exitData, "", "out/release/model.json: this run has no model: tukey abstained\n"}); got != want {
+	for _, args := range []string{"predict out/release/model.json line.csv",
+		"report out --shape x"} {
+		if got, want := dptrain(t, strings.Fields(args)...),
+			(result{exitData, "",
+				"out/release/model.json: this run has no model: tukey abstained\n"}); got != want {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	if quiet := dptrain(t, "fit", "recipe.yaml", "--force", "--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
+	if quiet := dptrain(t, "fit", "recipe.yaml", "--force",
+		"--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
 		t.Errorf("%+v", quiet)
 	}
 	write(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitOK || !strings.Contains(got.stdout, " · joint-gram\n") || !strings.Contains(got.stdout, "\nwarning[fallback]: ") {
+	if got.code != exitOK || !strings.Contains(got.stdout, " · joint-gram\n") ||
+		!strings.Contains(got.stdout, "\nwarning[fallback]: ") {
 		t.Errorf("with a fallback: %+v", got)
 	}
-	if plan := dptrain(t, "plan", "recipe.yaml"); plan.code != exitOK || !strings.Contains(plan.stdout, "Needs      about ") {
+	if plan := dptrain(t, "plan", "recipe.yaml"); plan.code != exitOK ||
+		!strings.Contains(plan.stdout, "Needs      about ") {
 		t.Errorf("%+v", plan)
 	}
 }

@@ -72,12 +72,16 @@ func auditCommand(a *app) *cobra.Command {
 	}
 	f, o := cmd.Flags(), &x.options
 	f.SortFlags = false
-	f.IntVar(&o.Runs, "runs", audit.DefaultRuns, "how often the whole run is carried out on each table of a pair: a `NUMBER`")
+	f.IntVar(&o.Runs, "runs", audit.DefaultRuns,
+		"how often the whole run is carried out on each table of a pair: a `NUMBER`")
 	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "how often each step is: a `NUMBER`")
-	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence, "how sure the bounds are, all together: a `NUMBER`")
+	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence,
+		"how sure the bounds are, all together: a `NUMBER`")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
-	f.BoolVar(&x.own, "own-table", false, "measure the whole run on the table of the recipe, for its owner alone")
-	f.IntVar(&o.Records, "records", audit.DefaultRecords, "with --own-table: how many records are taken out or replaced, a `NUMBER`")
+	f.BoolVar(&x.own, "own-table", false,
+		"measure the whole run on the table of the recipe, for its owner alone")
+	f.IntVar(&o.Records, "records", audit.DefaultRecords,
+		"with --own-table: how many records are taken out or replaced, a `NUMBER`")
 	x.recipe.add(cmd)
 	f.BoolVar(&x.force, "force", false, "with --own-table: replace a verdict that is there already")
 	return cmd
@@ -88,11 +92,13 @@ func (x *auditFlags) check() error {
 	changed, o := x.recipe.set.Changed, x.options
 	switch {
 	case x.own && (x.asJSON || changed("draws")):
-		return usagef("--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
+		return usagef(
+			"--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
 	case !x.own && (x.force || changed("records") || changed("out")):
 		return usagef("--records, --out and --force need --own-table")
 	case o.Check() != nil || o.Runs == 0 || o.Draws == 0 || o.Records == 0 || o.Confidence == 0:
-		return usagef("--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
+		return usagef(
+			"--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
 	}
 	return nil
 }
@@ -114,7 +120,9 @@ func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) e
 }
 
 // audited prices what a recipe asks for, and returns the name of its method and its audit.
-func (a *app) audited(ctx context.Context, j *job) (string, func(audit.Options) (audit.Verdict, error), error) {
+func (a *app) audited(
+	ctx context.Context, j *job,
+) (string, func(audit.Options) (audit.Verdict, error), error) {
 	if j.recipe.Task == recipe.TaskCausal {
 		priced := a.causalStudy(j)
 		if err := priced.prepare(ctx); err != nil {
@@ -124,13 +132,17 @@ func (a *app) audited(ctx context.Context, j *job) (string, func(audit.Options) 
 		if err != nil {
 			return "", nil, err
 		}
-		return priced.Method, func(o audit.Options) (audit.Verdict, error) { return audit.Study(ctx, s, o) }, nil
+		return priced.Method, func(o audit.Options) (audit.Verdict, error) {
+			return audit.Study(ctx, s, o)
+		}, nil
 	}
 	p, _, err := j.prepare(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	return methodName(p), func(o audit.Options) (audit.Verdict, error) { return audit.Pipeline(ctx, p, o) }, nil
+	return methodName(p), func(o audit.Options) (audit.Verdict, error) {
+		return audit.Pipeline(ctx, p, o)
+	}, nil
 }
 
 // methodName returns the name of the training method of a pipeline.
@@ -181,13 +193,15 @@ type auditedRun struct {
 func newAudited(method string, v audit.Verdict) *audited {
 	g := report.GuaranteeOf(v.Claim)
 	out := &audited{
-		Format: auditFormat, Method: method, Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
+		Format: auditFormat, Method: method, Relation: g.Relation, Confidence: v.Confidence,
+		Delta: g.Delta, Pairs: v.Pairs,
 		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
 		Violations: append([]string{}, v.Violations()...),
 	}
 	for _, l := range v.Leaves {
 		out.Steps = append(out.Steps, auditedStep{
-			l.Path, l.Law.Kind.String(), l.Law.Draws, l.Statistic, l.Epsilon, l.Mu, l.Measured(), l.Measure.Mu, l.Measure.Runs,
+			l.Path, l.Law.Kind.String(), l.Law.Draws, l.Statistic, l.Epsilon, l.Mu, l.Measured(),
+			l.Measure.Mu, l.Measure.Runs,
 		})
 	}
 	return out
@@ -202,8 +216,10 @@ func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
 		err = v.text(a.stdout)
 	}
 	if len(whole.Violations()) > 0 {
-		return errors.Join(err, fmt.Errorf("more was measured than is claimed, at confidence %v: %s; please report this fault, and rely on no result of this version",
-			v.Confidence, strings.Join(v.Violations, ", ")))
+		return errors.Join(err,
+			fmt.Errorf(
+				"more was measured than is claimed, at confidence %v: %s; please report this fault, and rely on no result of this version",
+				v.Confidence, strings.Join(v.Violations, ", ")))
 	}
 	return err
 }
@@ -214,29 +230,40 @@ func (v *audited) text(w io.Writer) error {
 	t.SuppressTrailingSpaces()
 	var right []table.ColumnConfig
 	for k := 3; k <= 6; k++ {
-		right = append(right, table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		right = append(right,
+			table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
 	t.AppendHeader(table.Row{"step", "law", "draws", "claimed", "measured ≥", "of it", "on"})
 	var ids []string
 	for _, s := range v.Steps {
-		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon), of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
+		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon),
+			of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
 		if s.Law == budget.Gaussian.String() {
-			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu), of(s.MeasuredMu, s.Mu)
+			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu),
+				of(s.MeasuredMu, s.Mu)
 		}
 		ids = append(ids, s.ID)
 		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Law, s.Draws, claimed, measured, ratio, on})
 	}
 	run := v.Run
-	t.AppendRow(table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon), digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "the release"})
+	t.AppendRow(
+		table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon),
+			digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "the release"})
 	if run.Mu != nil {
-		t.AppendRow(table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu), of(run.MeasuredMu, *run.Mu), "the release"})
+		t.AppendRow(
+			table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu),
+				of(run.MeasuredMu, *run.Mu), "the release"})
 	}
-	found := fmt.Sprintf("no violation found at confidence %v (all bounds together), delta %v, relation %s. This certifies nothing: it says what these tables and this many runs could show", v.Confidence, v.Delta, v.Relation)
+	found := fmt.Sprintf(
+		"no violation found at confidence %v (all bounds together), delta %v, relation %s. This certifies nothing: it says what these tables and this many runs could show",
+		v.Confidence, v.Delta, v.Relation)
 	if len(v.Violations) > 0 {
-		found = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s", v.Confidence, strings.Join(v.Violations, ", "))
+		found = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s", v.Confidence,
+			strings.Join(v.Violations, ", "))
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s%s", grouped(t.Render(), ids), report.Paragraph("Verdict", found),
+	_, err := fmt.Fprintf(w, "%s\n%s%s", grouped(t.Render(), ids),
+		report.Paragraph("Verdict", found),
 		report.Paragraph("Tables", "generated: "+strings.Join(v.Pairs, "; ")+". No row was read."))
 	return err
 }

@@ -52,8 +52,12 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 	if err := file.Commit(ctx, newOwnAudit(j, p, v).encode); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.stdout, report.Paragraph("Private", fmt.Sprintf("%s holds what was measured on the table. It depends on the records and no guarantee covers it: "+
-		"it is for the owner of the data only. It certifies nothing. This text and the exit code are the same whatever it says.", filepath.Join(out, report.CuratorDir, report.AuditFile))))
+	_, err = fmt.Fprint(a.stdout,
+		report.Paragraph("Private",
+			fmt.Sprintf(
+				"%s holds what was measured on the table. It depends on the records and no guarantee covers it: "+
+					"it is for the owner of the data only. It certifies nothing. This text and the exit code are the same whatever it says.",
+				filepath.Join(out, report.CuratorDir, report.AuditFile))))
 	return err
 }
 
@@ -69,12 +73,15 @@ func (a *app) stage(name string) {
 
 // noteAudit records the audit in the ledger of the recipe before a row is read. The entry has price 0, since no
 // guarantee covers results that only the owner receives.
-func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) error {
+func (a *app) noteAudit(
+	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+) error {
 	if j.ledger == "" {
 		return nil
 	}
 	_, err := a.openLedger(j.ledger).Note(ctx, ledger.Note{
-		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.filed()), Method: plan.Method(), What: ledger.NoteAudit,
+		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.filed()), Method: plan.Method(),
+		What: ledger.NoteAudit,
 	})
 	if err != nil {
 		return entry.Hint(ctx, err, j.ledger, entry.RunOf(p, plan))
@@ -111,18 +118,23 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 	out := &ownAudit{
 		Format: ownAuditFormat, Notice: ownNotice, Date: time.Now().UTC().Format(time.RFC3339),
 		Tool: report.Tool{Version: tool.Version, Commit: tool.Commit, Go: tool.Go}, Data: j.shown(),
-		Method: x.Method, Relation: x.Relation, Confidence: x.Confidence, Delta: x.Delta, Run: x.Run, Pairs: x.Pairs, Violations: x.Violations,
+		Method: x.Method, Relation: x.Relation, Confidence: x.Confidence, Delta: x.Delta,
+		Run: x.Run, Pairs: x.Pairs, Violations: x.Violations,
 	}
 	switch {
 	case len(x.Violations) > 0:
-		out.Verdict = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s; dptrain has a fault, rely on no result of this version and report it, without this file",
+		out.Verdict = fmt.Sprintf(
+			"more was measured than is claimed, at confidence %v: %s; dptrain has a fault, rely on no result of this version and report it, without this file",
 			x.Confidence, strings.Join(x.Violations, ", "))
 	case len(x.Pairs) == 0:
 		out.Verdict = "nothing was measured: an empty table has no neighbours under this relation"
 	default:
-		out.Verdict = fmt.Sprintf("no violation found at confidence %v; this certifies nothing", x.Confidence)
+		out.Verdict = fmt.Sprintf("no violation found at confidence %v; this certifies nothing",
+			x.Confidence)
 	}
 	return out
 }
 
-func (o *ownAudit) encode(w io.Writer) error { return writeJSON(w, o) }
+func (o *ownAudit) encode(w io.Writer) error {
+	return writeJSON(w, o)
+}

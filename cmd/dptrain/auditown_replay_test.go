@@ -33,12 +33,17 @@ model: {method: svm}
 	for i, f := range []mechanism.Fault{0, mechanism.ExactCount} {
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
-		a.ownTable = func(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options) (audit.Verdict, error) {
+		a.ownTable = func(
+			ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options,
+		) (audit.Verdict, error) {
 			return audit.OwnTableFaulty(ctx, p, t, o, f)
 		}
-		code := a.run(t.Context(), strings.Fields("audit recipe.yaml --own-table --force --runs 600 --records 1 --confidence 0.999999"))
+		code := a.run(t.Context(),
+			strings.Fields(
+				"audit recipe.yaml --own-table --force --runs 600 --records 1 --confidence 0.999999"))
 		got[i] = result{code, stdout.String(), stderr.String()}
-		if x := ownVerdict(t, "out"); (len(x.Violations) > 0) != (f != 0) || (x.Run.MeasuredEpsilon > 1) != (f != 0) {
+		if x := ownVerdict(t, "out"); (len(x.Violations) > 0) != (f != 0) ||
+			(x.Run.MeasuredEpsilon > 1) != (f != 0) {
 			t.Errorf("fault %v: %+v", f, x)
 		}
 	}

@@ -19,13 +19,15 @@ import (
 
 // ownArgs are the arguments of a small audit of the owner's table. With a hundred runs at this confidence no bound
 // can exceed 0.
-var ownArgs = strings.Fields("audit recipe.yaml --own-table --runs 100 --records 2 --confidence 0.9999999999")
+var ownArgs = strings.Fields(
+	"audit recipe.yaml --own-table --runs 100 --records 2 --confidence 0.9999999999")
 
 // ownVerdict reads the verdict in the curator folder.
 func ownVerdict(t *testing.T, out string) ownAudit {
 	t.Helper()
 	var x ownAudit
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "audit.json"))), &x); err != nil {
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "audit.json"))),
+		&x); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -77,10 +79,14 @@ func TestOwnAudit(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		x := ownVerdict(t, "out")
-		if x.Format != ownAuditFormat || len(x.Pairs) != c.pairs || len(x.Violations) > 0 || x.Run.Epsilon != 1 || !strings.Contains(x.Notice, "Do not publish") || !strings.Contains(x.Verdict, "certifies nothing") {
+		if x.Format != ownAuditFormat || len(x.Pairs) != c.pairs || len(x.Violations) > 0 ||
+			x.Run.Epsilon != 1 || !strings.Contains(x.Notice, "Do not publish") ||
+			!strings.Contains(x.Verdict, "certifies nothing") {
 			t.Errorf("%s: %+v", name, x)
 		}
-		if diff := cmp.Diff(map[string]string{"out/curator": "drwx------", "out/curator/audit.json": "-rw-------"}, modesBelow(t, "out")); diff != "" {
+		if diff := cmp.Diff(
+			map[string]string{"out/curator": "drwx------", "out/curator/audit.json": "-rw-------"},
+			modesBelow(t, "out")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		onlyFiles(t, "line.csv", "out", "recipe.yaml")
@@ -101,7 +107,9 @@ func TestOwnAuditVerdicts(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
-		a.ownTable = func(context.Context, *pipeline.Pipeline, *dataset.Table, audit.Options) (audit.Verdict, error) {
+		a.ownTable = func(
+			context.Context, *pipeline.Pipeline, *dataset.Table, audit.Options,
+		) (audit.Verdict, error) {
 			return v, nil
 		}
 		code := a.run(t.Context(), append(slices.Clone(ownArgs), "--force"))
@@ -110,7 +118,8 @@ func TestOwnAuditVerdicts(t *testing.T) {
 		}
 		seen = append(seen, stdout.String())
 		x := ownVerdict(t, "out")
-		want := []string{"more was measured than is claimed", "no violation found", "nothing was measured"}[i]
+		want := []string{"more was measured than is claimed", "no violation found",
+			"nothing was measured"}[i]
 		if !strings.HasPrefix(x.Verdict, want) || (len(x.Violations) > 0) != (i == 0) {
 			t.Errorf("%+v", x)
 		}
@@ -137,10 +146,13 @@ func TestOwnAuditBesideARun(t *testing.T) {
 		t.Error("the results of the run changed")
 	}
 	before := read(t, "out/curator/audit.json")
-	if got := dptrain(t, ownArgs...); got.code != exitUsage || !strings.Contains(got.stderr, "out/curator/audit.json: exists already") || read(t, "out/curator/audit.json") != before {
+	if got := dptrain(t, ownArgs...); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "out/curator/audit.json: exists already") ||
+		read(t, "out/curator/audit.json") != before {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...); got.code != exitOK || !strings.Contains(got.stdout, "other/curator/audit.json") {
+	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...); got.code != exitOK ||
+		!strings.Contains(got.stdout, "other/curator/audit.json") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -155,7 +167,8 @@ func TestOwnAuditUnits(t *testing.T) {
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	if x := ownVerdict(t, "out"); len(x.Pairs) != 5 || !strings.HasPrefix(x.Pairs[0], "the unit of record ") {
+	if x := ownVerdict(t, "out"); len(x.Pairs) != 5 ||
+		!strings.HasPrefix(x.Pairs[0], "the unit of record ") {
 		t.Errorf("%+v", x)
 	}
 	if strings.Contains(got.stdout+read(t, "out/curator/audit.json"), "secret") {
@@ -220,21 +233,28 @@ func TestOwnAuditLedger(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	after := spent()
-	if want := strings.Replace(before, "0, of which 0 wrote notes for the curator", "0, of which 0 wrote notes for the curator; 1 audit of the table,\n           for the curator", 1); steadyHead(after) != steadyHead(want) {
+	if want := strings.Replace(before, "0, of which 0 wrote notes for the curator",
+		"0, of which 0 wrote notes for the curator; 1 audit of the table,\n           for the curator",
+		1); steadyHead(after) != steadyHead(want) {
 		t.Errorf("%s\n%s", after, want)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK || !strings.Contains(got.stdout, "3 entries, 0 runs") {
+	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK ||
+		!strings.Contains(got.stdout, "3 entries, 0 runs") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout, `"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-kernel"`) {
+	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout,
+		`"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-kernel"`) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "bench", "--public", "--data", "line.csv", "--target", "y", "--method", "joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {
+	if got := dptrain(t, "bench", "--public", "--data", "line.csv", "--target", "y", "--method",
+		"joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
 	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
 	write(t, "line.csv", "a,b,y\n")
-	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "second")...); got.code != exitLedger || got.stdout != "" {
+	if got := dptrain(t,
+		append(slices.Clone(ownArgs), "--out", "second")...); got.code != exitLedger ||
+		got.stdout != "" {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "out", "recipe.yaml")

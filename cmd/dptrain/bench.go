@@ -39,7 +39,8 @@ have a command of their own: docs/lab/experiments.md.
 // benchNames returns the names of the methods, wrapped for a terminal.
 func benchNames() string {
 	return benchLong + "\n" + report.Paragraph("Models", strings.Join(bench.Models(), ", ")) +
-		report.Paragraph("Selections", strings.Join(bench.Selections(), ", ")) + "\n" + benchSummaries()
+		report.Paragraph("Selections", strings.Join(bench.Selections(), ", ")) + "\n" +
+		benchSummaries()
 }
 
 // benchSummaries returns a list of the methods with a one-line description of each.
@@ -80,8 +81,9 @@ type benchFlags struct {
 func benchCommand(a *app) *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
-		Use: "bench --public [RECIPE...] --data FILE_OR_DIR", Short: "Compare methods on public data",
-		Long: strings.TrimRight(benchNames(), "\n"), Example: benchExample,
+		Use:   "bench --public [RECIPE...] --data FILE_OR_DIR",
+		Short: "Compare methods on public data",
+		Long:  strings.TrimRight(benchNames(), "\n"), Example: benchExample,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.config.Recipes = args
@@ -100,25 +102,40 @@ func benchCommand(a *app) *cobra.Command {
 	flags, c := cmd.Flags(), &f.config
 	flags.SortFlags = false
 	flags.BoolVar(&c.Public, "public", false, "state that the data are public (required)")
-	flags.StringArrayVar(&c.Data, "data", nil, "a table or a folder of tables, a `PATH`; may be repeated (default those of the recipes)")
-	flags.StringSliceVar(&c.Methods, "method", nil, "`METHODS`, each MODEL or SELECTION+MODEL, listed above (default "+bench.DefaultMethod+", or only the recipes)")
+	flags.StringArrayVar(&c.Data, "data", nil,
+		"a table or a folder of tables, a `PATH`; may be repeated (default those of the recipes)")
+	flags.StringSliceVar(&c.Methods, "method", nil,
+		"`METHODS`, each MODEL or SELECTION+MODEL, listed above (default "+bench.DefaultMethod+
+			", or only the recipes)")
 	flags.StringVar(&c.Target, "target", "", "the `COLUMN` to predict (default the last one)")
-	flags.StringVar(&c.Task, "task", "", "what the target is, by `NAME`: regression (default) or classification; the metric is R² or accuracy")
-	flags.StringSliceVar(&c.Classes, "classes", nil, "`CLASSES` of the target (default its values in the table)")
-	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
-	flags.BoolVar(&c.Balance, "balance", false, "leave rows out at random until all classes have as many, before the splits")
-	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table, a `NUMBER`")
-	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this `NUMBER` of rows, drawn with the seed (default all)")
-	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a `NUMBER` or ln(number)")
+	flags.StringVar(&c.Task, "task", "",
+		"what the target is, by `NAME`: regression (default) or classification; the metric is R² or accuracy")
+	flags.StringSliceVar(&c.Classes, "classes", nil,
+		"`CLASSES` of the target (default its values in the table)")
+	flags.BoolVar(&c.Categories, "categories", false,
+		"make text columns categories: their values in the table")
+	flags.BoolVar(&c.Balance, "balance", false,
+		"leave rows out at random until all classes have as many, before the splits")
+	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials,
+		"trials of each method on each table, a `NUMBER`")
+	flags.IntVar(&c.Rows, "rows", 0,
+		"train as on a table of this `NUMBER` of rows, drawn with the seed (default all)")
+	flags.StringVar(&f.epsilon, "epsilon", "ln(3)",
+		"budget of the methods, a `NUMBER` or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods, a `NUMBER`")
-	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods, by `NAME`")
-	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits, a `NUMBER`; it has no part in the noise")
-	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
+	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
+		"neighbouring relation of the methods, by `NAME`")
+	flags.Uint64Var(&c.Seed, "seed", 0,
+		"public seed of the splits, a `NUMBER`; it has no part in the noise")
+	flags.BoolVar(&f.json, "json", false,
+		"print one JSON object a line: every trial, then one summary for each table and method")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"data": tables, "target": ofHeader(""), "method": trainers,
-		"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"),
+		"task":     oneOf("regression", "classification"),
+		"relation": oneOf("add-remove", "substitute"),
 	})
-	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	flags.StringVar(&f.ledger, "ledger", "",
+		"refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	for _, name := range suiteFlags {
 		flags.String(name, "", "of the suites, which have a command of their own")
 		_ = flags.MarkHidden(name) // cannot fail: the flag was just declared
@@ -149,7 +166,8 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 			}
 		}
 	})
-	return "the suites of the papers have a command of their own; in the source code of dptrain run\n" + line
+	return "the suites of the papers have a command of their own; in the source code of dptrain run\n" +
+		line
 }
 
 // plainText lists the characters that need no quotes in a shell.
@@ -232,11 +250,13 @@ func benchError(err error) error {
 	var method *bench.MethodError
 	switch {
 	case errors.Is(err, bench.ErrNotPublic):
-		return usagef("bench prints exact held-out metrics, which are not private: add --public if the data are public, and train on private data with `dptrain fit`")
+		return usagef(
+			"bench prints exact held-out metrics, which are not private: add --public if the data are public, and train on private data with `dptrain fit`")
 	case errors.Is(err, bench.ErrNoData):
 		return usagef("%v; give --data FILE_OR_DIR", err)
 	case errors.Is(err, bench.ErrTask):
-		return usagef("--task must be regression or classification, and --classes and --balance need --task classification")
+		return usagef(
+			"--task must be regression or classification, and --classes and --balance need --task classification")
 	case errors.Is(err, bench.ErrNoClasses):
 		return usagef("%v; name the target with --target, or its classes with --classes", err)
 	case errors.As(err, &method):

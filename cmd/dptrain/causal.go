@@ -43,7 +43,8 @@ func causalCommand(a *app) *cobra.Command {
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
-				return usagef("nothing to ask: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
+				return usagef(
+					"nothing to ask: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
 			}
 			j, err := flags.noted(args, note)
 			if err != nil {
@@ -54,7 +55,8 @@ func causalCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.add(cmd)
-	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
+	f.StringVar(&note, "note", "",
+		"a `TEXT` that the ledger keeps with the run; it is not protected")
 	f.BoolVar(&how.force, "force", false, "replace results that are there already")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
 	jsonFlag(cmd, &how.json, "the account of the release, as JSON")
@@ -81,9 +83,10 @@ func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, plan, err := priceStudy(s, s.Schema, s.Budget, func(res *causal.Result) (*report.Report, pipeline.Curator) {
-		return report.NewCausal(res), res.Curator
-	})
+	out, plan, err := priceStudy(s, s.Schema, s.Budget,
+		func(res *causal.Result) (*report.Report, pipeline.Curator) {
+			return report.NewCausal(res), res.Curator
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +112,12 @@ func (r *billRanges) text() string {
 	if r == nil {
 		return ""
 	}
-	return report.Paragraph("Warning", fmt.Sprintf("not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget "+
-		"that is likely to spoil the answer on fewer than %.0f rows, "+
-		"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge", r.Spoiled, r.Free))
+	return report.Paragraph("Warning",
+		fmt.Sprintf(
+			"not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget "+
+				"that is likely to spoil the answer on fewer than %.0f rows, "+
+				"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge",
+			r.Spoiled, r.Free))
 }
 
 // protectedText explains that the guarantee covers some of the records only.
@@ -119,14 +125,18 @@ func (b *bill) protectedText() string {
 	if b.Protected == "" {
 		return ""
 	}
-	return report.Paragraph("Protected", "the test records alone, about half of all. What is said above is about them; the training "+
-		"records have no protection, and the run enters no ledger")
+	return report.Paragraph("Protected",
+		"the test records alone, about half of all. What is said above is about them; the training "+
+			"records have no protection, and the run enters no ledger")
 }
 
 // causalPlan prints the price of a study.
-func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool, equal *int, asJSON bool) error {
+func (a *app) causalPlan(
+	ctx context.Context, j *job, changed func(string) bool, equal *int, asJSON bool,
+) error {
 	if changed("explain") {
-		return usagef("--explain is for runs that train a model; docs/lab/ has how often directions are right")
+		return usagef(
+			"--explain is for runs that train a model; docs/lab/ has how often directions are right")
 	}
 	s := a.causalStudy(j)
 	if err := s.prepare(ctx); err != nil {

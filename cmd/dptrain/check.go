@@ -23,7 +23,9 @@ func checkCommand(a *app) *cobra.Command {
 		Long:    checkLong,
 		Example: "  dptrain check recipe.yaml",
 		Args:    exactly(1, "one recipe"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.check(cmd.Context(), args[0], asJSON)
+		},
 	}
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
@@ -61,7 +63,8 @@ func (a *app) check(ctx context.Context, path string, asJSON bool) error {
 	switch {
 	case errors.As(err, &problems):
 		for _, p := range problems {
-			out.Problems = append(out.Problems, checkProblem{p.Line, p.Column, p.Path, p.Msg, p.Hint})
+			out.Problems = append(out.Problems,
+				checkProblem{p.Line, p.Column, p.Path, p.Msg, p.Hint})
 		}
 	case err != nil:
 		out.Problems = append(out.Problems, checkProblem{Message: message(err)})
@@ -82,7 +85,9 @@ func (a *app) checkedText(path, unread string, err error) error {
 	case unread == "":
 		_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)
 	default:
-		_, err = fmt.Fprintf(a.stdout, "%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path, unread)
+		_, err = fmt.Fprintf(a.stdout,
+			"%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path,
+			unread)
 	}
 	return err
 }

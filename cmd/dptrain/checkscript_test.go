@@ -55,12 +55,15 @@ func runScripts(t *testing.T, pairs ...string) []string {
 func checkedRuns() map[string]string {
 	const data = "data: {path: table.csv, target: y, exclude: [id, word]}\n"
 	return map[string]string{
-		"plain":        data + "privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
-		"numbers":      data + "privacy: {epsilon: 1}\nselection: {method: none}\nmodel: {method: adassp}\n",
-		"unit":         "data: {path: table.csv, target: y, exclude: [word]}\nprivacy: {epsilon: 3, unit: {column: id, max_rows: 3}}\nmodel: {method: joint-gram}\n",
-		"substitution": data + "privacy: {epsilon: 1, relation: substitute}\nmodel: {method: joint-gram}\n",
-		"found":        "data: {path: table.csv, target: y, exclude: [id], undeclared: found}\nprivacy: {epsilon: 2}\nmodel: {method: joint-gram}\n",
-		"search": data + "privacy: {epsilon: 2}\nsearch:\n  runs: 3\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram}}\n" +
+		"plain": data + "privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+		"numbers": data +
+			"privacy: {epsilon: 1}\nselection: {method: none}\nmodel: {method: adassp}\n",
+		"unit": "data: {path: table.csv, target: y, exclude: [word]}\nprivacy: {epsilon: 3, unit: {column: id, max_rows: 3}}\nmodel: {method: joint-gram}\n",
+		"substitution": data +
+			"privacy: {epsilon: 1, relation: substitute}\nmodel: {method: joint-gram}\n",
+		"found": "data: {path: table.csv, target: y, exclude: [id], undeclared: found}\nprivacy: {epsilon: 2}\nmodel: {method: joint-gram}\n",
+		"search": data +
+			"privacy: {epsilon: 2}\nsearch:\n  runs: 3\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram}}\n" +
 			"    - {selection: {method: kendall, k: 1}, model: {method: joint-gram}}\n",
 		"branches":   data + "privacy: {epsilon: .3}\n",
 		"no holdout": data + "privacy: {epsilon: 1}\nholdout: 0\nmodel: {method: joint-gram}\n",
@@ -78,7 +81,8 @@ func writeCheckedTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,a,b,word,y\n")
 	for i := range 600 {
-		fmt.Fprintf(&b, "p%d,%d,%d,%s,%d\n", i/2, i%17, i%5, []string{"red", "green"}[i%2], 3*(i%17)+i%5)
+		fmt.Fprintf(&b, "p%d,%d,%d,%s,%d\n", i/2, i%17, i%5, []string{"red", "green"}[i%2],
+			3*(i%17)+i%5)
 	}
 	write(t, "table.csv", b.String())
 }
@@ -110,7 +114,8 @@ func TestCheckScript(t *testing.T) {
 		write(t, edited, strings.Replace(read(t, path), `"released":1`, `"released":0`, 1))
 		ask("refused", name+", edited", script, edited)
 		for what, forge := range forgeries() {
-			if what != "smaller steps" && name != "plain" && name != "substitution" && name != "basic" && name != "pure" {
+			if what != "smaller steps" && name != "plain" && name != "substitution" &&
+				name != "basic" && name != "pure" {
 				continue // this script takes seconds and has the same last lines
 			}
 			forgedOut := filepath.Join(out, strings.ReplaceAll(what, " ", "-"))
@@ -122,7 +127,8 @@ func TestCheckScript(t *testing.T) {
 				t.Fatalf("%s, %s: %+v", name, what, r)
 			}
 			write(t, filepath.Join(forgedOut, "check.py"), r.stdout)
-			ask("refused", name+", "+what, filepath.Join(forgedOut, "check.py"), filepath.Join(forgedOut, "report.json"))
+			ask("refused", name+", "+what, filepath.Join(forgedOut, "check.py"),
+				filepath.Join(forgedOut, "report.json"))
 		}
 	}
 	said := runScripts(t, pairs...)
@@ -138,7 +144,8 @@ func TestCheckScript(t *testing.T) {
 func forgeries() map[string]func(r *report.Report) bool {
 	return map[string]func(r *report.Report) bool{
 		"a smaller epsilon": func(r *report.Report) bool {
-			r.Guarantee.Epsilon, r.Accounting.Epsilon, r.Guarantee.Spent = r.Guarantee.Epsilon/2, r.Accounting.Epsilon/2, r.Guarantee.Spent/2
+			r.Guarantee.Epsilon, r.Accounting.Epsilon, r.Guarantee.Spent = r.Guarantee.Epsilon/2,
+				r.Accounting.Epsilon/2, r.Guarantee.Spent/2
 			return true
 		},
 		"a smaller delta": func(r *report.Report) bool {
@@ -209,7 +216,8 @@ func TestCheckScriptRefuses(t *testing.T) {
 		"table.csv":   "this is no report",
 		"none":        "cannot be read",
 	} {
-		if r := dptrain(t, "report", path, "--check-script"); r.code == 0 || r.stdout != "" || !strings.Contains(r.stderr, want) {
+		if r := dptrain(t, "report", path, "--check-script"); r.code == 0 || r.stdout != "" ||
+			!strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 
 // loansRecipe returns a recipe for t.csv with the columns a, b, c and y.
 func loansRecipe(relation, columns, rest string) string {
-	return fmt.Sprintf("task: classification\ndata:\n  path: t.csv\n  target: y\n  classes: [not yet, \"paid, back\"]\n  columns: {c: {categories: [p, q]}%s}\n"+
-		"privacy: {epsilon: 1, relation: %s}\n%s\n", columns, relation, rest)
+	return fmt.Sprintf(
+		"task: classification\ndata:\n  path: t.csv\n  target: y\n  classes: [not yet, \"paid, back\"]\n  columns: {c: {categories: [p, q]}%s}\n"+
+			"privacy: {epsilon: 1, relation: %s}\n%s\n", columns, relation, rest)
 }
 
 // TestEveryClassifierOfAnyTable runs each method under each supported relation on tables with one class, without
@@ -23,7 +24,9 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 	rows := func(class func(i int) string) string {
 		s := "a,b,c,y\n"
 		for i := range 120 {
-			s += fmt.Sprintf("%d,%s,%s,%s\n", i%7, []string{"1", "", "x", "-inf", "1e999", "3"}[i%6], []string{"p", "q", "crimson"}[i%3], class(i))
+			s += fmt.Sprintf("%d,%s,%s,%s\n", i%7,
+				[]string{"1", "", "x", "-inf", "1e999", "3"}[i%6],
+				[]string{"p", "q", "crimson"}[i%3], class(i))
 		}
 		return s
 	}
@@ -40,14 +43,19 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 		if pipeline.MayAbstain(method) {
 			want = exitAbstained
 		}
-		for relation, columns := range map[string]string{"add-remove": "", "substitute": "", "substitute-private-columns": ", a: {private: true}, b: {private: true}"} {
+		for relation, columns := range map[string]string{
+			"add-remove":                 "",
+			"substitute":                 "",
+			"substitute-private-columns": ", a: {private: true}, b: {private: true}",
+		} {
 			for name, table := range tables {
 				chdir(t)
 				write(t, "t.csv", table)
 				write(t, "r.yaml", loansRecipe(relation, columns, "model: {method: "+method+"}"))
 				got := dptrain(t, "fit", "r.yaml", "-q")
 				if relation == "substitute-private-columns" && name == "no class" { // the absence of classes is public
-					if got.code != exitAbstained || !strings.Contains(got.stderr, "has none of the declared classes") {
+					if got.code != exitAbstained ||
+						!strings.Contains(got.stderr, "has none of the declared classes") {
 						t.Errorf("%s, %s, %s: %+v", method, relation, name, got)
 					}
 					continue
@@ -62,8 +70,10 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 				}
 				for _, file := range files {
 					text := read(t, filepath.Join("out", "release", file))
-					if strings.Contains(text, "crimson") || strings.Contains(text, "notyet") || !strings.Contains(text, "paid, back") && file != "report.json" {
-						t.Errorf("%s, %s, %s: %s repeats a cell or lacks a class", method, relation, name, file)
+					if strings.Contains(text, "crimson") || strings.Contains(text, "notyet") ||
+						!strings.Contains(text, "paid, back") && file != "report.json" {
+						t.Errorf("%s, %s, %s: %s repeats a cell or lacks a class", method, relation,
+							name, file)
 					}
 				}
 			}
@@ -83,7 +93,8 @@ func TestPrivateColumnMistakes(t *testing.T) {
 	}{
 		{
 			"a public column that does not exist",
-			loansRecipe("substitute-private-columns", ", a: {private: true}, zip: {categories: [u, v]}", ""),
+			loansRecipe("substitute-private-columns",
+				", a: {private: true}, zip: {categories: [u, v]}", ""),
 			exitData, `the declared column "zip" is not in the header of the table`,
 		},
 		{
@@ -93,13 +104,16 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		},
 		{
 			"a private column without a range, which must be declared",
-			loansRecipe("substitute-private-columns", ", a: {private: true}, b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
-			exitRecipe, `with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+			loansRecipe("substitute-private-columns",
+				", a: {private: true}, b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
+			exitRecipe,
+			`with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
 		},
 		{
 			"a column without a range under substitution, which must be declared",
 			loansRecipe("substitute", ", b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
-			exitRecipe, `with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+			exitRecipe,
+			`with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
 		},
 		{
 			"a private column under substitution of whole records",
@@ -108,7 +122,9 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		},
 		{
 			"every column private",
-			strings.Replace(loansRecipe("substitute-private-columns", ", a: {private: true}, b: {private: true}, y: {private: true}", ""),
+			strings.Replace(
+				loansRecipe("substitute-private-columns",
+					", a: {private: true}, b: {private: true}, y: {private: true}", ""),
 				"[p, q]}", "[p, q], private: true}", 1),
 			exitRecipe, "no column of the run is public",
 		},
@@ -119,33 +135,44 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		},
 	} {
 		write(t, "r.yaml", c.recipe)
-		if got := dptrain(t, "fit", "r.yaml"); got.code != c.code || got.stdout != "" || !strings.Contains(got.stderr, c.stderr) {
+		if got := dptrain(t, "fit", "r.yaml"); got.code != c.code || got.stdout != "" ||
+			!strings.Contains(got.stderr, c.stderr) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 	// A private target is valid.
 	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", y: {private: true}", ""))
-	if got := dptrain(t, "plan", "r.yaml"); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in logistic") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != exitOK ||
+		!strings.Contains(got.stdout, "second moments of the features in logistic") {
 		t.Errorf("a private target: %+v", got)
 	}
-	flags := strings.Fields("plan --data t.csv --target y --task classification --classes no,yes --epsilon 1 --relation substitute-private-columns --private y --undeclared numbers --method joint-gram")
-	if got := dptrain(t, flags...); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in joint-gram") {
+	flags := strings.Fields(
+		"plan --data t.csv --target y --task classification --classes no,yes --epsilon 1 --relation substitute-private-columns --private y --undeclared numbers --method joint-gram")
+	if got := dptrain(t, flags...); got.code != exitOK ||
+		!strings.Contains(got.stdout, "second moments of the features in joint-gram") {
 		t.Errorf("a private target by flags: %+v", got)
 	}
 	// If classes cannot be found privately, the message names the flag to list them.
 	write(t, "few.csv", classCSV(9))
-	got := dptrain(t, strings.Fields("fit --data few.csv --target income --task classification --epsilon 1 --method tukey")...)
-	if got.code != exitRecipe || !strings.Contains(got.stderr, "--classes: data.classes: classes cannot be found privately with method tukey") {
+	got := dptrain(t,
+		strings.Fields(
+			"fit --data few.csv --target income --task classification --epsilon 1 --method tukey")...)
+	if got.code != exitRecipe ||
+		!strings.Contains(got.stderr,
+			"--classes: data.classes: classes cannot be found privately with method tukey") {
 		t.Errorf("%+v", got)
 	}
 	// Unlisted classes are found privately, including texts.
-	got = dptrain(t, strings.Fields("plan --data few.csv --target income --task classification --epsilon 1")...)
-	if got.code != 0 || !strings.Contains(got.stdout, "kinds") || !strings.Contains(got.stdout, "words      train    approximate") {
+	got = dptrain(t,
+		strings.Fields("plan --data few.csv --target income --task classification --epsilon 1")...)
+	if got.code != 0 || !strings.Contains(got.stdout, "kinds") ||
+		!strings.Contains(got.stdout, "words      train    approximate") {
 		t.Errorf("%+v", got)
 	}
 	// The range of a private column without a declared range is found privately.
 	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "scaling") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
+		!strings.Contains(got.stdout, "scaling") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -154,7 +181,8 @@ func TestPrivateColumnMistakes(t *testing.T) {
 func TestBenchBalance(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(400))
-	got := dptrain(t, "bench", "--public", "--data", "t.csv", "--task", "classification", "--balance", "--method", "nonprivate-ols", "--trials", "2")
+	got := dptrain(t, "bench", "--public", "--data", "t.csv", "--task", "classification",
+		"--balance", "--method", "nonprivate-ols", "--trials", "2")
 	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "nonprivate-ols") {
 		t.Errorf("%+v", got)
 	}
@@ -164,7 +192,8 @@ func TestBenchBalance(t *testing.T) {
 		"bench --public --data t.csv --target a --task regression --balance --json":   "--balance need --task classification",
 		"bench --data t.csv --task classification --balance --method nonprivate-ols ": "--public",
 	} {
-		if got := dptrain(t, strings.Fields(args)...); got.code != exitUsage || !strings.Contains(got.stderr, want) {
+		if got := dptrain(t, strings.Fields(args)...); got.code != exitUsage ||
+			!strings.Contains(got.stderr, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}

@@ -34,18 +34,23 @@ func classCSV(rows int) string {
 func TestFitClasses(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(8000))
-	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "2")
-	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") || !strings.Contains(got.stdout, "\nBalanced  ") {
+	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
+		"--classes", "under 50 K,over 50 K", "--epsilon", "2")
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") ||
+		!strings.Contains(got.stdout, "\nBalanced  ") {
 		t.Fatalf("%+v", got)
 	}
-	r, err := report.Decode(strings.NewReader(read(t, filepath.Join("out", "release", "report.json"))))
+	r, err := report.Decode(
+		strings.NewReader(read(t, filepath.Join("out", "release", "report.json"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.Format || a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
+	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.Format ||
+		a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
 		t.Errorf("%+v, accuracy %+v", r, a)
 	}
-	if recipe := read(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe, "classes: [under 50 K, over 50 K]") {
+	if recipe := read(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe,
+		"classes: [under 50 K, over 50 K]") {
 		t.Error(recipe)
 	}
 	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
@@ -55,21 +60,27 @@ func TestFitClasses(t *testing.T) {
 	}
 	write(t, "new.csv", "b,a\n1,3\n2,97\n,99\n")
 	model := filepath.Join("out", "release", "model.json")
-	if got, want := dptrain(t, "predict", model, "new.csv"), (result{0, "income\nunder 50 K\nover 50 K\nover 50 K\n", ""}); got != want {
+	if got, want := dptrain(t, "predict", model, "new.csv"),
+		(result{0, "income\nunder 50 K\nover 50 K\nover 50 K\n", ""}); got != want {
 		t.Errorf("%+v", got)
 	}
-	if got, want := dptrain(t, "predict", model, "new.csv", "--append"), (result{0, "b,a,income\n1,3,under 50 K\n2,97,over 50 K\n,99,over 50 K\n", ""}); got != want {
+	if got, want := dptrain(t, "predict", model, "new.csv", "--append"),
+		(result{0, "b,a,income\n1,3,under 50 K\n2,97,over 50 K\n,99,over 50 K\n",
+			""}); got != want {
 		t.Errorf("%+v", got)
 	}
 	// Votes are not additive, so no column has a shape.
-	write(t, "brc.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
+	write(t, "brc.yaml",
+		"task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
 	if got := dptrain(t, "fit", "brc.yaml", "--out", "votes", "-q"); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "report", "votes", "--shape", "a"); got.code != exitUsage || !strings.Contains(got.stderr, "is a vote") {
+	if got := dptrain(t, "report", "votes", "--shape", "a"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "is a vote") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage || !strings.Contains(got.stderr, "has a column named income already") {
+	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "has a column named income already") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -78,12 +89,15 @@ func TestFitClasses(t *testing.T) {
 func TestPredictQuotesClasses(t *testing.T) {
 	chdir(t)
 	score := func(b int) string {
-		return fmt.Sprintf(`{"kind": "linear", "columns": [{"name":"a","type":"numeric","lower":-9,"upper":9,"missing":0}],
+		return fmt.Sprintf(
+			`{"kind": "linear", "columns": [{"name":"a","type":"numeric","lower":-9,"upper":9,"missing":0}],
 			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`, b)
 	}
-	write(t, "model.json", `{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
+	write(t, "model.json",
+		`{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
 		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
-	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"), (result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
+	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"),
+		(result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
 		t.Errorf("%+v", got)
 	}
 }
@@ -109,7 +123,8 @@ func TestClassesOfAnyTable(t *testing.T) {
 		for _, classes := range []string{"0,1", "0,1,2"} {
 			chdir(t)
 			write(t, "t.csv", table)
-			got := dptrain(t, "fit", "--data", "t.csv", "--target", "y", "--task", "classification", "--classes", classes, "--epsilon", "1", "-q")
+			got := dptrain(t, "fit", "--data", "t.csv", "--target", "y", "--task", "classification",
+				"--classes", classes, "--epsilon", "1", "-q")
 			if got != (result{}) {
 				t.Errorf("%s, classes %s: %+v", name, classes, got)
 			}
@@ -121,10 +136,13 @@ func TestClassesOfAnyTable(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal([]byte(read(t, filepath.Join("out", "release", "report.json"))), &confusion); err != nil {
+			if err := json.Unmarshal(
+				[]byte(read(t, filepath.Join("out", "release", "report.json"))),
+				&confusion); err != nil {
 				t.Error(err)
 			}
-			if c := confusion.Metrics.Confusion; strings.Join(c.Classes, ",") != classes || len(c.Counts) != len(c.Classes)+1 {
+			if c := confusion.Metrics.Confusion; strings.Join(c.Classes, ",") != classes ||
+				len(c.Counts) != len(c.Classes)+1 {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
@@ -136,14 +154,21 @@ func TestClassMistakes(t *testing.T) {
 	write(t, "t.csv", classCSV(20))
 	base := "--data t.csv --target income --epsilon 1 "
 	for args, want := range map[string]result{
-		"fit " + base + "--task classification --method tukey":  {exitRecipe, "", "--classes: data.classes: classes cannot be found privately with method tukey"},
-		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: has no meaning for regression"},
-		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: class \"a\" is listed twice"},
-		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: unknown name \"ranking\""},
-		"init t.csv --task classification --classes a":          {exitUsage, "", "--classes needs every value the target can take"},
-		"init t.csv --classes a,b":                              {exitUsage, "", "--classes has no meaning for regression"},
-		"init t.csv --task classification --classes a,a":        {exitUsage, "", "class \"a\" is listed twice"},
-		"init t.csv --task guess":                               {exitUsage, "", "--task must be regression or classification"},
+		"fit " + base + "--task classification --method tukey": {exitRecipe, "",
+			"--classes: data.classes: classes cannot be found privately with method tukey"},
+		"fit " + base + "--classes a,b": {exitRecipe, "",
+			"--classes: has no meaning for regression"},
+		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "",
+			"--classes: class \"a\" is listed twice"},
+		"fit " + base + "--task ranking": {exitRecipe, "",
+			"--task: unknown name \"ranking\""},
+		"init t.csv --task classification --classes a": {exitUsage, "",
+			"--classes needs every value the target can take"},
+		"init t.csv --classes a,b": {exitUsage, "",
+			"--classes has no meaning for regression"},
+		"init t.csv --task classification --classes a,a": {exitUsage, "",
+			"class \"a\" is listed twice"},
+		"init t.csv --task guess": {exitUsage, "", "--task must be regression or classification"},
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		if got.code != want.code || got.stdout != "" || !strings.Contains(got.stderr, want.stderr) {
@@ -151,16 +176,22 @@ func TestClassMistakes(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"nonprivate-logistic", "nonprivate-svm"} {
-		write(t, "open.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+method+"}\n")
-		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe || !strings.Contains(got.stderr, "\""+method+"\" gives no privacy guarantee") {
+		write(t, "open.yaml",
+			"task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
+				method+"}\n")
+		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe ||
+			!strings.Contains(got.stderr, "\""+method+"\" gives no privacy guarantee") {
 			t.Errorf("%+v", got)
 		}
 	}
-	write(t, "r.yaml", dptrain(t, "init", "t.csv", "--task", "classification", "--classes", "under 50 K,over 50 K").stdout)
+	write(t, "r.yaml",
+		dptrain(t, "init", "t.csv", "--task", "classification", "--classes",
+			"under 50 K,over 50 K").stdout)
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
+		!strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -181,12 +212,16 @@ func TestWordsFound(t *testing.T) {
 		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
 	}
 	write(t, "export.csv", table.String())
-	got := dptrain(t, strings.Fields("fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...)
-	if got.code != 0 || !strings.Contains(got.stdout, `"ward" (3)`) || !strings.Contains(got.stdout, "no-words") || strings.Contains(got.stdout, "person ") {
+	got := dptrain(t,
+		strings.Fields(
+			"fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...)
+	if got.code != 0 || !strings.Contains(got.stdout, `"ward" (3)`) ||
+		!strings.Contains(got.stdout, "no-words") || strings.Contains(got.stdout, "person ") {
 		t.Fatalf("%+v", got)
 	}
 	model, err := os.ReadFile("out/release/model.json")
-	if err != nil || !strings.Contains(string(model), "emergency") || strings.Contains(string(model), "person ") {
+	if err != nil || !strings.Contains(string(model), "emergency") ||
+		strings.Contains(string(model), "person ") {
 		t.Errorf("%v: %s", err, model)
 	}
 	if got := dptrain(t, "verify", "out"); got.code != 0 {
@@ -194,7 +229,8 @@ func TestWordsFound(t *testing.T) {
 	}
 	predicted := dptrain(t, strings.Fields("predict out/release/model.json export.csv")...)
 	lines := strings.Split(strings.TrimSpace(predicted.stdout), "\n")
-	if predicted.code != 0 || len(lines) != 6001 || lines[0] != "ill" || lines[2] != "yes" || lines[3] != "no" {
+	if predicted.code != 0 || len(lines) != 6001 || lines[0] != "ill" || lines[2] != "yes" ||
+		lines[3] != "no" {
 		t.Errorf("%d lines, %q", len(lines), lines[:4])
 	}
 	// The recipe proposed by init behaves the same.
@@ -203,10 +239,12 @@ func TestWordsFound(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	write(t, "r.yaml", got.stdout)
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "kinds") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
+		!strings.Contains(got.stdout, "kinds") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, strings.Fields("plan r.yaml --explain --rows 300")...); got.code != 0 || !strings.Contains(got.stdout, "largest class") {
+	if got := dptrain(t, strings.Fields("plan r.yaml --explain --rows 300")...); got.code != 0 ||
+		!strings.Contains(got.stdout, "largest class") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -20,7 +20,8 @@ func TestClosedOutput(t *testing.T) {
 	write(t, "recipe.yaml", goodRecipe)
 	write(t, "model.json", modelJSON)
 	write(t, "new.csv", newCSV)
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != 0 {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
+		"3"); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "fit", "recipe.yaml", "--out", "done", "-q"); got.code != 0 {
@@ -29,7 +30,8 @@ func TestClosedOutput(t *testing.T) {
 	// run executes a list of shell commands in separate processes, with the exit code of dptrain printed to standard
 	// error.
 	run := func(redirect, args string) string {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect))
+		cmd := exec.CommandContext(t.Context(), "sh", "-c",
+			fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect))
 		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
 		var codes strings.Builder
 		cmd.Stderr, cmd.Stdout = &codes, &strings.Builder{}
@@ -39,9 +41,12 @@ func TestClosedOutput(t *testing.T) {
 		return strings.TrimSpace(codes.String())
 	}
 	for i, args := range []string{
-		"version", "--help", "help exit-codes", "schema", "man", "completion bash", "init line.csv --target y", "check recipe.yaml",
-		"plan recipe.yaml", "plan recipe.yaml --json", "predict model.json new.csv", "report done", "report done --format html", "verify done/release",
-		"ledger show my.ledger", "ledger verify my.ledger", "ledger export my.ledger", "fit recipe.yaml --out out%d",
+		"version", "--help", "help exit-codes", "schema", "man", "completion bash",
+		"init line.csv --target y", "check recipe.yaml",
+		"plan recipe.yaml", "plan recipe.yaml --json", "predict model.json new.csv", "report done",
+		"report done --format html", "verify done/release",
+		"ledger show my.ledger", "ledger verify my.ledger", "ledger export my.ledger",
+		"fit recipe.yaml --out out%d",
 	} {
 		for k, redirect := range []string{">&-", ">/dev/full"} {
 			at := strings.ReplaceAll(args, "%d", fmt.Sprint(i, "-", k))

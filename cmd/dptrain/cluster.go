@@ -20,10 +20,13 @@ import (
 const engineSpark = "spark"
 
 // onSpark reports whether the rows come from a query on a cluster.
-func (j *job) onSpark() bool { return j.recipe.Data.Spark != "" }
+func (j *job) onSpark() bool {
+	return j.recipe.Data.Spark != ""
+}
 
 // errOnSpark is the error of commands that would read rows of a cluster on this machine.
-var errOnSpark = usagef("data.spark has its rows on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name that with --data")
+var errOnSpark = usagef(
+	"data.spark has its rows on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name that with --data")
 
 // session starts a session on the cluster. With an empty worker, the session can only list columns.
 func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error) {
@@ -33,7 +36,9 @@ func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error
 	}
 	s, err := cluster.Dial(ctx, address, worker)
 	if errors.Is(err, cluster.ErrProgram) {
-		return nil, usagef("dptrain itself knows no cluster; %s does, and is neither beside dptrain nor on the PATH; build it from the folder spark of the sources", cluster.Program)
+		return nil,
+			usagef("dptrain itself knows no cluster; %s does, and is neither beside dptrain nor on the PATH; build it from the folder spark of the sources",
+				cluster.Program)
 	}
 	return s, err
 }
@@ -45,8 +50,11 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 		return j.recipe.Data.Header, nil
 	}
 	if j.connect == "" {
-		return nil, &dataset.FileError{Path: cluster.QueryName, Msg: "its columns are known to the cluster alone",
-			Hint: "add --connect sc://HOST:PORT to plan, or to fit with --engine spark, or list the columns under data.header", Err: dataset.ErrUnreadable}
+		return nil,
+			&dataset.FileError{Path: cluster.QueryName,
+				Msg:  "its columns are known to the cluster alone",
+				Hint: "add --connect sc://HOST:PORT to plan, or to fit with --engine spark, or list the columns under data.header",
+				Err:  dataset.ErrUnreadable}
 	}
 	s, err := j.session(ctx, "")
 	if err != nil {
@@ -68,18 +76,28 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 }
 
 // dial starts a session for a job and a plan that the cluster can run. It spends no budget.
-func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*cluster.Spark, error) {
+func (f *engineFlags) dial(
+	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+) (*cluster.Spark, error) {
 	if j.connect == "" {
 		return nil, usagef("--engine spark needs --connect, such as sc://127.0.0.1:15002")
 	}
 	if _, err := cluster.ParseAddress(j.connect); err != nil {
 		return nil, err
 	}
-	if _, piped := tablefile.Stdin(j.table); !j.onSpark() && (piped || j.queries() || strings.Contains(j.table, "://")) {
-		return nil, usagef("--engine spark reads tables that are files with the same path on all machines of the cluster, and queries of data.spark")
+	if _, piped := tablefile.Stdin(j.table); !j.onSpark() &&
+		(piped || j.queries() || strings.Contains(j.table, "://")) {
+		return nil,
+			usagef("--engine spark reads tables that are files with the same path on all machines of the cluster, and queries of data.spark")
 	}
 	if err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema)); err != nil {
-		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(), Hint: "use --engine stream or memory, or another method"}
+		return nil,
+			&fault.Error{
+				Kind:    fault.Recipe,
+				Err:     err,
+				Message: err.Error(),
+				Hint:    "use --engine stream or memory, or another method",
+			}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -90,7 +108,9 @@ func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, pl
 
 // onCluster returns a fitter that trains on the cluster.
 func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
-	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
+	return func(
+		ctx context.Context, progress func(string),
+	) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
 		e, stats, err := j.engineOn(ctx, s, p.Schema)
 		if err != nil {
@@ -110,9 +130,12 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 }
 
 // engineOn makes the cluster read the table for the first time.
-func (j *job) engineOn(ctx context.Context, s *cluster.Spark, schema dataset.Schema) (*cluster.Engine, *dataset.Stats, error) {
+func (j *job) engineOn(
+	ctx context.Context, s *cluster.Spark, schema dataset.Schema,
+) (*cluster.Engine, *dataset.Stats, error) {
 	if j.onSpark() {
-		return cluster.OpenQuery(ctx, s, cluster.Query{Text: j.recipe.Data.Spark, Columns: j.header}, schema, j.readOptions())
+		return cluster.OpenQuery(ctx, s,
+			cluster.Query{Text: j.recipe.Data.Spark, Columns: j.header}, schema, j.readOptions())
 	}
 	return cluster.Open(ctx, s, j.table, schema, j.readOptions())
 }

@@ -25,7 +25,8 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	}
 	var records []record
 	for i := range 50 {
-		records = append(records, record{Area: float64(i), Items: []int64{1, 2}, Price: float64(2 * i)})
+		records = append(records,
+			record{Area: float64(i), Items: []int64{1, 2}, Price: float64(2 * i)})
 	}
 	if err := parquet.WriteFile("lists.parquet", records); err != nil {
 		t.Fatal(err)
@@ -36,13 +37,18 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	}
 	for excluded, refused := range map[string]string{"pair": "items", "items": "pair"} {
 		for _, verb := range []string{"plan", "fit"} {
-			args := []string{verb, "--data", "lists.parquet", "--target", "price", "--epsilon", "0.1", "--exclude", excluded}
+			args := []string{verb, "--data", "lists.parquet", "--target", "price", "--epsilon",
+				"0.1", "--exclude", excluded}
 			if verb == "fit" {
-				args = append(args, "--ledger", "my.ledger", "--dataset", "houses", "--out", "refused")
+				args = append(args, "--ledger", "my.ledger", "--dataset", "houses", "--out",
+					"refused")
 			}
 			got := dptrain(t, args...)
-			if got.code != exitData || !strings.Contains(got.stderr, `column "`+refused+`" has the Parquet type list or group`) ||
-				!strings.Contains(got.stderr, "--exclude") || strings.Contains(got.stderr, "stays spent") {
+			if got.code != exitData ||
+				!strings.Contains(got.stderr,
+					`column "`+refused+`" has the Parquet type list or group`) ||
+				!strings.Contains(got.stderr, "--exclude") ||
+				strings.Contains(got.stderr, "stays spent") {
 				t.Errorf("%s without %q: exit code %d, %s", verb, excluded, got.code, got.stderr)
 			}
 		}
@@ -54,7 +60,8 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	if !bytes.Equal(after, before) {
 		t.Error("the ledger has changed")
 	}
-	got := dptrain(t, "fit", "--data", "lists.parquet", "--target", "price", "--epsilon", "0.1", "--exclude", "items,pair", "--out", "trained")
+	got := dptrain(t, "fit", "--data", "lists.parquet", "--target", "price", "--epsilon", "0.1",
+		"--exclude", "items,pair", "--out", "trained")
 	if got.code != 0 {
 		t.Errorf("without both columns: exit code %d, %s", got.code, got.stderr)
 	}

@@ -36,7 +36,9 @@ func completions(root *cobra.Command) {
 		case "init", "look", "describe":
 			cmd.ValidArgsFunction = tables
 		case "predict":
-			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			cmd.ValidArgsFunction = func(
+				cmd *cobra.Command, args []string, word string,
+			) ([]string, cobra.ShellCompDirective) {
 				if len(args) == 0 {
 					return []string{"json"}, cobra.ShellCompDirectiveFilterFileExt
 				}
@@ -93,7 +95,9 @@ func selectors(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 // ofHeader completes with the columns of the table that precedes on the command line, followed by ending. In a
 // comma-separated list it completes the last item.
 func ofHeader(ending string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	return func(
+		cmd *cobra.Command, args []string, word string,
+	) ([]string, cobra.ShellCompDirective) {
 		before := word[:strings.LastIndexByte(word, ',')+1]
 		var out []string
 		for _, name := range headerOf(cmd, args) {

@@ -50,8 +50,9 @@ type compressFlags struct {
 func compressCommand(a *app) *cobra.Command {
 	var f compressFlags
 	cmd := &cobra.Command{
-		Use: "compress --public TABLE -o MODEL", Short: "Compress a public table into a small classifier (no privacy)",
-		Long: compressLong + "\n\n" + compressMethods(), Example: compressExample,
+		Use:   "compress --public TABLE -o MODEL",
+		Short: "Compress a public table into a small classifier (no privacy)",
+		Long:  compressLong + "\n\n" + compressMethods(), Example: compressExample,
 		Args: exactly(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.settle(cmd.Flags().Changed); err != nil {
@@ -69,25 +70,36 @@ func compressCommand(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.public, "public", false, "state that the data are public, or never leave with the model (required)")
+	flags.BoolVar(&f.public, "public", false,
+		"state that the data are public, or never leave with the model (required)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the model to `FILE` (required)")
 	flags.BoolVar(&f.force, "force", false, "replace the file of -o if it is there already")
 	flags.StringVar(&f.target, "target", "", "the `COLUMN` of the classes (default the last one)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
-	flags.StringSliceVar(&f.categories, "categories", nil, "`COLUMNS` of numbers that are names of categories")
+	flags.StringSliceVar(&f.categories, "categories", nil,
+		"`COLUMNS` of numbers that are names of categories")
 	flags.StringVar(&f.Method, "method", compress.SNC, "how vectors are made, by `NAME`")
-	flags.Float64Var(&f.Share, "share", compress.DefaultShare, "vectors, as a `SHARE` of the records, of snc and subsample")
+	flags.Float64Var(&f.Share, "share", compress.DefaultShare,
+		"vectors, as a `SHARE` of the records, of snc and subsample")
 	flags.IntVar(&f.Vectors, "vectors", 0, "their `NUMBER`, in place of a share")
-	flags.IntVar(&f.Neighbours, "neighbours", 0, "how many of the nearest vectors vote, a `NUMBER` (default 1; of snc 10, weighed by nearness)")
-	flags.IntVar(&f.Components, "components", 0, "measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
+	flags.IntVar(&f.Neighbours, "neighbours", 0,
+		"how many of the nearest vectors vote, a `NUMBER` (default 1; of snc 10, weighed by nearness)")
+	flags.IntVar(&f.Components, "components", 0,
+		"measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
 	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
-	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses, "passes of snc over the records, a `NUMBER`")
-	flags.StringVar(&f.Optimizer, "optimizer", neighbour.Adam, "how snc moves its vectors, by `NAME`: "+strings.Join(neighbour.Optimizers(), " or "))
-	flags.Float64Var(&f.Gamma2, "gamma2", 0, "the kernel of snc, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default the best of a grid)")
-	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with and of the course of snc, a `NUMBER`")
-	flags.StringVar(&f.test, "test", "", "count errors on the records of this `TABLE`, and those of all records as neighbours")
+	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses,
+		"passes of snc over the records, a `NUMBER`")
+	flags.StringVar(&f.Optimizer, "optimizer", neighbour.Adam,
+		"how snc moves its vectors, by `NAME`: "+strings.Join(neighbour.Optimizers(), " or "))
+	flags.Float64Var(&f.Gamma2, "gamma2", 0,
+		"the kernel of snc, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default the best of a grid)")
+	flags.Uint64Var(&f.Seed, "seed", 0,
+		"public seed of the records to begin with and of the course of snc, a `NUMBER`")
+	flags.StringVar(&f.test, "test", "",
+		"count errors on the records of this `TABLE`, and those of all records as neighbours")
 	jsonFlag(cmd, &f.json, oneObject)
-	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	flags.StringVar(&f.ledger, "ledger", "",
+		"refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	return cmd
 }
 
@@ -106,15 +118,21 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 	starts := f.Method == compress.SNC || f.Method == compress.Subsample
 	switch {
 	case !f.public:
-		return usagef("the model of compress holds records and has no guarantee: add --public if the data are public, or never leave with it, and train on private data with `dptrain fit`")
+		return usagef(
+			"the model of compress holds records and has no guarantee: add --public if the data are public, or never leave with it, and train on private data with `dptrain fit`")
 	case f.out == "":
 		return usagef("name the model's file with -o")
-	case !slices.ContainsFunc(compress.Methods(), func(m [2]string) bool { return m[0] == f.Method }):
+	case !slices.ContainsFunc(compress.Methods(), func(m [2]string) bool {
+		return m[0] == f.Method
+	}):
 		return usagef("--method must be one of %s", strings.Join(methodNames(), ", "))
 	case !starts && (changed("share") || changed("vectors")):
 		return usagef("--share and --vectors have no effect with --method %s", f.Method)
-	case f.Method != compress.SNC && (f.Metric || changed("passes") || changed("optimizer") || changed("gamma2")):
-		return usagef("--metric, --passes, --optimizer and --gamma2 have no effect with --method %s", f.Method)
+	case f.Method != compress.SNC &&
+		(f.Metric || changed("passes") || changed("optimizer") || changed("gamma2")):
+		return usagef(
+			"--metric, --passes, --optimizer and --gamma2 have no effect with --method %s",
+			f.Method)
 	case !slices.Contains(neighbour.Optimizers(), f.Optimizer):
 		return usagef("--optimizer must be one of %s", strings.Join(neighbour.Optimizers(), ", "))
 	case changed("gamma2") && !(f.Gamma2 > 0 && f.Gamma2 <= 1e6):
@@ -159,7 +177,8 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 	}
 	var test *dataset.Table
 	if f.test != "" {
-		if test, _, err = dataset.Read(ctx, f.test, dataset.Schema{Columns: columns}, dataset.ReadOptions{}); err != nil {
+		if test, _, err = dataset.Read(ctx, f.test, dataset.Schema{Columns: columns},
+			dataset.ReadOptions{}); err != nil {
 			return err
 		}
 	}
@@ -172,7 +191,9 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 			return err
 		}
 	}
-	err = writeOutput(ctx, f.out, f.force, func(w io.Writer) error { return regression.EncodeModel(w, r.Model) })
+	err = writeOutput(ctx, f.out, f.force, func(w io.Writer) error {
+		return regression.EncodeModel(w, r.Model)
+	})
 	if errors.Is(err, regression.ErrModelSize) {
 		return usagef("%v: keep fewer vectors, or fewer --components", err)
 	}
@@ -212,8 +233,19 @@ type compressedScore struct {
 	Error     float64 `json:"error"`
 }
 
-func newCompressed(r *compress.Result, f *compressFlags, classes int, test *dataset.Table) (*compressed, error) {
-	out := &compressed{Format: compressFormat, Model: f.out, Method: f.Method, Privacy: "none", Records: r.Records, Classes: classes, Coordinates: r.Coordinates, Vectors: len(r.Model.Vectors)}
+func newCompressed(
+	r *compress.Result, f *compressFlags, classes int, test *dataset.Table,
+) (*compressed, error) {
+	out := &compressed{
+		Format:      compressFormat,
+		Model:       f.out,
+		Method:      f.Method,
+		Privacy:     "none",
+		Records:     r.Records,
+		Classes:     classes,
+		Coordinates: r.Coordinates,
+		Vectors:     len(r.Model.Vectors),
+	}
 	if c := r.Compressed; c != nil {
 		out.Passes, out.Loss = f.Passes, new(c.Loss/float64(r.Records))
 	}
@@ -233,14 +265,18 @@ func newCompressed(r *compress.Result, f *compressFlags, classes int, test *data
 
 func (c *compressed) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", c.Records, c.Classes, c.Coordinates)
-	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", c.Vectors, 100*float64(c.Vectors)/float64(c.Records), c.Method)
+	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", c.Records, c.Classes,
+		c.Coordinates)
+	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", c.Vectors,
+		100*float64(c.Vectors)/float64(c.Records), c.Method)
 	if c.Loss != nil {
 		fmt.Fprintf(&b, "passes       %d, mean loss %.3g\n", c.Passes, *c.Loss)
 	}
-	b.WriteString("privacy      none: vectors are records or began as such; there is no guarantee\n")
+	b.WriteString(
+		"privacy      none: vectors are records or began as such; there is no guarantee\n")
 	if c.Scores != nil {
-		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", c.Tested), "vectors", "distances a prediction", "error")
+		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", c.Tested),
+			"vectors", "distances a prediction", "error")
 		for _, s := range c.Scores {
 			fmt.Fprintf(&b, "%-24s%10d%24.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
 		}

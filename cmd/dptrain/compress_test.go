@@ -26,21 +26,27 @@ func TestCompress(t *testing.T) {
 	leaves(t)
 	truth := strings.Split(read(t, "new.csv"), "\n")[1:401]
 	for name, args := range map[string][]string{
-		"snc": nil, "metric": {"--metric", "--passes", "30"}, "components": {"--components", "3", "--vectors", "30"},
-		"subsample": {"--method", "subsample", "--share", "0.2"}, "cnn": {"--method", "cnn"}, "fcnn": {"--method", "fcnn"},
-		"knn": {"--method", "knn", "--neighbours", "5"},
+		"snc": nil, "metric": {"--metric", "--passes", "30"},
+		"components": {"--components", "3", "--vectors", "30"},
+		"subsample":  {"--method", "subsample", "--share", "0.2"}, "cnn": {"--method", "cnn"},
+		"fcnn": {"--method", "fcnn"},
+		"knn":  {"--method", "knn", "--neighbours", "5"},
 	} {
 		out := name + ".json"
-		args = append([]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out}, args...)
+		args = append([]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out},
+			args...)
 		got := dptrain(t, args...)
-		if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "privacy      none: ") || !strings.Contains(got.stdout, "tested on 400 records") {
+		if got.code != 0 || got.stderr != "" ||
+			!strings.Contains(got.stdout, "privacy      none: ") ||
+			!strings.Contains(got.stdout, "tested on 400 records") {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		if again := dptrain(t, append(args, "--force")...); again != got {
 			t.Errorf("%s is not repeated: %+v", name, again)
 		}
 		file := read(t, out)
-		if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {
+		if !strings.Contains(file, "without privacy") ||
+			!strings.Contains(file, `"guarantee": null`) {
 			t.Errorf("%s does not say so: %.400s", name, file)
 		}
 		predicted := strings.Split(dptrain(t, "predict", out, "new.csv").stdout, "\n")[1:]
@@ -68,12 +74,15 @@ func formatShare(n, of int) string {
 // table, which is why these methods have no privacy.
 func TestCompressHoldsRecords(t *testing.T) {
 	leaves(t)
-	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o", "all.json"); got.code != 0 {
+	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o",
+		"all.json"); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	file := read(t, "all.json")
 	cells := strings.Split(strings.Split(read(t, "known.csv"), "\n")[1], ",")
-	if want := `{"class":"` + cells[6] + `","at":[` + strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","; !strings.Contains(file, want) {
+	if want := `{"class":"` + cells[6] + `","at":[` +
+		strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","; !strings.Contains(file,
+		want) {
 		t.Errorf("%s is not in the model", want)
 	}
 }
@@ -92,11 +101,13 @@ func TestCompressIsRefused(t *testing.T) {
 	const what = "this is a model that compress made without privacy, not a report"
 	must(4, what, "report", "leaves.json")
 	must(4, what, "verify", "leaves.json")
-	must(2, "the model has no probabilities: it predicts by neighbours", "predict", "--probability", "leaves.json", "new.csv")
+	must(2, "the model has no probabilities: it predicts by neighbours", "predict", "--probability",
+		"leaves.json", "new.csv")
 	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
 
 	write(t, "line.csv", lineCSV(200))
-	must(0, "", "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--out", "out", "-q")
+	must(0, "", "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--out", "out",
+		"-q")
 	must(0, "OK  ", "verify", "out")
 	if err := os.Rename("leaves.json", filepath.Join("out", "release", "model.json")); err != nil {
 		t.Fatal(err)
@@ -122,12 +133,15 @@ func TestCompressMistakes(t *testing.T) {
 		{"--public known.csv -o m.json --method knn --share 0.1", 2, "no effect with --method knn"},
 		{"--public known.csv -o m.json --method fcnn --metric", 2, "no effect with --method fcnn"},
 		{"--public known.csv -o m.json --method knn --gamma2 2", 2, "no effect with --method knn"},
-		{"--public known.csv -o m.json --optimizer lbfgs", 2, "--optimizer must be one of adam, conjugate-gradient"},
-		{"--public known.csv -o m.json --gamma2 0", 2, "--gamma2 must be above 0 and at most 1e+06"},
+		{"--public known.csv -o m.json --optimizer lbfgs", 2,
+			"--optimizer must be one of adam, conjugate-gradient"},
+		{"--public known.csv -o m.json --gamma2 0", 2,
+			"--gamma2 must be above 0 and at most 1e+06"},
 		{"--public known.csv -o m.json --share 0.1 --vectors 9", 2, "not both"},
 		{"--public known.csv -o m.json --share 1.5", 2, "at most 1"},
 		{"--public known.csv -o m.json --vectors 0", 2, "at least 1"},
-		{"--public known.csv -o m.json --vectors 6 --neighbours 7", 2, "fewer vectors than neighbours that vote: 6 of 7"},
+		{"--public known.csv -o m.json --vectors 6 --neighbours 7", 2,
+			"fewer vectors than neighbours that vote: 6 of 7"},
 		{"--public known.csv -o m.json --neighbours 0", 2, "between 1 and 1000"},
 		{"--public known.csv -o m.json --components 0", 2, "at least 1"},
 		{"--public known.csv -o m.json --passes 0", 2, "at least 1"},
@@ -154,13 +168,15 @@ func TestCompressKnownTable(t *testing.T) {
 	leaves(t)
 	for _, args := range [][]string{
 		{"ledger", "init", "dptrain.ledger", "--dataset", "leaves", "--epsilon", "9"},
-		{"fit", "--data", "known.csv", "--target", "stalk", "--epsilon", "1", "--dataset", "leaves", "--out", "out", "-q"},
+		{"fit", "--data", "known.csv", "--target", "stalk", "--epsilon", "1", "--dataset", "leaves",
+			"--out", "out", "-q"},
 	} {
 		if got := dptrain(t, args...); got.code != 0 {
 			t.Fatalf("%+v", got)
 		}
 	}
-	for _, args := range [][]string{{"--public", "known.csv"}, {"--public", "new.csv", "--test", "known.csv"}} {
+	for _, args := range [][]string{{"--public", "known.csv"},
+		{"--public", "new.csv", "--test", "known.csv"}} {
 		got := dptrain(t, append(append([]string{"compress"}, args...), "-o", "m.json")...)
 		if got.code != 6 || !strings.Contains(got.stderr, `as data set "leaves"`) {
 			t.Errorf("%q: %+v", args, got)

@@ -86,7 +86,9 @@ func (o *output) Write(p []byte) (int, error) {
 // quietError is an error whose message has already been printed.
 type quietError struct{ error }
 
-func (e *quietError) Unwrap() error { return e.error }
+func (e *quietError) Unwrap() error {
+	return e.error
+}
 
 // crash reports a panic of this goroutine or one carried over from another. The value of the panic and the arguments
 // on the stack may contain private data, so it prints only source positions, and only on request.

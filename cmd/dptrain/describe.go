@@ -57,7 +57,8 @@ func describeCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.add(cmd)
-	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
+	f.StringVar(&note, "note", "",
+		"a `TEXT` that the ledger keeps with the run; it is not protected")
 	f.BoolVar(&how.force, "force", false, "replace results that are there already")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
 	f.BoolVar(&planOnly, "plan", false, "print the price of every step; no row is read")
@@ -70,8 +71,10 @@ func (a *app) description(j *job) *study {
 	return &study{app: a, job: j, kind: studyKind{
 		price: (*job).descriptionPrice, name: "describe",
 		print: func(a *app, _ report.Files, out string) error {
-			_, err := fmt.Fprintf(a.stdout, "Published: %s may be shared; %s is for the data's owner only\n",
-				printable(filepath.Join(out, report.ReleaseDir)), printable(filepath.Join(out, report.CuratorDir)))
+			_, err := fmt.Fprintf(a.stdout,
+				"Published: %s may be shared; %s is for the data's owner only\n",
+				printable(filepath.Join(out, report.ReleaseDir)),
+				printable(filepath.Join(out, report.CuratorDir)))
 			return err
 		},
 	}}
@@ -86,16 +89,20 @@ func (j *job) descriptionPrice(header []string) (*pricedStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := priceStudy(s, s.Schema, s.Budget, func(res *describe.Result) (*report.Report, pipeline.Curator) {
-		return report.NewDescription(res), res.Curator
-	})
+	out, _, err := priceStudy(s, s.Schema, s.Budget,
+		func(res *describe.Result) (*report.Report, pipeline.Curator) {
+			return report.NewDescription(res), res.Curator
+		})
 	if err != nil {
 		return nil, err
 	}
 	out.describe = func(b *bill) {
 		b.run = "a description of " + plural(len(b.Features), "column", "columns")
 		if n := len(s.Schema.Columns); n > describe.ManyColumns {
-			b.advice = report.Paragraph("Advice", fmt.Sprintf("the noise of associations grows in proportion to the number of columns, which is %d; name those that matter with --columns", n))
+			b.advice = report.Paragraph("Advice",
+				fmt.Sprintf(
+					"the noise of associations grows in proportion to the number of columns, which is %d; name those that matter with --columns",
+					n))
 		}
 	}
 	return out, nil

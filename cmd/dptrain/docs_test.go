@@ -15,7 +15,8 @@ func TestPitfallsNameTests(t *testing.T) {
 	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
 	rows, tests := 0, 0
 	for line := range strings.Lines(page) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| pitfall") || strings.HasPrefix(line, "| ---") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| pitfall") ||
+			strings.HasPrefix(line, "| ---") {
 			continue
 		}
 		rows++

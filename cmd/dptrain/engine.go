@@ -16,7 +16,9 @@ import (
 )
 
 // engines lists the values of --engine.
-func engines() []string { return append(entry.Engines(), engineSpark) }
+func engines() []string {
+	return append(entry.Engines(), engineSpark)
+}
 
 // engineFlags are the flags that choose where the table is kept during a run.
 type engineFlags struct {
@@ -26,14 +28,19 @@ type engineFlags struct {
 
 func (f *engineFlags) add(set *pflag.FlagSet) {
 	f.set = set
-	set.StringVar(&f.name, "engine", entry.EngineAuto, "where the table is kept, by `NAME`: memory, stream (a scratch file), spark (a cluster), auto")
-	set.StringVar(&f.scratch, "scratch", "", "the `FOLDER` of the scratch file (default: for temporary files)")
-	set.StringVar(&f.connect, "connect", "", "where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
+	set.StringVar(&f.name, "engine", entry.EngineAuto,
+		"where the table is kept, by `NAME`: memory, stream (a scratch file), spark (a cluster), auto")
+	set.StringVar(&f.scratch, "scratch", "",
+		"the `FOLDER` of the scratch file (default: for temporary files)")
+	set.StringVar(&f.connect, "connect", "",
+		"where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
 }
 
 // fitter returns the function that reads the rows and trains, and a function that releases its resources. It returns
 // an error for a plan or a table that the engine does not support. The flag overrides the engine of the recipe.
-func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (fit fitter, end func(), err error) {
+func (f *engineFlags) fitter(
+	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+) (fit fitter, end func(), err error) {
 	if !f.set.Changed("engine") && j.recipe.Engine != "" {
 		f.name = j.recipe.Engine
 	}
@@ -71,7 +78,8 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 		path = ""
 	}
 	if j.queries() && f.name == entry.EngineAuto { // the number of rows is unknown
-		if streams, err := entry.Streams(entry.EngineStream, p, plan, path, len(j.header)); err == nil {
+		if streams, err := entry.Streams(entry.EngineStream, p, plan, path,
+			len(j.header)); err == nil {
 			return streams, nil
 		}
 	}
@@ -84,7 +92,9 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 
 // streamed returns a fitter that copies the table to a scratch file and trains on that.
 func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string) fitter {
-	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
+	return func(
+		ctx context.Context, progress func(string),
+	) (*pipeline.Result, *dataset.Stats, error) {
 		ended, seconds := begin(progress, "read"), 0.
 		from := stream.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
 		if stdin, piped := tablefile.Stdin(j.table); piped {
@@ -98,7 +108,10 @@ func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string)
 			defer rows.Close()
 			from.Path, from.From = query.Name, rows
 		}
-		res, stats, err := entry.FitStreamed(ctx, p, plan, from, pipeline.Options{Progress: progress}, func() { seconds = ended() })
+		res, stats, err := entry.FitStreamed(ctx, p, plan, from,
+			pipeline.Options{Progress: progress}, func() {
+				seconds = ended()
+			})
 		if err == nil {
 			res.Curator.Seconds["read"] = seconds
 		}

@@ -33,10 +33,12 @@ func TestEngineFlag(t *testing.T) {
 		{"stream", "", []string{"--data", table, "--engine", "stream", "--scratch", "scratch"}},
 		{"stdin", text, []string{"--data", "-", "--engine", "stream", "--scratch", "scratch"}},
 	} {
-		if out, err := separate(t, tt.stdin, "", append(append(args, "--out", tt.name), tt.flags...)).CombinedOutput(); err != nil {
+		if out, err := separate(t, tt.stdin, "",
+			append(append(args, "--out", tt.name), tt.flags...)).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
-		if got, want := read(t, tt.name+"/release/model.json"), read(t, "memory/release/model.json"); got != want {
+		if got, want := read(t, tt.name+"/release/model.json"),
+			read(t, "memory/release/model.json"); got != want {
 			t.Errorf("%s: another model than from memory", tt.name)
 		}
 		if got, want := runFile(t, tt.name).Rows, runFile(t, "memory").Rows; got != want {
@@ -53,11 +55,16 @@ func TestEngineFlag(t *testing.T) {
 	}{
 		{[]string{"--engine", "disk"}, 2, "--engine is one of auto, memory, stream, spark"},
 		{[]string{"--engine", "spark"}, 2, "--engine spark needs --connect"},
-		{[]string{"--connect", "sc://localhost"}, 2, "--connect says where the cluster of --engine spark is"},
-		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2, "not on this machine"},
-		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
-		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--select", "kendall"}, 3, "all records are needed in one place by: kendall"},
-		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
+		{[]string{"--connect", "sc://localhost"}, 2,
+			"--connect says where the cluster of --engine spark is"},
+		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2,
+			"not on this machine"},
+		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3,
+			"all records are needed in one place by: tukey"},
+		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--select", "kendall"}, 3,
+			"all records are needed in one place by: kendall"},
+		{[]string{"--engine", "stream", "--scratch", "none"}, 2,
+			"the scratch file cannot be written"},
 	} {
 		got := dptrain(t, append(append(args, "--out", "refused", "--data", table), tt.flags...)...)
 		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) {
@@ -78,10 +85,15 @@ func TestEngineKey(t *testing.T) {
 	}
 	chdir(t)
 	for name, method := range map[string]string{"sums": "joint-gram", "rows": "svm"} {
-		write(t, name+".yaml", "engine: stream\ntask: classification\ndata: {path: "+table+", target: repaid, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: "+method+"}\n")
+		write(t, name+".yaml",
+			"engine: stream\ntask: classification\ndata: {path: "+table+
+				", target: repaid, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
+				method+"}\n")
 	}
 	for out, flags := range map[string][]string{"stream": nil, "memory": {"--engine", "memory"}} {
-		if text, err := separate(t, "", "", append([]string{"fit", "sums.yaml", "-q", "--out", out}, flags...)).CombinedOutput(); err != nil {
+		if text, err := separate(t, "", "",
+			append([]string{"fit", "sums.yaml", "-q", "--out", out},
+				flags...)).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
@@ -90,7 +102,8 @@ func TestEngineKey(t *testing.T) {
 			t.Errorf("%s depends on the engine", file)
 		}
 	}
-	if got := dptrain(t, "fit", "rows.yaml"); got.code != 3 || !strings.Contains(got.stderr, "needed in one place by: svm") {
+	if got := dptrain(t, "fit", "rows.yaml"); got.code != 3 ||
+		!strings.Contains(got.stderr, "needed in one place by: svm") {
 		t.Errorf("the key is not looked at: %+v", got)
 	}
 	if got := dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory"); got.code != 0 {
@@ -120,7 +133,8 @@ func TestKilledWithScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	chdir(t)
-	args := []string{"fit", "--data", table, "--target", "price", "--undeclared", "numbers", "--epsilon", "1", "-q", "--engine", "stream", "--scratch", "."}
+	args := []string{"fit", "--data", table, "--target", "price", "--undeclared", "numbers",
+		"--epsilon", "1", "-q", "--engine", "stream", "--scratch", "."}
 	if out, err := separate(t, "", "scaling", args).CombinedOutput(); err == nil {
 		t.Fatalf("it was not killed:\n%s", out)
 	}
@@ -159,18 +173,23 @@ func TestQueryOfCluster(t *testing.T) {
 		{[]string{"check", "query.yaml"}, 0, ""},
 		{[]string{"check", "listed.yaml"}, 0, ""},
 		{[]string{"plan", "listed.yaml"}, 0, ""},
-		{[]string{"plan", "query.yaml"}, 4, "data.spark: its columns are known to the cluster alone; add --connect"},
-		{[]string{"plan", "query.yaml", "--connect", "sc://spark.example"}, 2, "without TLS and a token"},
-		{[]string{"plan", "query.yaml", "--data", "t.csv", "--connect", "sc://localhost"}, 2, "the recipe has none"},
+		{[]string{"plan", "query.yaml"}, 4,
+			"data.spark: its columns are known to the cluster alone; add --connect"},
+		{[]string{"plan", "query.yaml", "--connect", "sc://spark.example"}, 2,
+			"without TLS and a token"},
+		{[]string{"plan", "query.yaml", "--data", "t.csv", "--connect", "sc://localhost"}, 2,
+			"the recipe has none"},
 		{[]string{"fit", "query.yaml"}, 4, "its columns are known to the cluster alone"},
 		{[]string{"fit", "listed.yaml"}, 2, "use fit --engine spark --connect"},
-		{[]string{"fit", "listed.yaml", "--engine", "memory"}, 2, "use fit --engine spark --connect"},
+		{[]string{"fit", "listed.yaml", "--engine", "memory"}, 2,
+			"use fit --engine spark --connect"},
 		{[]string{"fit", "listed.yaml", "--engine", "spark"}, 2, "--engine spark needs --connect"},
 		{[]string{"audit", "query.yaml"}, 4, "its columns are known to the cluster alone"},
 		{[]string{"audit", "listed.yaml", "--own-table"}, 2, "use fit --engine spark --connect"},
 	} {
 		got := dptrain(t, tt.args...)
-		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) || strings.Contains(got.stderr, "secret_table") {
+		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) ||
+			strings.Contains(got.stderr, "secret_table") {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}

@@ -25,7 +25,8 @@ func sourceFiles(t *testing.T) map[string]*ast.File {
 		case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		files[path], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		files[path], err = parser.ParseFile(token.NewFileSet(), path, nil,
+			parser.SkipObjectResolution)
 		return err
 	})
 	if err != nil {
@@ -36,7 +37,13 @@ func sourceFiles(t *testing.T) map[string]*ast.File {
 
 // errorTexts returns the string literals in a file that become parts of error messages.
 func errorTexts(file *ast.File) []string {
-	makers := map[string]bool{"errors.New": true, "fmt.Errorf": true, "fault.New": true, "usagef": true, "fmt.Sprintf": true}
+	makers := map[string]bool{
+		"errors.New":  true,
+		"fmt.Errorf":  true,
+		"fault.New":   true,
+		"usagef":      true,
+		"fmt.Sprintf": true,
+	}
 	var out []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -83,7 +90,8 @@ func TestErrorsNameNoPackage(t *testing.T) {
 	for path, file := range files {
 		for _, text := range errorTexts(file) {
 			seen++
-			word, rest, _ := strings.Cut(strings.TrimPrefix(message(errors.New(text)), "dptrain: "), ": ")
+			word, rest, _ := strings.Cut(strings.TrimPrefix(message(errors.New(text)), "dptrain: "),
+				": ")
 			if word == "dptrain" && (file.Name.Name == "main" || file.Name.Name == "terminal") { // a line that starts with the program name
 				continue
 			}
@@ -93,6 +101,7 @@ func TestErrorsNameNoPackage(t *testing.T) {
 		}
 	}
 	if seen < 500 || !packages["adassp"] {
-		t.Errorf("%d texts of errors in %d files: the test does not look everywhere", seen, len(files))
+		t.Errorf("%d texts of errors in %d files: the test does not look everywhere", seen,
+			len(files))
 	}
 }

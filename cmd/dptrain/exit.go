@@ -42,16 +42,19 @@ var exitTable = [...]struct {
 	{exitUsage, "usage: a wrong flag or argument, or an output that exists or cannot be written"},
 	{exitRecipe, "the recipe is invalid"},
 	{exitData, "a table, a model or a report cannot be read, or a declared column is absent"},
-	{exitBudget, "the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
+	{exitBudget,
+		"the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
 	{exitLedger, "the ledger is in use, damaged or not there, or does not know the data set"},
-	{exitAbstained, "the mechanism abstained, within its guarantee: there is a report and no model"},
+	{exitAbstained,
+		"the mechanism abstained, within its guarantee: there is a report and no model"},
 	{exitBroken, "a release does not hold together: `dptrain verify` says what does not fit"},
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
 // exitOfKind maps each kind of error to its exit code.
 var exitOfKind = [...]int{
-	fault.Internal: exitInternal, fault.Usage: exitUsage, fault.Recipe: exitRecipe, fault.Data: exitData, fault.Budget: exitBudget,
+	fault.Internal: exitInternal, fault.Usage: exitUsage, fault.Recipe: exitRecipe,
+	fault.Data: exitData, fault.Budget: exitBudget,
 	fault.Ledger: exitLedger, fault.Abstained: exitAbstained, fault.Broken: exitBroken,
 }
 
@@ -74,7 +77,9 @@ func is[T error](err error) bool {
 // placeError is an error of this package whose message starts with a position.
 type placeError struct{ place, what string }
 
-func (e *placeError) Error() string { return e.place + ": " + e.what }
+func (e *placeError) Error() string {
+	return e.place + ": " + e.what
+}
 
 // pathError is an error about a file whose message starts with the path.
 type pathError struct {
@@ -82,9 +87,13 @@ type pathError struct {
 	error
 }
 
-func (e *pathError) Error() string { return e.path + ": " + e.error.Error() }
+func (e *pathError) Error() string {
+	return e.path + ": " + e.error.Error()
+}
 
-func (e *pathError) Unwrap() error { return e.error }
+func (e *pathError) Unwrap() error {
+	return e.error
+}
 
 // usagef returns a formatted usage error.
 func usagef(format string, args ...any) error {
@@ -101,7 +110,8 @@ func message(err error) string {
 			return "dptrain: interrupted" + spent.Consequence()
 		}
 		return "dptrain: interrupted"
-	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):
+	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err),
+		is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):
 		return err.Error()
 	}
 	return "dptrain: " + err.Error()

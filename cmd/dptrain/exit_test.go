@@ -37,7 +37,8 @@ func TestExitCodes(t *testing.T) {
 		{"a plan that is refused", fault.WithKind(fault.Recipe, pipeline.ErrNoFeature)},
 		{"a table that cannot be read", &dataset.FileError{Err: dataset.ErrUnreadable}},
 		{"a table without a header", &dataset.FileError{Err: dataset.ErrNoHeader}},
-		{"a header that lacks a declared column", fault.WithKind(fault.Data, recipe.Problems{{Msg: "no"}})},
+		{"a header that lacks a declared column",
+			fault.WithKind(fault.Data, recipe.Problems{{Msg: "no"}})},
 		{"a target that is absent, in init", recipe.ErrTargetAbsent},
 		{"a header that cannot be used, in init", recipe.ErrHeader},
 		{"a model that cannot be read", fault.WithKind(fault.Data, errors.New("no"))},
@@ -91,7 +92,8 @@ func TestPanicSaysNothing(t *testing.T) {
 			other.Wait()
 		}
 		code := a.run(t.Context(), strings.Fields("fit --data line.csv --target y --epsilon 1"))
-		if code != exitInternal || stdout.String() != "" || !strings.Contains(stderr.String(), "internal error") {
+		if code != exitInternal || stdout.String() != "" ||
+			!strings.Contains(stderr.String(), "internal error") {
 			t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 		}
 		if strings.Contains(stderr.String(), "4711") || strings.Contains(stderr.String(), "0x") {
@@ -100,14 +102,18 @@ func TestPanicSaysNothing(t *testing.T) {
 		if where := strings.Contains(stderr.String(), "exit_test.go:"); where != debug {
 			t.Errorf("debug %v: %s", debug, stderr.String())
 		}
-		if i == 3 && (!strings.Contains(stderr.String(), ".panicElsewhere exit_test.go:") || !strings.Contains(stderr.String(), "panic of type string")) {
+		if i == 3 &&
+			(!strings.Contains(stderr.String(), ".panicElsewhere exit_test.go:") ||
+				!strings.Contains(stderr.String(), "panic of type string")) {
 			t.Errorf("the place in the other goroutine is missing: %s", stderr.String())
 		}
 		onlyFiles(t, "line.csv")
 	}
 }
 
-func panicElsewhere() { panic("cell 4711") }
+func panicElsewhere() {
+	panic("cell 4711")
+}
 
 // TestFilesNamedLikePackages checks that a message about a file starts with its name, even if a package has the same
 // name.
@@ -115,7 +121,8 @@ func TestFilesNamedLikePackages(t *testing.T) {
 	chdir(t)
 	for _, name := range []string{"report", "ledger", "bench", "audit"} {
 		got := dptrain(t, "predict", name, "new.csv")
-		if want := "dptrain: " + name + ": the model cannot be read: "; got.code != exitData || !strings.HasPrefix(got.stderr, want) {
+		if want := "dptrain: " + name + ": the model cannot be read: "; got.code != exitData ||
+			!strings.HasPrefix(got.stderr, want) {
 			t.Errorf("%+v, want %s", got, want)
 		}
 	}

@@ -65,9 +65,11 @@ func exportCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.goPackage, "go", false, "write a Go package")
 	set.BoolVar(&flags.onnx, "onnx", false, "write a graph of ONNX")
 	set.BoolVar(&flags.pmml, "pmml", false, "write a document of PMML")
-	set.StringVar(&flags.dialect, "sql", "", "write a query in this `DIALECT`: duckdb, postgres or sqlite")
+	set.StringVar(&flags.dialect, "sql", "",
+		"write a query in this `DIALECT`: duckdb, postgres or sqlite")
 	set.StringVar(&flags.table, "table", "records", "the `TABLE` that the query reads")
-	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
+	set.StringVarP(&flags.out, "output", "o", "",
+		"write to `FILE`, which appears when it is complete")
 	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
 	return cmd
 }
@@ -79,20 +81,26 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 		asked bool
 		write func(io.Writer, regression.Model) error
 	}{
-		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go}, {f.onnx, export.ONNX}, {f.pmml, export.PMML},
-		{f.dialect != "", func(w io.Writer, m regression.Model) error { return export.SQL(w, m, f.dialect, f.table) }},
+		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go},
+		{f.onnx, export.ONNX}, {f.pmml, export.PMML},
+		{f.dialect != "", func(w io.Writer, m regression.Model) error {
+			return export.SQL(w, m, f.dialect, f.table)
+		}},
 	} {
 		if x.asked {
 			forms = append(forms, x.write)
 		}
 	}
 	if len(forms) != 1 {
-		return nil, usagef("export writes one form; give one of --python, --js, --go, --onnx, --pmml and --sql DIALECT")
+		return nil,
+			usagef("export writes one form; give one of --python, --js, --go, --onnx, --pmml and --sql DIALECT")
 	}
 	return forms[0], nil
 }
 
-func (a *app) export(cmd *cobra.Command, path string, flags exportFlags, write func(io.Writer, regression.Model) error) error {
+func (a *app) export(
+	cmd *cobra.Command, path string, flags exportFlags, write func(io.Writer, regression.Model) error,
+) error {
 	model, err := readModel(path, "")
 	if err != nil {
 		return err

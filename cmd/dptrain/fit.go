@@ -44,7 +44,8 @@ func fitCommand(a *app) *cobra.Command {
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
-				return usagef("nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`")
+				return usagef(
+					"nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`")
 			}
 			j, err := flags.noted(args, note)
 			if err != nil {
@@ -55,7 +56,8 @@ func fitCommand(a *app) *cobra.Command {
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
+	cmd.Flags().StringVar(&note, "note", "",
+		"a `TEXT` that the ledger keeps with the run; it is not protected")
 	how.add(cmd)
 	return cmd
 }
@@ -104,7 +106,9 @@ func (t *training) start(ctx context.Context) (end func(), err error) {
 	return end, err
 }
 
-func (t *training) ledgerRun() entry.Run { return entry.RunOf(t.pipeline, t.plan) }
+func (t *training) ledgerRun() entry.Run {
+	return entry.RunOf(t.pipeline, t.plan)
+}
 
 func (t *training) run(ctx context.Context) (report.Files, error) {
 	t.progress = t.app.progress(t.plan, t.how)
@@ -119,7 +123,8 @@ func (t *training) run(ctx context.Context) (report.Files, error) {
 	if err != nil {
 		return report.Files{}, err
 	}
-	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, t.job.shown()), nil
+	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, t.job.shown()),
+		nil
 }
 
 func (t *training) stage(name string) {
@@ -127,13 +132,17 @@ func (t *training) stage(name string) {
 	t.progress(name)
 }
 
-func (t *training) done() { t.job.progress.clear() }
+func (t *training) done() {
+	t.job.progress.clear()
+}
 
 func (t *training) print(files report.Files, out string) error {
 	return t.app.printResult(files, out, t.how.verbose)
 }
 
-func (t *training) verdict(out string) error { return verdict(t.result, out) }
+func (t *training) verdict(out string) error {
+	return verdict(t.result, out)
+}
 
 // printResult prints the summary of a run, or the whole report.
 func (a *app) printResult(files report.Files, out string, verbose bool) error {
@@ -154,11 +163,15 @@ func (a *app) printResult(files report.Files, out string, verbose bool) error {
 }
 
 // A fitter reads the rows and trains. stats holds the counts of the reader.
-type fitter func(ctx context.Context, progress func(string)) (res *pipeline.Result, stats *dataset.Stats, err error)
+type fitter func(
+	ctx context.Context, progress func(string),
+) (res *pipeline.Result, stats *dataset.Stats, err error)
 
 // inMemory returns a fitter that reads the whole table into memory and trains on it.
 func (j *job) inMemory(p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
-	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
+	return func(
+		ctx context.Context, progress func(string),
+	) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
 		table, stats, err := j.read(ctx, p.Schema)
 		if err != nil {
@@ -187,9 +200,14 @@ func verdict(res *pipeline.Result, out string) error {
 		return nil
 	}
 	if stop := res.Stopped; stop != nil {
-		return fault.WithKind(fault.Abstained, fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(), stopSpent(res, out)))
+		return fault.WithKind(fault.Abstained,
+			fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(),
+				stopSpent(res, out)))
 	}
-	return fault.WithKind(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
+	return fault.WithKind(fault.Abstained,
+		fmt.Errorf(
+			"%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs",
+			res.Method, out))
 }
 
 // stopSpent returns the sentence about the budget of a run that stopped.
@@ -197,12 +215,15 @@ func stopSpent(res *pipeline.Result, out string) string {
 	if res.Stopped.Scale == 0 {
 		return fmt.Sprintf("It spent nothing, as the report in %s says.", out)
 	}
-	return fmt.Sprintf("It spent epsilon %s of %s, as the report in %s says; in a ledger it counts with that.",
+	return fmt.Sprintf(
+		"It spent epsilon %s of %s, as the report in %s says; in a ledger it counts with that.",
 		formatNumber(res.Stopped.Epsilon), formatNumber(res.Guarantee.Epsilon), out)
 }
 
 // formatNumber formats x with at most six significant digits.
-func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+func formatNumber(x float64) string {
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
 
 // modelContents names the files of the release of a training.
 const modelContents = "model, report and recipe"
@@ -210,6 +231,9 @@ const modelContents = "model, report and recipe"
 // pointer says where the results are, and which are published. It ends the output of every run in the
 // same way, whatever the data were like.
 func pointer(out, published string) string {
-	return report.Paragraph("Published", filepath.Join(out, report.ReleaseDir)+" may be shared: "+published) +
-		report.Paragraph("Private", filepath.Join(out, report.CuratorDir)+" is for the owner of the data only: exact counts, covered by no guarantee")
+	return report.Paragraph("Published",
+		filepath.Join(out, report.ReleaseDir)+" may be shared: "+published) +
+		report.Paragraph("Private",
+			filepath.Join(out, report.CuratorDir)+
+				" is for the owner of the data only: exact counts, covered by no guarantee")
 }

@@ -22,7 +22,8 @@ import (
 var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
 
 // numbers matches the parts of the output that depend on noise.
-var numbers = regexp.MustCompile(`(?m)^(R²|All errors|Error|MAE|Interval|Held out|Columns|Pairs)( +).*\n(          .*\n)*`)
+var numbers = regexp.MustCompile(
+	`(?m)^(R²|All errors|Error|MAE|Interval|Held out|Columns|Pairs)( +).*\n(          .*\n)*`)
 
 // withoutChances removes the warnings that depend on noise.
 func withoutChances(text string) string {
@@ -61,7 +62,9 @@ func TestFit(t *testing.T) {
 	})
 	want := []string{
 		"drwxr-xr-x out", "drwx------ out/curator", "-rw------- out/curator/run.json",
-		"drwxr-xr-x out/release", "-rw-r--r-- out/release/model.json", "-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.html", "-rw-r--r-- out/release/report.json",
+		"drwxr-xr-x out/release", "-rw-r--r-- out/release/model.json",
+		"-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.html",
+		"-rw-r--r-- out/release/report.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
@@ -73,12 +76,14 @@ func TestFit(t *testing.T) {
 	if r.Metrics.R2 == nil || r.Metrics.R2.Value < .9 || r.Guarantee.Spent > 1 {
 		t.Errorf("a line of 20000 records: %+v, %+v", r.Metrics.R2, r.Guarantee)
 	}
-	if run := runFile(t, "out"); run.Rows != 20000 || run.TrainRows+run.HoldoutRows != 20000 || run.Data != "line.csv" || run.Date == "" || run.Tool.Go == "" {
+	if run := runFile(t, "out"); run.Rows != 20000 || run.TrainRows+run.HoldoutRows != 20000 ||
+		run.Data != "line.csv" || run.Date == "" || run.Tool.Go == "" {
 		t.Errorf("%+v", run)
 	} else if _, ok := run.Seconds["read"]; !ok {
 		t.Errorf("seconds: %v", run.Seconds)
 	}
-	if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != 20001 {
+	if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK ||
+		strings.Count(got.stdout, "\n") != 20001 {
 		t.Errorf("predict with what was written: code %d, %s", got.code, got.stderr)
 	}
 }
@@ -90,7 +95,8 @@ func TestNeverOverwrites(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	before := read(t, "out/release/model.json")
-	want := result{exitUsage, "", "out/release: exists already; choose another --out, or replace it with --force\n"}
+	want := result{exitUsage, "",
+		"out/release: exists already; choose another --out, or replace it with --force\n"}
 	if got := dptrain(t, fitArgs...); got != want {
 		t.Errorf("%+v", got)
 	}
@@ -100,17 +106,20 @@ func TestNeverOverwrites(t *testing.T) {
 	if got := dptrain(t, fitArgs...); got != want { // the output folder is checked before the table
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData || read(t, "out/release/model.json") != before {
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData ||
+		read(t, "out/release/model.json") != before {
 		t.Errorf("a run that fails must leave the old results: %+v", got)
 	}
 	if err := os.Rename("moved.csv", "line.csv"); err != nil {
 		t.Fatal(err)
 	}
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitOK || read(t, "out/release/model.json") == before {
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitOK ||
+		read(t, "out/release/model.json") == before {
 		t.Errorf("--force must replace the results: %+v", got)
 	}
 	write(t, "out/release/notes.txt", "mine")
-	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitUsage || !strings.Contains(got.stderr, "did not write") {
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "did not write") {
 		t.Errorf("--force must not remove other files: %+v", got)
 	}
 }
@@ -228,9 +237,12 @@ func TestBadInput(t *testing.T) {
 		{"delta 1", goodRecipe + "  delta: 1\n", "", long, exitRecipe},
 		{"delta negative", goodRecipe + "  delta: -1e-6\n", "", long, exitRecipe},
 		{"k above d", goodRecipe + "selection: {method: auto, k: 3}\n", "", long, exitRecipe},
-		{"no feature left", over("target: y", "target: y\n  exclude: [a, b]"), "", long, exitRecipe},
+		{"no feature left", over("target: y", "target: y\n  exclude: [a, b]"), "", long,
+			exitRecipe},
 		{"absent target", over("target: y", "target: price"), "", long, exitData},
-		{"absent declared column", over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"), "", long, exitData},
+		{"absent declared column",
+			over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"), "", long,
+			exitData},
 		{"duplicate header", goodRecipe, "", "a,a,y\n1,2,3\n", exitData},
 		{"empty name in header", goodRecipe, "", "a,,y\n1,2,3\n", exitData},
 		{"no header", goodRecipe, "", "1,2,3\n4,5,6\n", exitData},
@@ -238,11 +250,15 @@ func TestBadInput(t *testing.T) {
 		{"empty file", goodRecipe, "", "", exitData},
 		{"absent file", over("line.csv", "none.csv"), "", long, exitData},
 		{"unknown suffix", over("line.csv", "line.xls"), "line.xls", long, exitData},
-		{"truncated gz", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)/2], exitData},
-		{"gz without its end", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)-6], exitData},
+		{"truncated gz", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)/2],
+			exitData},
+		{"gz without its end", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)-6],
+			exitData},
 		{"not gz", over("line.csv", "line.csv.gz"), "line.csv.gz", long, exitData},
 		{"not parquet", over("line.csv", "line.parquet"), "line.parquet", long, exitData},
-		{"epsilon without a finite mu", over("epsilon: 1", "epsilon: 1e9") + "selection: {method: kendall, k: 1}\n", "", long, exitBudget},
+		{"epsilon without a finite mu",
+			over("epsilon: 1", "epsilon: 1e9") + "selection: {method: kendall, k: 1}\n", "", long,
+			exitBudget},
 	}
 	var b strings.Builder
 	for _, tt := range tests {
@@ -256,7 +272,8 @@ func TestBadInput(t *testing.T) {
 			write(t, "recipe.yaml", tt.recipe)
 			got := dptrain(t, "fit", "recipe.yaml")
 			if got.code != tt.code || got.stdout != "" {
-				t.Errorf("code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout, got.stderr)
+				t.Errorf("code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout,
+					got.stderr)
 			}
 			for _, cell := range []string{"Miller", "Smith", "blue"} {
 				if strings.Contains(got.stderr, cell) {
@@ -264,7 +281,8 @@ func TestBadInput(t *testing.T) {
 				}
 			}
 			onlyFiles(t, slices.Sorted(slices.Values([]string{table, "recipe.yaml"}))...)
-			b.WriteString(tt.name + "\n  " + strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+			b.WriteString(tt.name + "\n  " +
+				strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
 		})
 	}
 	files.compare(t, "bad-input", b.String())
@@ -290,11 +308,31 @@ func TestTotalOnRows(t *testing.T) {
 		{name: "header without newline", data: "a,b,y"},
 		{name: "one row", data: "a,b,y\n1,2,3\n", rows: 1},
 		{name: "two rows", data: "a,b,y\n1,2,3\n4,5,6", rows: 2},
-		{name: "ragged", data: "a,b,y\n1\n1,2,3,4,5\n1,2\n", rows: 3, long: 1, short: 2, missing: 3},
+		{
+			name:    "ragged",
+			data:    "a,b,y\n1\n1,2,3,4,5\n1,2\n",
+			rows:    3,
+			long:    1,
+			short:   2,
+			missing: 3,
+		},
 		{name: "text", data: "a,b,y\nred,2,3\n1,2,tall\n", rows: 2, unparseable: 2},
-		{name: "not finite", data: "a,b,y\nNaN,2,3\n1,+Inf,3\n1,2,-Infinity\n1,2,1e999\n", rows: 4, missing: 1, nonfinite: 3},
+		{
+			name:      "not finite",
+			data:      "a,b,y\nNaN,2,3\n1,+Inf,3\n1,2,-Infinity\n1,2,1e999\n",
+			rows:      4,
+			missing:   1,
+			nonfinite: 3,
+		},
 		{name: "constant columns", data: "a,b,y\n" + strings.Repeat("1,1,1\n", 50), rows: 50},
-		{name: "open quote", data: "a,b,y\n\"1,2,3\n4,5,6\n7,8,\"9\n", rows: 3, short: 1, missing: 2, unparseable: 1},
+		{
+			name:        "open quote",
+			data:        "a,b,y\n\"1,2,3\n4,5,6\n7,8,\"9\n",
+			rows:        3,
+			short:       1,
+			missing:     2,
+			unparseable: 1,
+		},
 		{name: "more columns than rows", data: wide(3), rows: 3},
 		{name: "empty lines and CRLF", data: "a,b,y\r\n\r\n1,2,3\r\n\n4,5,6\r\n", rows: 2},
 		{name: "zero bytes", data: "a,b,y\n\x00,\xff\xfe,3\n", rows: 1, unparseable: 2},
@@ -310,13 +348,16 @@ func TestTotalOnRows(t *testing.T) {
 			run := runFile(t, "out")
 			var missing, unparseable, nonfinite int
 			for _, c := range run.Cells.Columns {
-				missing, unparseable, nonfinite = missing+c.Missing, unparseable+c.Unparseable, nonfinite+c.Nonfinite
+				missing, unparseable, nonfinite = missing+c.Missing, unparseable+c.Unparseable,
+					nonfinite+c.Nonfinite
 			}
 			if run.Rows != tt.rows || run.Cells.Long != tt.long || run.Cells.Short != tt.short ||
-				missing != tt.missing || unparseable != tt.unparseable || nonfinite != tt.nonfinite {
+				missing != tt.missing || unparseable != tt.unparseable ||
+				nonfinite != tt.nonfinite {
 				t.Errorf("counted rows %d, cells %+v", run.Rows, run.Cells)
 			}
-			if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != tt.rows+1 {
+			if got := dptrain(t, "predict", "out/release/model.json",
+				"line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != tt.rows+1 {
 				t.Errorf("predict: %+v", got)
 			}
 			if !strings.HasSuffix(got.stdout, "\nout/curator   exact counts: keep private\n") {
@@ -353,12 +394,14 @@ func TestNoCellAnywhere(t *testing.T) {
 				if all := stdout.String() + stderr.String(); strings.Contains(all, marker) {
 					t.Errorf("on the terminal: %s", all)
 				}
-				err := filepath.WalkDir("out/release", func(path string, d fs.DirEntry, err error) error {
-					if err == nil && d.Type().IsRegular() && strings.Contains(read(t, path), marker) {
-						t.Errorf("in %s", path)
-					}
-					return err
-				})
+				err := filepath.WalkDir("out/release",
+					func(path string, d fs.DirEntry, err error) error {
+						if err == nil && d.Type().IsRegular() &&
+							strings.Contains(read(t, path), marker) {
+							t.Errorf("in %s", path)
+						}
+						return err
+					})
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Error(err)
 				}

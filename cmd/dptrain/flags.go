@@ -72,30 +72,52 @@ var (
 )
 
 // with returns a copy of commands with more appended.
-func with(commands []string, more ...string) []string { return append(slices.Clone(commands), more...) }
+func with(commands []string, more ...string) []string {
+	return append(slices.Clone(commands), more...)
+}
 
 // dataUsage is the help text of --data.
 const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
 
 // keyFlags lists the flags in the order of the help text.
 var keyFlags = []keyFlag{
-	{name: "data", commands: with(modelCommands, "causal"), key: "data.path", help: dataUsage, complete: tables},
-	{name: "target", commands: modelCommands, key: "data.target", help: "the `COLUMN` to predict", columns: plainColumn},
+	{
+		name:     "data",
+		commands: with(modelCommands, "causal"),
+		key:      "data.path",
+		help:     dataUsage,
+		complete: tables,
+	},
+	{
+		name:     "target",
+		commands: modelCommands,
+		key:      "data.target",
+		help:     "the `COLUMN` to predict",
+		columns:  plainColumn,
+	},
 	{
 		name: "columns", commands: []string{"causal"}, key: "causal.columns", form: listFlag,
 		help: "two or more numeric `COLUMNS`: x,y", columns: plainColumn,
 	},
 	{
 		name: "task", commands: modelCommands, key: "task",
-		help: "what the target is, by `NAME`: regression (default) or classification", complete: oneOf("regression", "classification"),
+		help:     "what the target is, by `NAME`: regression (default) or classification",
+		complete: oneOf("regression", "classification"),
 	},
 	{
 		name: "classes", commands: modelCommands, key: "data.classes", form: namesFlag,
 		help: "the `CLASSES` of the target, for classification: no,yes (default private: they are found)",
 	},
-	{name: "epsilon", commands: runCommands, key: "privacy.epsilon", form: numberFlag, help: "the privacy budget: a `NUMBER` above 0, or 'ln(3)'"},
 	{
-		name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag, python: pythonValue,
+		name:     "epsilon",
+		commands: runCommands,
+		key:      "privacy.epsilon",
+		form:     numberFlag,
+		help:     "the privacy budget: a `NUMBER` above 0, or 'ln(3)'",
+	},
+	{
+		name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag,
+		python: pythonValue,
 		help:   "a public `NUMBER`, at least 1e-10 (default 1e-6)",
 		helpOf: map[string]string{"causal": "a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
 	},
@@ -117,19 +139,38 @@ var keyFlags = []keyFlag{
 		complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
 	},
 	{
-		name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude", form: listFlag, python: pythonList,
-		help: "`COLUMNS` that are not features: id,zip", helpOf: map[string]string{"describe": "`COLUMNS` to leave out: id,zip"}, columns: plainColumn,
+		name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude",
+		form: listFlag, python: pythonList,
+		help:    "`COLUMNS` that are not features: id,zip",
+		helpOf:  map[string]string{"describe": "`COLUMNS` to leave out: id,zip"},
+		columns: plainColumn,
 	},
 	{
-		name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag, python: pythonValue,
-		help: "the `SHARE` of records kept for the held-out metric (default 0.2)",
+		name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag,
+		python: pythonValue,
+		help:   "the `SHARE` of records kept for the held-out metric (default 0.2)",
 	},
 	{
-		name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict, settings: shareSettings,
-		help: "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
+		name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict,
+		settings: shareSettings,
+		help:     "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
 	},
-	{name: "k", commands: modelCommands, key: "selection.k", form: numberFlag, python: pythonValue, help: "how many columns to choose, a `NUMBER`"},
-	{name: "rounds", commands: modelCommands, key: "model.rounds", form: numberFlag, python: pythonValue, help: "rounds of boosting, a `NUMBER`"},
+	{
+		name:     "k",
+		commands: modelCommands,
+		key:      "selection.k",
+		form:     numberFlag,
+		python:   pythonValue,
+		help:     "how many columns to choose, a `NUMBER`",
+	},
+	{
+		name:     "rounds",
+		commands: modelCommands,
+		key:      "model.rounds",
+		form:     numberFlag,
+		python:   pythonValue,
+		help:     "rounds of boosting, a `NUMBER`",
+	},
 	{
 		name: "fallback", commands: modelCommands, key: "model.fallback", python: pythonValue,
 		help: "what is trained in case --method makes no model, by `NAME`",
@@ -140,9 +181,15 @@ var keyFlags = []keyFlag{
 	},
 	{
 		name: "method", commands: []string{"causal"}, key: "causal.method",
-		help: "`NAME`: histogram (default) or anm, the baseline", complete: oneOf("histogram", "anm"),
+		help:     "`NAME`: histogram (default) or anm, the baseline",
+		complete: oneOf("histogram", "anm"),
 	},
-	{name: "score", commands: []string{"causal"}, key: "causal.score", help: "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", ")},
+	{
+		name:     "score",
+		commands: []string{"causal"},
+		key:      "causal.score",
+		help:     "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", "),
+	},
 	{
 		name: "protect", commands: []string{"causal"}, key: "causal.protect",
 		help: "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected",
@@ -151,62 +198,94 @@ var keyFlags = []keyFlag{
 		name: "set", commands: modelCommands, form: eachFlag, settings: anySettings,
 		help: "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated",
 	},
-	{name: "dataset", commands: runCommands, key: "ledger.dataset", help: "enter the run in a ledger, under this `NAME` of the data set"},
-	{name: "ledger", commands: runCommands, key: "ledger.path", help: "the ledger: a `FILE` (default dptrain.ledger)"},
 	{
-		name: "categories", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: categorySettings,
-		help: "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated", columns: columnAndValue,
+		name:     "dataset",
+		commands: runCommands,
+		key:      "ledger.dataset",
+		help:     "enter the run in a ledger, under this `NAME` of the data set",
 	},
 	{
-		name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: prefixSettings,
-		help: "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated", columns: columnAndValue,
+		name:     "ledger",
+		commands: runCommands,
+		key:      "ledger.path",
+		help:     "the ledger: a `FILE` (default dptrain.ledger)",
 	},
 	{
-		name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag, python: pythonDict, settings: hashSettings,
-		help: "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated", columns: columnAndValue,
+		name: "categories", commands: with(modelCommands, "describe"), key: "data.columns",
+		form: eachFlag, python: pythonDict, settings: categorySettings,
+		help:    "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated",
+		columns: columnAndValue,
 	},
 	{
-		name: "encode", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: encodeSettings,
-		help: "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise", columns: plainColumn,
+		name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns",
+		form: eachFlag, python: pythonDict, settings: prefixSettings,
+		help:    "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated",
+		columns: columnAndValue,
 	},
 	{
-		name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared", python: pythonValue,
-		help: "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers", complete: oneOf("found", "numbers"),
+		name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag,
+		python: pythonDict, settings: hashSettings,
+		help:    "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated",
+		columns: columnAndValue,
 	},
 	{
-		name: "fold", commands: with(modelCommands, "describe"), key: "data.fold", python: pythonValue,
-		help: "which words are one value, by `NAME`: exact (default), blanks or case", complete: oneOf("exact", "blanks", "case"),
+		name: "encode", commands: modelCommands, key: "data.columns", form: listFlag,
+		python: pythonList, settings: encodeSettings,
+		help:    "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise",
+		columns: plainColumn,
 	},
 	{
-		name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag, python: pythonValue,
-		help: "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
+		name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared",
+		python:   pythonValue,
+		help:     "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers",
+		complete: oneOf("found", "numbers"),
 	},
 	{
-		name: "range", commands: runCommands, key: "data.columns", form: eachFlag, settings: rangeSettings,
-		help: "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated", columns: columnAndValue,
+		name: "fold", commands: with(modelCommands, "describe"), key: "data.fold",
+		python:   pythonValue,
+		help:     "which words are one value, by `NAME`: exact (default), blanks or case",
+		complete: oneOf("exact", "blanks", "case"),
+	},
+	{
+		name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag,
+		python: pythonValue,
+		help:   "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
+	},
+	{
+		name: "range", commands: runCommands, key: "data.columns", form: eachFlag,
+		settings: rangeSettings,
+		help:     "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated",
+		columns:  columnAndValue,
 		helpOf: map[string]string{
 			"causal":   "a public range, `NAME=LOWER:UPPER`; may be repeated",
 			"describe": "a public range, `NAME=LOWER:UPPER`; may be repeated",
 		},
 	},
 	{
-		name: "transform", commands: modelCommands, key: "data.columns", settings: transformSettings,
-		help: "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
+		name: "transform", commands: modelCommands, key: "data.columns",
+		settings: transformSettings,
+		help:     "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
 	},
 	{
-		name: "date", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, settings: dateSettings,
-		help: "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated", columns: columnAndValue,
+		name: "date", commands: with(modelCommands, "describe"), key: "data.columns",
+		form: eachFlag, settings: dateSettings,
+		help:    "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated",
+		columns: columnAndValue,
 	},
 	{
-		name: "private", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: privateSettings,
-		help: "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns", columns: plainColumn,
+		name: "private", commands: modelCommands, key: "data.columns", form: listFlag,
+		python: pythonList, settings: privateSettings,
+		help:    "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns",
+		columns: plainColumn,
 	},
 	{
-		name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column", python: pythonValue,
-		help: "protect persons: the `COLUMN` that says whose record it is", columns: plainColumn,
+		name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column",
+		python: pythonValue,
+		help:   "protect persons: the `COLUMN` that says whose record it is", columns: plainColumn,
 	},
 	{
-		name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows", form: wholeFlag, python: pythonValue,
+		name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows",
+		form: wholeFlag, python: pythonValue,
 		help: "with --unit, the `NUMBER` of records of a person that are kept",
 	},
 	{
@@ -218,40 +297,71 @@ var keyFlags = []keyFlag{
 		help: "what is trained, by `NAME`: see dptrain help methods", complete: trainers,
 	},
 	{
-		name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes", form: switchFlag,
+		name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes",
+		form: switchFlag,
 		help: "let quoted CSV cells contain line breaks",
 	},
 	{
 		name: "separator", commands: readCommands, key: "data.format.separator",
-		help: "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)", complete: oneOf(";", "tab", "|", ","),
+		help:     "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)",
+		complete: oneOf(";", "tab", "|", ","),
 	},
-	{name: "decimal", commands: readCommands, key: "data.format.decimal", help: "the decimal `MARK` of numbers: . or ,", complete: oneOf(",", ".")},
+	{
+		name:     "decimal",
+		commands: readCommands,
+		key:      "data.format.decimal",
+		help:     "the decimal `MARK` of numbers: . or ,",
+		complete: oneOf(",", "."),
+	},
 	{
 		name: "thousands", commands: readCommands, key: "data.format.thousands",
-		help: "the `MARK` of thousands: ',', ., blank", complete: oneOf(".", ",", "blank", "apostrophe"),
+		help:     "the `MARK` of thousands: ',', ., blank",
+		complete: oneOf(".", ",", "blank", "apostrophe"),
 	},
 	{
 		name: "encoding", commands: readCommands, key: "data.format.encoding",
-		help: "a character set by `NAME`: windows-1252, latin1, utf-16", complete: oneOf(dataset.Encodings()...),
+		help:     "a character set by `NAME`: windows-1252, latin1, utf-16",
+		complete: oneOf(dataset.Encodings()...),
 	},
 	{
 		name: "quote", commands: readCommands, key: "data.format.quote",
-		help: "by `NAME`: double, single or none around cells", complete: oneOf("double", "single", "none"),
+		help:     "by `NAME`: double, single or none around cells",
+		complete: oneOf("double", "single", "none"),
 	},
 	{
 		name: "escape", commands: readCommands, key: "data.format.escape",
-		help: "by `NAME`: doubled or backslash, before a quote within quotes", complete: oneOf("doubled", "backslash"),
+		help:     "by `NAME`: doubled or backslash, before a quote within quotes",
+		complete: oneOf("doubled", "backslash"),
 	},
-	{name: "header", commands: readCommands, key: "data.header", form: listFlag, help: "all `COLUMNS` of a table without a header line"},
-	{name: "sheet", commands: readCommands, key: "data.format.sheet", help: "the sheet of an .xlsx by `NAME` (default the first one)"},
-	{name: "skip", commands: readCommands, key: "data.format.skip", form: wholeFlag, help: "a `NUMBER` of lines before the header"},
 	{
-		name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag, python: pythonList, settings: missingSettings,
+		name:     "header",
+		commands: readCommands,
+		key:      "data.header",
+		form:     listFlag,
+		help:     "all `COLUMNS` of a table without a header line",
+	},
+	{
+		name:     "sheet",
+		commands: readCommands,
+		key:      "data.format.sheet",
+		help:     "the sheet of an .xlsx by `NAME` (default the first one)",
+	},
+	{
+		name:     "skip",
+		commands: readCommands,
+		key:      "data.format.skip",
+		form:     wholeFlag,
+		help:     "a `NUMBER` of lines before the header",
+	},
+	{
+		name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag,
+		python: pythonList, settings: missingSettings,
 		help: "`NUMBERS` that mean missing: -999",
 	},
 	{
 		name: "numbers", commands: readCommands, key: "data.numbers", python: pythonValue,
-		help: "by `NAME`: strict does not read 45 yrs, 27.1%, <5", complete: oneOf("lenient", "strict"),
+		help:     "by `NAME`: strict does not read 45 yrs, 27.1%, <5",
+		complete: oneOf("lenient", "strict"),
 	},
 	{
 		name: "out", commands: []string{"fit", "causal", "describe", "audit"}, key: "output.dir",
@@ -261,7 +371,9 @@ var keyFlags = []keyFlag{
 }
 
 // has reports whether the command has the flag.
-func (f *keyFlag) has(command string) bool { return slices.Contains(f.commands, command) }
+func (f *keyFlag) has(command string) bool {
+	return slices.Contains(f.commands, command)
+}
 
 // helpFor returns the help text of the flag for a command.
 func (f *keyFlag) helpFor(command string) string {
@@ -393,7 +505,8 @@ func anySettings(_ string, values []string) ([]recipe.Setting, error) {
 		if !found || strings.TrimSpace(path) == "" {
 			return nil, usagef("--set: %q is not KEY=VALUE, such as model.rounds=3", text)
 		}
-		out = append(out, recipe.Setting{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value)})
+		out = append(out,
+			recipe.Setting{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value)})
 	}
 	return out, nil
 }
@@ -410,11 +523,15 @@ func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 		case !found || err != nil:
 			return nil, usagef("%s: %q is not STAGE=SHARE, such as selection=0.05", flag, item)
 		case !(share > 0 && share < 1):
-			return nil, usagef("%s: the share of %s must be above 0 and below 1, not %s", flag, stage, text)
+			return nil,
+				usagef("%s: the share of %s must be above 0 and below 1, not %s", flag, stage, text)
 		case !slices.Contains(recipe.Stages(), stage):
-			return nil, usagef("%s: there is no stage %q; the stages are %s", flag, stage, strings.Join(recipe.Stages(), ", "))
+			return nil,
+				usagef("%s: there is no stage %q; the stages are %s", flag, stage,
+					strings.Join(recipe.Stages(), ", "))
 		}
-		out = append(out, recipe.SetNumber(flag, "budget."+stage, strconv.FormatFloat(share, 'g', -1, 64)))
+		out = append(out,
+			recipe.SetNumber(flag, "budget."+stage, strconv.FormatFloat(share, 'g', -1, 64)))
 	}
 	return out, nil
 }
@@ -423,7 +540,9 @@ func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, text := range values {
 		if _, err := recipe.ParseNumber(text); err != nil {
-			return nil, usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
+			return nil,
+				usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q",
+					text)
 		}
 	}
 	return []recipe.Setting{recipe.SetNumbers(flag, "data.format.missing", values)}, nil
@@ -445,7 +564,8 @@ type columnSettings struct {
 // a recipe.
 func (c *columnSettings) add(column string, settings ...recipe.Setting) error {
 	if c.seen[column] {
-		return usagef("%s is given twice for the column %q: one of them would have no effect", c.flag, column)
+		return usagef("%s is given twice for the column %q: one of them would have no effect",
+			c.flag, column)
 	}
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -462,9 +582,11 @@ func categorySettings(flag string, values []string) ([]recipe.Setting, error) {
 		name, list, ok := strings.Cut(given, "=")
 		categories, err := commaList(list)
 		if !ok || name == "" || list == "" || err != nil {
-			return nil, usagef("--categories takes a column and its values: --categories color=red,green,blue")
+			return nil,
+				usagef("--categories takes a column and its values: --categories color=red,green,blue")
 		}
-		if err := c.add(name, recipe.SetNames(flag, "categories", categories).OfColumn(name), recipe.SetBool(flag, "other", true).OfColumn(name)); err != nil {
+		if err := c.add(name, recipe.SetNames(flag, "categories", categories).OfColumn(name),
+			recipe.SetBool(flag, "other", true).OfColumn(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -477,7 +599,8 @@ func hashSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, given := range values {
 		name, n, ok := numbered(given)
 		if !ok {
-			return nil, usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
+			return nil,
+				usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
 		}
 		if err := c.add(name, recipe.SetNumber(flag, "hash", n).OfColumn(name)); err != nil {
 			return nil, err
@@ -493,9 +616,11 @@ func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, given := range values {
 		name, n, ok := numbered(given)
 		if !ok {
-			return nil, usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
+			return nil,
+				usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
 		}
-		if err := c.add(name, recipe.SetNumber(flag, "prefix", n).OfColumn(name), recipe.FindCategories(flag, name)); err != nil {
+		if err := c.add(name, recipe.SetNumber(flag, "prefix", n).OfColumn(name),
+			recipe.FindCategories(flag, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -507,7 +632,8 @@ func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
 func encodeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, name := range values {
-		if err := c.add(name, recipe.SetText(flag, "encode", recipe.EncodeTarget).OfColumn(name), recipe.FindCategories(flag, name)); err != nil {
+		if err := c.add(name, recipe.SetText(flag, "encode", recipe.EncodeTarget).OfColumn(name),
+			recipe.FindCategories(flag, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -520,7 +646,8 @@ func rangeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, given := range values {
 		name, lower, upper, err := parseRange(given)
 		if err == nil {
-			err = c.add(name, recipe.SetNumber(flag, "lower", lower).OfColumn(name), recipe.SetNumber(flag, "upper", upper).OfColumn(name))
+			err = c.add(name, recipe.SetNumber(flag, "lower", lower).OfColumn(name),
+				recipe.SetNumber(flag, "upper", upper).OfColumn(name))
 		}
 		if err != nil {
 			return nil, err
@@ -534,7 +661,8 @@ func parseRange(text string) (name, lower, upper string, err error) {
 	at := strings.LastIndexByte(text, '=')
 	from, to, ok := strings.Cut(text[at+1:], ":")
 	if at < 1 || !ok || !isNumber(from) || !isNumber(to) {
-		return "", "", "", usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
+		return "", "", "",
+			usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
 	}
 	return text[:at], from, to, nil
 }
@@ -551,7 +679,8 @@ func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, given := range values {
 		name, layout, ok := strings.Cut(given, "=")
 		if !ok || name == "" || layout == "" {
-			return nil, usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
+			return nil,
+				usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
 		}
 		if err := c.add(name, recipe.SetText(flag, "date", layout).OfColumn(name)); err != nil {
 			return nil, err

@@ -16,7 +16,12 @@ import (
 // TestKeyFlags checks that every row of the table has a recipe key and a help text, and that every command of the
 // flag declares it.
 func TestKeyFlags(t *testing.T) {
-	keys := map[string]bool{"data.columns": true, "budget": true, "describe.columns": true, "describe.by": true}
+	keys := map[string]bool{
+		"data.columns":     true,
+		"budget":           true,
+		"describe.columns": true,
+		"describe.by":      true,
+	}
 	for _, k := range recipe.AllKeys() {
 		keys[k.Path] = true
 	}
@@ -31,7 +36,8 @@ func TestKeyFlags(t *testing.T) {
 			if err != nil || cmd.Name() != command {
 				t.Fatalf("--%s: there is no command %s", f.name, command)
 			}
-			if declared := cmd.Flags().Lookup(f.name); declared == nil || declared.Usage != f.helpFor(command) {
+			if declared := cmd.Flags().Lookup(f.name); declared == nil ||
+				declared.Usage != f.helpFor(command) {
 				t.Errorf("%s --%s is not declared by its row: %+v", command, f.name, declared)
 			}
 			if seen[command+" "+f.name] {
@@ -56,13 +62,15 @@ func pythonFlags() string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("\"\"\"Parameters of the estimators that are flags of the program, by how a value is written.\n\n" +
-		"Made from the flags: go test ./cmd/dptrain -run TestPythonFlags -update\n\"\"\"\n")
+	b.WriteString(
+		"\"\"\"Parameters of the estimators that are flags of the program, by how a value is written.\n\n" +
+			"Made from the flags: go test ./cmd/dptrain -run TestPythonFlags -update\n\"\"\"\n")
 	for _, x := range []struct {
 		name, comment string
 		form          pythonForm
 	}{
-		{"VALUES", "--flag=VALUE", pythonValue}, {"LISTS", "--flag=A,B", pythonList}, {"DICTS", "--flag=NAME=VALUE for each item", pythonDict},
+		{"VALUES", "--flag=VALUE", pythonValue}, {"LISTS", "--flag=A,B", pythonList},
+		{"DICTS", "--flag=NAME=VALUE for each item", pythonDict},
 	} {
 		fmt.Fprintf(&b, "\n# %s\n%s = (\n", x.comment, x.name)
 		for _, name := range lists[x.form] {
@@ -93,7 +101,8 @@ func TestPythonFlags(t *testing.T) {
 			continue
 		}
 		name := strings.ReplaceAll(f.name, "-", "_")
-		if !strings.Contains(estimators, "\n    "+name+": \"") || !strings.Contains(estimators, "\n    "+name+" : ") {
+		if !strings.Contains(estimators, "\n    "+name+": \"") ||
+			!strings.Contains(estimators, "\n    "+name+" : ") {
 			t.Errorf("%s is no documented parameter of the estimators", name)
 		}
 	}

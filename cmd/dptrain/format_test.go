@@ -16,10 +16,12 @@ func TestFormatFlags(t *testing.T) {
 	write(t, "t.csv", semicolons)
 	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
 	told := "note: t.csv: read with --separator \";\", as its header shows\nwarning[decimal-point]: t.csv: "
-	if got := dptrain(t, args...); got.code != exitOK || !strings.HasPrefix(got.stderr, told) || !strings.Contains(got.stderr, "--decimal ,") {
+	if got := dptrain(t, args...); got.code != exitOK || !strings.HasPrefix(got.stderr, told) ||
+		!strings.Contains(got.stderr, "--decimal ,") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, append(args, "--decimal", ",")...); got.code != exitOK || strings.Contains(got.stderr, "warning") {
+	if got := dptrain(t, append(args, "--decimal", ",")...); got.code != exitOK ||
+		strings.Contains(got.stderr, "warning") {
 		t.Errorf("%+v", got)
 	}
 	flags := []string{"--separator", ";", "--decimal", ",", "--thousands", ".", "--missing", "-999"}
@@ -27,23 +29,34 @@ func TestFormatFlags(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	starter := dptrain(t, append([]string{"init", "t.csv", "--target", "preis"}, flags...)...)
-	if !strings.Contains(starter.stdout, `  format: {separator: ";", decimal: ",", thousands: ., missing: [-999]}`) {
+	if !strings.Contains(starter.stdout,
+		`  format: {separator: ";", decimal: ",", thousands: ., missing: [-999]}`) {
 		t.Errorf("%+v", starter)
 	}
 	write(t, "recipe.yaml", starter.stdout)
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "recipe.yaml", "--separator", "|"); got.code != exitData || !strings.Contains(got.stderr, "semicolons") {
+	if got := dptrain(t, "plan", "recipe.yaml", "--separator", "|"); got.code != exitData ||
+		!strings.Contains(got.stderr, "semicolons") {
 		t.Errorf("a flag goes before the recipe: %+v", got)
 	}
-	for flag, value := range map[string]string{"separator": "x", "escape": "slash", "decimal": ";", "encoding": "latin99", "missing": "x", "numbers": "loose", "skip": "-1"} {
+	for flag, value := range map[string]string{
+		"separator": "x",
+		"escape":    "slash",
+		"decimal":   ";",
+		"encoding":  "latin99",
+		"missing":   "x",
+		"numbers":   "loose",
+		"skip":      "-1",
+	} {
 		for _, verb := range [][]string{args, {"init", "t.csv"}, {"predict", "m.json", "t.csv"}} {
 			got := dptrain(t, append(verb, "--"+flag, value)...)
 			if verb[0] == "predict" && got.code == exitData {
 				continue // there is no model
 			}
-			if got.code == exitOK || !strings.Contains(got.stderr, "--"+flag) || strings.Contains(got.stderr, "data.") {
+			if got.code == exitOK || !strings.Contains(got.stderr, "--"+flag) ||
+				strings.Contains(got.stderr, "data.") {
 				t.Errorf("%s --%s: %+v", verb[0], flag, got)
 			}
 		}
@@ -56,12 +69,14 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
 	want := dptrainIn(t, newCSV, "predict", "model.json", "-")
-	write(t, "recipe.yaml", "data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n")
+	write(t, "recipe.yaml",
+		"data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n")
 	other := "a title\n" + strings.ReplaceAll(newCSV, ",", ";")
 	if got := dptrainIn(t, other, "predict", "model.json", "-"); got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := dptrainIn(t, newCSV, "predict", "model.json", "-", "--separator", ",", "--skip", "0"); got != want {
+	if got := dptrainIn(t, newCSV, "predict", "model.json", "-", "--separator", ",", "--skip",
+		"0"); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -70,21 +85,29 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 func TestDeclareFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "who,color,size,y\na,red,1,2\n")
-	write(t, "recipe.yaml", `data: {path: t.csv, target: y, columns: {color: {categories: [red, "dark, blue"]}}}
+	write(t, "recipe.yaml",
+		`data: {path: t.csv, target: y, columns: {color: {categories: [red, "dark, blue"]}}}
 privacy: {epsilon: 1, unit: {column: who, max_rows: 3}}
 selection: {method: kendall, k: 1}
 model: {method: adassp}
 `)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
-	write(t, "short.yaml", "data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n")
-	flags := []string{"--unit", "who", "--max-rows", "3", "--categories", `color=red,"dark, blue"`, "--method", "adassp"}
-	if got := dptrain(t, append([]string{"plan", "short.yaml", "--json", "--select", "kendall"}, flags...)...); got != want || got.code != exitOK {
+	write(t, "short.yaml",
+		"data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n")
+	flags := []string{"--unit", "who", "--max-rows", "3", "--categories", `color=red,"dark, blue"`,
+		"--method", "adassp"}
+	if got := dptrain(t,
+		append([]string{"plan", "short.yaml", "--json", "--select", "kendall"},
+			flags...)...); got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
 	for text, args := range map[string][]string{
-		"--max-rows: privacy.unit.max_rows is required": {"--unit", "who"}, "--unit: privacy.unit.column is required": {"--max-rows", "3"}, "--categories takes": {"--categories", "color"},
-		`--method: unknown name "adasp"`: {"--method", "adasp"}, `--select: unknown name "kendal"`: {"--select", "kendal"},
+		"--max-rows: privacy.unit.max_rows is required": {"--unit", "who"},
+		"--unit: privacy.unit.column is required":       {"--max-rows", "3"},
+		"--categories takes":                            {"--categories", "color"},
+		`--method: unknown name "adasp"`:                {"--method", "adasp"},
+		`--select: unknown name "kendal"`:               {"--select", "kendal"},
 	} {
 		got := dptrain(t, append(base, args...)...)
 		if !strings.Contains(got.stderr, text) || strings.Contains(got.stderr, "model.method") {
@@ -107,15 +130,21 @@ privacy: {epsilon: 1}
 `)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
-	got := dptrain(t, append(base, "--json", "--prefix", "a=3", "--hash", "b=64", "--encode", "b,c", "--categories", "c=x,z")...)
+	got := dptrain(t,
+		append(base, "--json", "--prefix", "a=3", "--hash", "b=64", "--encode", "b,c",
+			"--categories", "c=x,z")...)
 	if got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for text, args := range map[string][]string{
-		"--prefix takes": {"--prefix", "a"}, "--hash takes": {"--hash", "b=x"}, "must be from 2 to 1024, not 5000": {"--hash", "b=5000"},
-		"from 1 to 64, not 99": {"--prefix", "a=99"}, "cannot be encoded by itself": {"--encode", "y"}, "is not in the header": {"--encode", "nobody"},
+		"--prefix takes": {"--prefix", "a"}, "--hash takes": {"--hash", "b=x"},
+		"must be from 2 to 1024, not 5000": {"--hash", "b=5000"},
+		"from 1 to 64, not 99":             {"--prefix", "a=99"},
+		"cannot be encoded by itself":      {"--encode", "y"},
+		"is not in the header":             {"--encode", "nobody"},
 	} {
-		if got := dptrain(t, append(base, args...)...); got.code == exitOK || !strings.Contains(got.stderr, text) {
+		if got := dptrain(t, append(base, args...)...); got.code == exitOK ||
+			!strings.Contains(got.stderr, text) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -128,19 +157,27 @@ func TestShapeOfWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	chdir(t)
-	if got := dptrain(t, "fit", "--data", houses, "--target", "price", "--epsilon", "3", "--encode", "ocean", "--method", "joint-gram", "-q"); got.code != exitOK {
+	if got := dptrain(t, "fit", "--data", houses, "--target", "price", "--epsilon", "3", "--encode",
+		"ocean", "--method", "joint-gram", "-q"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "report", "out", "--shape", "ocean")
-	if got.code != exitOK || !strings.Contains(got.stdout, "means of the target") || !strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "every other") {
+	if got.code != exitOK || !strings.Contains(got.stdout, "means of the target") ||
+		!strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "every other") {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestHelpSuggests checks that the error for an unknown help topic suggests a similar one.
 func TestHelpSuggests(t *testing.T) {
-	for args, want := range map[string]string{"recpie": "`dptrain help recipe`", "fitt": `"fit"`, "nothing at all": "--help"} {
-		if got := dptrain(t, append([]string{"help"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	for args, want := range map[string]string{
+		"recpie":         "`dptrain help recipe`",
+		"fitt":           `"fit"`,
+		"nothing at all": "--help",
+	} {
+		if got := dptrain(t,
+			append([]string{"help"}, strings.Fields(args)...)...); got.code != exitUsage ||
+			!strings.Contains(got.stderr, want) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
@@ -154,7 +191,10 @@ func TestHelpSuggests(t *testing.T) {
 // TestTopics checks that the help topics name every method and every section.
 func TestTopics(t *testing.T) {
 	for topic, words := range map[string][]string{
-		"methods": {"joint-gram", "tukey", "kendall", "fixed"}, "formats": {".xlsx", "--separator", "data.format.decimal", "standard input"}, "recipe": {"columns.NAME.encode", "columns.NAME.lower", "format.separator", "unit.max_rows", "epsilon", "ledger", "holdout"},
+		"methods": {"joint-gram", "tukey", "kendall", "fixed"},
+		"formats": {".xlsx", "--separator", "data.format.decimal", "standard input"},
+		"recipe": {"columns.NAME.encode", "columns.NAME.lower", "format.separator",
+			"unit.max_rows", "epsilon", "ledger", "holdout"},
 	} {
 		got := dptrain(t, "help", topic)
 		for _, w := range words {

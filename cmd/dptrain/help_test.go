@@ -16,7 +16,8 @@ func TestHelpFitsATerminal(t *testing.T) {
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
-		if cmd.Name() == "completion" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
+		if cmd.Name() == "completion" ||
+			cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
 			return // the command is cobra's own
 		}
 		n++

@@ -28,8 +28,10 @@ func hospital(n int, seed uint64) string {
 		if r.Float64() < .3 {
 			urea = ""
 		}
-		fmt.Fprintf(&b, "P%06d,ward %d,2024-%02d-%02d,%.1f,%.0f yrs,%s,%s,%s,gr\xf6\xdfer,%.0f kg,%s,%.2f\n",
-			i, r.IntN(6), 1+r.IntN(12), 1+r.IntN(28), age, age, crp, income, []string{"True", "False"}[r.IntN(2)], 50+50*r.Float64(), urea, age/10+r.Float64())
+		fmt.Fprintf(&b,
+			"P%06d,ward %d,2024-%02d-%02d,%.1f,%.0f yrs,%s,%s,%s,gr\xf6\xdfer,%.0f kg,%s,%.2f\n",
+			i, r.IntN(6), 1+r.IntN(12), 1+r.IntN(28), age, age, crp, income,
+			[]string{"True", "False"}[r.IntN(2)], 50+50*r.Float64(), urea, age/10+r.Float64())
 	}
 	return b.String()
 }
@@ -44,13 +46,15 @@ func TestHospital(t *testing.T) {
 	missed := 0
 	for seed := range uint64(4) {
 		t.Chdir(t.TempDir())
-		numbers, unread, read1, gaps := "lenient", []string{}, append([]string{"crp"}, strict...), []string{"income", "urea"}
+		numbers, unread, read1, gaps := "lenient", []string{}, append([]string{"crp"}, strict...),
+			[]string{"income", "urea"}
 		if seed > 0 {
 			numbers, unread, read1, gaps = "strict", strict, nil, []string{"crp", "income", "urea"}
 		}
 		write(t, "stays.csv", hospital(12000, seed))
 		write(t, "recipe.yaml", fmt.Sprintf(
-			"data: {path: stays.csv, target: days, undeclared: numbers, numbers: %s}\nprivacy: {epsilon: 3}\nselection: {method: none}\nmodel: {method: boosted-additive}\n", numbers))
+			"data: {path: stays.csv, target: days, undeclared: numbers, numbers: %s}\nprivacy: {epsilon: 3}\nselection: {method: none}\nmodel: {method: boosted-additive}\n",
+			numbers))
 		got := dptrain(t, "fit", "recipe.yaml", "--verbose")
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)

@@ -26,7 +26,8 @@ func opened(t *testing.T, do func()) []string {
 		t.Skip("no inotify here:", err)
 	}
 	defer unix.Close(fd)
-	if _, err := unix.InotifyAddWatch(fd, ".", unix.IN_OPEN|unix.IN_CREATE|unix.IN_MODIFY); err != nil {
+	if _, err := unix.InotifyAddWatch(fd, ".",
+		unix.IN_OPEN|unix.IN_CREATE|unix.IN_MODIFY); err != nil {
 		t.Skip("no inotify here:", err)
 	}
 	do()
@@ -55,7 +56,8 @@ func opened(t *testing.T, do func()) []string {
 // plan and fit open only the recipe and its table, and that predict opens only the model and its table.
 func TestReadsWhatIsNamedOnly(t *testing.T) {
 	chdir(t)
-	decoys := []string{"secret.csv", "secret.yaml", "secret.json", "dptrain.ledger", "recipe.schema.json"}
+	decoys := []string{"secret.csv", "secret.yaml", "secret.json", "dptrain.ledger",
+		"recipe.schema.json"}
 	for _, name := range decoys {
 		write(t, name, "a,b,y\n1,2,3\n")
 	}
@@ -70,7 +72,8 @@ data:
     y: {lower: 0, upper: 100}
 privacy: {epsilon: 1}
 `)
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
+		"3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	for _, tt := range []struct {
@@ -80,7 +83,8 @@ privacy: {epsilon: 1}
 		{"check recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"plan recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"fit recipe.yaml", []string{"line.csv", "recipe.yaml"}},
-		{"fit recipe.yaml --out second --ledger my.ledger --dataset houses", []string{"line.csv", "my.ledger", "recipe.yaml"}},
+		{"fit recipe.yaml --out second --ledger my.ledger --dataset houses",
+			[]string{"line.csv", "my.ledger", "recipe.yaml"}},
 		{"report out", nil},
 		{"predict out/release/model.json line.csv", []string{"line.csv"}},
 		{"report out --registry", nil},
@@ -90,8 +94,11 @@ privacy: {epsilon: 1}
 				t.Fatalf("%s: %+v", tt.args, got)
 			}
 		})
-		got = slices.DeleteFunc(got, func(name string) bool { return name == "out" || name == "second" })
-		if diff := cmp.Diff(append([]string{}, tt.want...), append([]string{}, got...)); diff != "" {
+		got = slices.DeleteFunc(got, func(name string) bool {
+			return name == "out" || name == "second"
+		})
+		if diff := cmp.Diff(append([]string{}, tt.want...),
+			append([]string{}, got...)); diff != "" {
 			t.Errorf("%s opened (-want +got):\n%s", tt.args, diff)
 		}
 	}
@@ -151,19 +158,24 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
 	got := full(t, "write", args...)
-	if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
+	if got.code != exitUsage || got.stdout != "" ||
+		!strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "reserved\n") != 1 {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout,
+		"reserved\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, args...); got.code != exitOK {
 		t.Errorf("once there is room: %+v", got)
 	}
 	write(t, "old.csv", "old")
-	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv", "--force")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "old.csv cannot be written: file too large") || read(t, "old.csv") != "old" {
+	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv",
+		"--force")
+	if got.code != exitUsage ||
+		!strings.Contains(got.stderr, "old.csv cannot be written: file too large") ||
+		read(t, "old.csv") != "old" {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "old.csv", "out")
@@ -174,7 +186,9 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 func TestLedgerFullAfterTheRun(t *testing.T) {
 	withLedger(t)
 	got := full(t, "write:49152", ledgerArgs("fit", ".4")...)
-	if got.code != exitLedger || got.stdout != "" || !strings.Contains(got.stderr, "results are kept in out/pending: enter and publish them with `dptrain ledger commit out`") {
+	if got.code != exitLedger || got.stdout != "" ||
+		!strings.Contains(got.stderr,
+			"results are kept in out/pending: enter and publish them with `dptrain ledger commit out`") {
 		t.Errorf("%+v", got)
 	}
 	published(t, "out", false)

@@ -19,7 +19,9 @@ type input struct {
 }
 
 // stream reads the columns of schema and passes the batches to the consumer.
-func (in *input) stream(ctx context.Context, schema dataset.Schema, to dataset.Consumer[*scored]) error {
+func (in *input) stream(
+	ctx context.Context, schema dataset.Schema, to dataset.Consumer[*scored],
+) error {
 	if in.stdin != nil {
 		return dataset.StreamFrom(ctx, in.stdin, in.path, schema, in.reading, to)
 	}
@@ -33,8 +35,10 @@ func (in *input) isParquet() bool {
 
 // cellError returns the error for a cell that --strict rejects. It does not quote the cell.
 func cellError(place, column string) error {
-	return fault.WithKind(fault.Data, &placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
-		"correct it, or predict without --strict to replace it by the model's missing value", column)})
+	return fault.WithKind(fault.Data,
+		&placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
+			"correct it, or predict without --strict to replace it by the model's missing value",
+			column)})
 }
 
 // refuse returns an error for the first cell of a numeric column in the batch that is neither a finite number nor

@@ -22,7 +22,8 @@ func (f *predictFlags) levelOf(args []string) []string {
 		return args
 	}
 	for i, a := range args {
-		if x, err := recipe.ParseNumber(a); err == nil && x > 0 && x < 1 && (f.interval == highestLevel || f.interval == a) {
+		if x, err := recipe.ParseNumber(a); err == nil && x > 0 && x < 1 &&
+			(f.interval == highestLevel || f.interval == a) {
 			f.interval = a
 			return slices.Concat(args[:i], args[i+1:])
 		}
@@ -60,12 +61,15 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	for _, v := range list {
 		known = append(known, strconv.FormatFloat(v.Level, 'g', -1, 64))
 	}
-	refuse := func(what string) (float64, error) { return 0, fault.WithKind(fault.Data, &placeError{path, what}) }
+	refuse := func(what string) (float64, error) {
+		return 0, fault.WithKind(fault.Data, &placeError{path, what})
+	}
 	switch {
 	case len(m.Output().Classes) > 0:
 		return refuse("--interval is for models of numbers, and this one predicts classes")
 	case len(list) == 0:
-		return refuse("this model has no interval of prediction: too few records were held out to measure one")
+		return refuse(
+			"this model has no interval of prediction: too few records were held out to measure one")
 	case level == highestLevel:
 		return list[len(list)-1].HalfWidth, nil
 	}
@@ -78,5 +82,7 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 			return v.HalfWidth, nil
 		}
 	}
-	return refuse(fmt.Sprintf("this model has intervals of prediction at %s, not at %s", strings.Join(known, " and "), level))
+	return refuse(
+		fmt.Sprintf("this model has intervals of prediction at %s, not at %s",
+			strings.Join(known, " and "), level))
 }

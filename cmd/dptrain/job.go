@@ -64,11 +64,18 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 			fmt.Fprintf(f.notes, "%s: note: %s\n", cmp.Or(strings.Join(args, ""), "dptrain"), note)
 		}
 	}
-	j := &job{recipe: r, table: r.DataFile(), ledger: r.LedgerFile(), stdin: f.stdin, notes: f.notes}
+	j := &job{
+		recipe: r,
+		table:  r.DataFile(),
+		ledger: r.LedgerFile(),
+		stdin:  f.stdin,
+		notes:  f.notes,
+	}
 	if j.queries() || j.onSpark() {
 		j.table = tableOfQuery
 	}
-	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && !r.SetByFlag("ledger.path") {
+	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" &&
+		!r.SetByFlag("ledger.path") {
 		j.ledger, j.without = "", j.ledger // without a table no row is read, so no budget is spent
 	}
 	return j, nil
@@ -197,7 +204,9 @@ func printNotes(w io.Writer, table string, notes []dataset.Note) {
 }
 
 // read reads all records of the table into memory.
-func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+func (j *job) read(
+	ctx context.Context, schema dataset.Schema,
+) (*dataset.Table, *dataset.Stats, error) {
 	if j.queries() {
 		return j.readQuery(ctx, schema)
 	}
@@ -215,7 +224,12 @@ func (j *job) needsTable() error {
 	if j.table != "" {
 		return nil
 	}
-	return recipe.Problems{j.recipe.Place(recipe.Problem{Path: "data.path", Msg: "data.path is required: the table to learn from", Hint: "add it, or give --data"})}
+	return recipe.Problems{j.recipe.Place(
+		recipe.Problem{
+			Path: "data.path",
+			Msg:  "data.path is required: the table to learn from",
+			Hint: "add it, or give --data",
+		})}
 }
 
 // price computes the plan of a run.
@@ -233,7 +247,8 @@ func (j *job) placed(err error) error {
 	if !errors.As(err, &wrong) || wrong.Field == "" || wrong.Kind != fault.Recipe {
 		return err
 	}
-	return recipe.Problems{j.recipe.Place(recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})}
+	return recipe.Problems{j.recipe.Place(
+		recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})}
 }
 
 // holdable returns an error if the table does not fit into memory; see [entry.Holdable].

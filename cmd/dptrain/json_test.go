@@ -37,7 +37,8 @@ func TestEveryVerbHasJSON(t *testing.T) {
 			visit(c)
 		}
 		name := cmd.CommandPath()
-		if !cmd.Runnable() || strings.HasPrefix(name, "dptrain completion") || name == "dptrain help" { // topics, and cobra's own
+		if !cmd.Runnable() || strings.HasPrefix(name, "dptrain completion") ||
+			name == "dptrain help" { // topics, and cobra's own
 			return
 		}
 		has, why := cmd.Flags().Lookup("json") != nil, withoutJSON[name]
@@ -63,9 +64,11 @@ func aRun(t *testing.T) {
 	chdir(t)
 	write(t, "houses.csv", table)
 	write(t, "loans.csv", model)
-	write(t, "recipe.yaml", "data: {path: houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\nselection: {method: none}\nledger: {dataset: houses}\n")
+	write(t, "recipe.yaml",
+		"data: {path: houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\nselection: {method: none}\nledger: {dataset: houses}\n")
 	write(t, "bad.yaml", "data: {path: houses.csv, target: rent}\nprivacy: {epsilon: -1}\n")
-	write(t, "causal.yaml", "task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n")
+	write(t, "causal.yaml",
+		"task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n")
 }
 
 // jsonLines lists the commands of TestJSON in the order of a project, with the keys that each prints.
@@ -76,14 +79,16 @@ var jsonLines = []struct {
 }{
 	{"init houses.csv --target price --json", 0, "format table columns recipe"},
 	{"look houses.csv --json", 0, "format private"},
-	{"ledger init dptrain.ledger --dataset houses --epsilon 9 --json", 0, "format ledger dataset head limit"},
+	{"ledger init dptrain.ledger --dataset houses --epsilon 9 --json", 0,
+		"format ledger dataset head limit"},
 	{"ledger spend --dataset houses --rho 0.01 --json", 0, "format dataset cost left"},
 	{"check recipe.yaml --json", 0, "format recipe ok columns_checked problems"},
 	{"check bad.yaml --json", 3, "format recipe ok problems"},
 	{"plan recipe.yaml --json", 0, "format steps guarantee attack meaning ledger"},
 	{"fit recipe.yaml --json", 0, "format guarantee events metrics checksum"},
 	{"causal causal.yaml --json", 0, "format guarantee"},
-	{"describe houses.csv --epsilon 1 --out card --json", 0, "format guarantee events records columns correlations by warnings checksum"},
+	{"describe houses.csv --epsilon 1 --out card --json", 0,
+		"format guarantee events records columns correlations by warnings checksum"},
 	{"describe houses.csv --epsilon 1 --plan --json", 0, "format steps guarantee attack meaning"},
 	{"report out --json", 0, "format guarantee events metrics checksum"},
 	{"report why --json", 0, "format guarantee"},
@@ -92,7 +97,8 @@ var jsonLines = []struct {
 	{"ledger show --json", 0, "format head datasets"},
 	{"ledger verify --json", 0, "format ledger ok entries runs head"},
 	{"predict out/release/model.json houses.csv --json", 0, "prediction"},
-	{"compress --public loans.csv -o small.json --target repaid --method subsample --share 0.1 --json", 0, "format model privacy records vectors"},
+	{"compress --public loans.csv -o small.json --target repaid --method subsample --share 0.1 --json",
+		0, "format model privacy records vectors"},
 	{"version --json", 0, "version platform"},
 }
 
@@ -121,13 +127,16 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: %d objects", c.args, objects)
 		}
 	}
-	if got := dptrain(t, "check", "bad.yaml", "--json").stdout; !strings.Contains(got, `"key": "privacy.epsilon"`) || !strings.Contains(got, `"ok": false`) {
+	if got := dptrain(t, "check", "bad.yaml", "--json").stdout; !strings.Contains(got,
+		`"key": "privacy.epsilon"`) || !strings.Contains(got, `"ok": false`) {
 		t.Error(got)
 	}
-	if read(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out", "--json").stdout {
+	if read(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out",
+		"--json").stdout {
 		t.Error("the report is another")
 	}
-	if got := dptrain(t, "predict", "out/release/model.json", "houses.csv", "--json", "--append"); got.code != exitUsage {
+	if got := dptrain(t, "predict", "out/release/model.json", "houses.csv", "--json",
+		"--append"); got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
 }
@@ -160,7 +169,8 @@ func TestProgressInAPipe(t *testing.T) {
 	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
-	write(t, "recipe.yaml", strings.Replace(read(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
+	write(t, "recipe.yaml",
+		strings.Replace(read(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
 	want := "dptrain: 1 of 9: read\ndptrain: 2 of 9: check\ndptrain: 3 of 9: split\ndptrain: 4 of 9: vocabulary (5.0% of the budget)\ndptrain: 5 of 9: selection\n" +
 		"dptrain: 6 of 9: scaling (17.9% of the budget)\ndptrain: 7 of 9: model (81.6% of the budget)\n" +
@@ -177,7 +187,8 @@ func TestColoursNotInAPipe(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	aRun(t)
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"plan", "recipe.yaml"}, strings.NewReader(""), &out, &out); code == 0 || strings.Contains(out.String(), "\x1b") {
+	if code := run(t.Context(), []string{"plan", "recipe.yaml"}, strings.NewReader(""), &out,
+		&out); code == 0 || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("%d %q", code, out.String())
 	}
 }

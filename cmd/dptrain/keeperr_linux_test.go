@@ -89,7 +89,9 @@ func process(t *testing.T, env []string, args ...string) ended {
 // cause, and that the process ends with a signal rather than an exit code.
 func TestDiesInSilence(t *testing.T) {
 	for _, way := range []string{"stack", "quit", "panic"} {
-		if got := process(t, []string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT, "kept\n"}) {
+		if got := process(t,
+			[]string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT,
+			"kept\n"}) {
 			t.Errorf("%s: %+v", way, got)
 		}
 	}
@@ -103,7 +105,9 @@ func TestEndings(t *testing.T) {
 	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}
-	if got := process(t, []string{dieBy + "=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
+	if got := process(t,
+		[]string{dieBy +
+			"=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
 		t.Errorf("with SIGHUP ignored: %+v", got)
 	}
 }
@@ -138,8 +142,10 @@ func TestPredictIntoHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-		if !strings.HasSuffix(line, "prediction\n") || !status.Signaled() || status.Signal() != syscall.SIGPIPE || stderr.Len() > 0 {
-			t.Errorf("%s: first line %q, %v, stderr %q", flag, line, cmd.ProcessState, stderr.String())
+		if !strings.HasSuffix(line, "prediction\n") || !status.Signaled() ||
+			status.Signal() != syscall.SIGPIPE || stderr.Len() > 0 {
+			t.Errorf("%s: first line %q, %v, stderr %q", flag, line, cmd.ProcessState,
+				stderr.String())
 		}
 	}
 	onlyFiles(t, "model.json", "new.csv")

@@ -31,13 +31,17 @@ func ledgerCommand(a *app) *cobra.Command {
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("say what to do: init, show, spend, commit, verify or export; see `%s --help`", cmd.CommandPath())
+				return usagef(
+					"say what to do: init, show, spend, commit, verify or export; see `%s --help`",
+					cmd.CommandPath())
 			}
-			return usagef("there is no command \"ledger %s\"; see `%s --help`", args[0], cmd.CommandPath())
+			return usagef("there is no command \"ledger %s\"; see `%s --help`", args[0],
+				cmd.CommandPath())
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerSpend(a), ledgerCommit(a), ledgerVerify(a), ledgerExport(a))
+	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerSpend(a), ledgerCommit(a), ledgerVerify(a),
+		ledgerExport(a))
 	return cmd
 }
 
@@ -61,7 +65,8 @@ for everything else.`
 func ledgerInit(a *app) *cobra.Command {
 	f := &totalFlags{}
 	cmd := &cobra.Command{
-		Use: "init FILE --dataset NAME --epsilon TOTAL", Short: "Register a data set with its total", Long: ledgerInitLong,
+		Use:   "init FILE --dataset NAME --epsilon TOTAL",
+		Short: "Register a data set with its total", Long: ledgerInitLong,
 		Example: `  dptrain ledger init my.ledger --dataset houses-2026 --epsilon 3 --delta 1e-5`,
 		Args:    exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,14 +79,21 @@ func ledgerInit(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.dataset, "dataset", "", "the `NAME` under which all runs on this data set are added up (required)")
-	flags.StringVar(&f.epsilon, "epsilon", "", "the total: a `NUMBER` above 0, or 'ln(3)' (required)")
+	flags.StringVar(&f.dataset, "dataset", "",
+		"the `NAME` under which all runs on this data set are added up (required)")
+	flags.StringVar(&f.epsilon, "epsilon", "",
+		"the total: a `NUMBER` above 0, or 'ln(3)' (required)")
 	flags.Float64Var(&f.delta, "delta", 1e-6, "the total: a public `NUMBER`, at least 1e-10")
-	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "what is hidden, by `NAME`; every run must have the same")
-	flags.StringSliceVar(&f.private, "private", nil, "the `COLUMNS` that are hidden, with relation substitute-private-columns")
-	flags.StringVar(&f.unit, "unit", "", "the `COLUMN` that says whose record it is, where every run protects a person's records together")
-	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(), "what is added up, by `NAME`: zcdp or gdp")
-	flags.Float64Var(&f.blackBox, "black-box-delta", 0, "the `NUMBER` of delta that is kept for black boxes (default half of delta)")
+	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
+		"what is hidden, by `NAME`; every run must have the same")
+	flags.StringSliceVar(&f.private, "private", nil,
+		"the `COLUMNS` that are hidden, with relation substitute-private-columns")
+	flags.StringVar(&f.unit, "unit", "",
+		"the `COLUMN` that says whose record it is, where every run protects a person's records together")
+	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(),
+		"what is added up, by `NAME`: zcdp or gdp")
+	flags.Float64Var(&f.blackBox, "black-box-delta", 0,
+		"the `NUMBER` of delta that is kept for black boxes (default half of delta)")
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
@@ -95,7 +107,8 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	var err error
 	switch {
 	case f.dataset == "":
-		return t, usagef("--dataset is required: the name under which all runs on this data set are added up")
+		return t,
+			usagef("--dataset is required: the name under which all runs on this data set are added up")
 	case f.epsilon == "":
 		return t, usagef("--epsilon is required: the total of all runs")
 	}
@@ -110,20 +123,28 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	}
 	switch partly := t.Relation == budget.SubstitutePrivateColumns; {
 	case partly && len(f.private) == 0:
-		return t, usagef("--private is required with --relation %s: the columns that are hidden; every run must protect them, or not read them", t.Relation)
+		return t,
+			usagef("--private is required with --relation %s: the columns that are hidden; every run must protect them, or not read them",
+				t.Relation)
 	case !partly && len(f.private) > 0:
-		return t, usagef("--private needs --relation %s; under %s every column is hidden", budget.SubstitutePrivateColumns, t.Relation)
+		return t,
+			usagef("--private needs --relation %s; under %s every column is hidden",
+				budget.SubstitutePrivateColumns, t.Relation)
 	case t.Unit != "" && t.Relation != budget.AddRemove:
-		return t, usagef("--unit needs the relation add-remove: under the others the number of records is public")
+		return t,
+			usagef("--unit needs the relation add-remove: under the others the number of records is public")
 	}
 	var bad *budget.TargetError
 	if err := t.Validate(); errors.As(err, &bad) {
-		return t, usagef("--%s %v: %s", strings.ReplaceAll(bad.Field, " ", "-"), bad.Value, bad.Problem)
+		return t,
+			usagef("--%s %v: %s", strings.ReplaceAll(bad.Field, " ", "-"), bad.Value, bad.Problem)
 	}
 	return t, nil
 }
 
-func (a *app) ledgerInit(ctx context.Context, path string, f *totalFlags, total budget.Total) error {
+func (a *app) ledgerInit(
+	ctx context.Context, path string, f *totalFlags, total budget.Total,
+) error {
 	dataset, private := f.dataset, f.private
 	head, err := a.openLedger(path).Register(ctx, dataset, total, private...)
 	if errors.Is(err, ledger.ErrInvalid) || errors.Is(err, budget.ErrTarget) {
@@ -137,12 +158,25 @@ func (a *app) ledgerInit(ctx context.Context, path string, f *totalFlags, total 
 		return err
 	}
 	if f.json {
-		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Dataset: dataset, Head: head.String(), Limit: new(amountOf(limit))})
+		return writeJSON(a.stdout,
+			entered{
+				Format:  enteredFormat,
+				Ledger:  path,
+				Dataset: dataset,
+				Head:    head.String(),
+				Limit:   new(amountOf(limit)),
+			})
 	}
 	cost, delta := limit.Value()
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s%s)", dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private), ofUnit(total.Unit))),
-		report.Paragraph("Total", fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(), digits(cost), digits(delta))),
+		report.Paragraph("Registered",
+			fmt.Sprintf(
+				"data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s%s)",
+				dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private),
+				ofUnit(total.Unit))),
+		report.Paragraph("Total",
+			fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(),
+				digits(cost), digits(delta))),
 		report.Paragraph("Head", head.String()))
 	return err
 }
@@ -214,7 +248,8 @@ func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify [FILE]", Short: "Check every entry, and heads from reports", Long: ledgerVerifyLong,
+		Use: "verify [FILE]", Short: "Check every entry, and heads from reports",
+		Long: ledgerVerifyLong,
 		Example: `  dptrain ledger verify dptrain.ledger
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
 		Args: between(0, 1, "at most one ledger"),
@@ -244,17 +279,24 @@ func ledgerVerify(a *app) *cobra.Command {
 				runs += len(acc.Runs)
 			}
 			if asJSON {
-				return writeJSON(a.stdout, ledgerVerified{ledgerVerifyFormat, path, true, len(book.Entries), runs, len(want), book.Head().String()})
+				return writeJSON(a.stdout,
+					ledgerVerified{ledgerVerifyFormat, path, true, len(book.Entries), runs,
+						len(want), book.Head().String()})
 			}
-			line := fmt.Sprintf("%s: ok, %s, %s%s", path, plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)))
-			_, err = fmt.Fprintf(a.stdout, "%s\n%s", strings.ReplaceAll(text.WrapSoft(line, 78), " \n", "\n"),
+			line := fmt.Sprintf("%s: ok, %s, %s%s", path,
+				plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"),
+				found(len(want)))
+			_, err = fmt.Fprintf(a.stdout, "%s\n%s",
+				strings.ReplaceAll(text.WrapSoft(line, 78), " \n", "\n"),
 				report.Paragraph("Head", book.Head().String()))
 			return err
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `HEAD` that a report printed; may be repeated")
-	cmd.Flags().StringArrayVar(&reports, "report", nil, "a release, or the `FILE` report.json of one, that must be that of its entry; may be repeated")
+	cmd.Flags().StringArrayVar(&heads, "head", nil,
+		"a `HEAD` that a report printed; may be repeated")
+	cmd.Flags().StringArrayVar(&reports, "report", nil,
+		"a release, or the `FILE` report.json of one, that must be that of its entry; may be repeated")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -279,7 +321,9 @@ func headsOf(heads []string) ([]ledger.Head, error) {
 	for _, s := range heads {
 		h, err := ledger.ParseHead(s)
 		if err != nil {
-			return nil, usagef("--head: %.100q is no head: want the number of an entry, a colon and 64 hex digits", s)
+			return nil,
+				usagef("--head: %.100q is no head: want the number of an entry, a colon and 64 hex digits",
+					s)
 		}
 		out = append(out, h)
 	}

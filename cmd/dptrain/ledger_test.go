@@ -22,7 +22,9 @@ import (
 
 // ledgerArgs returns the arguments of a run on line.csv with a ledger.
 func ledgerArgs(verb, epsilon string, more ...string) []string {
-	return append([]string{verb, "--data", "line.csv", "--target", "y", "--epsilon", epsilon, "--dataset", "houses", "--ledger", "my.ledger"}, more...)
+	return append(
+		[]string{verb, "--data", "line.csv", "--target", "y", "--epsilon", epsilon, "--dataset",
+			"houses", "--ledger", "my.ledger"}, more...)
 }
 
 // withLedger creates a table and a ledger with the total epsilon 1.5.
@@ -30,7 +32,8 @@ func withLedger(t *testing.T) {
 	t.Helper()
 	chdir(t)
 	write(t, "line.csv", lineCSV(200))
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5"); got.code != exitOK || got.stderr != "" {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5",
+		"--delta", "1e-5"); got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -40,7 +43,9 @@ var volatile = regexp.MustCompile(`[0-9a-f]{64}|\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ
 
 // steady replaces volatile parts by letters of the same length.
 func steady(s string) string {
-	return volatile.ReplaceAllStringFunc(s, func(x string) string { return strings.Repeat("x", len(x)) })
+	return volatile.ReplaceAllStringFunc(s, func(x string) string {
+		return strings.Repeat("x", len(x))
+	})
 }
 
 func TestLedgerHelp(t *testing.T) {
@@ -75,11 +80,13 @@ func TestLedgerRuns(t *testing.T) {
 		_, tail, _ := strings.Cut(got.stdout, "\nLedger ")
 		b.WriteString("Ledger " + tail + "\n")
 	}
-	keep(step(exitOK, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5"))
+	keep(step(exitOK, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5",
+		"--delta", "1e-5"))
 	plan := step(exitOK, ledgerArgs("plan", "1")...)
 	keepLedger(plan)
 	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
-	write(t, "line.recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
+	write(t, "line.recipe.yaml",
+		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
 	step(exitOK, "fit", "line.recipe.yaml")
 	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
 	keep(refused)
@@ -90,11 +97,13 @@ func TestLedgerRuns(t *testing.T) {
 	}
 	onlyFiles(t, "first", "line.csv", "line.recipe.yaml", "my.ledger", "second")
 	keep(step(exitOK, "ledger", "show", "my.ledger"))
-	keep(step(exitOK, "ledger", "verify", "my.ledger", "--report", "first/release/report.json", "--report", "second/release/report.json"))
+	keep(step(exitOK, "ledger", "verify", "my.ledger", "--report", "first/release/report.json",
+		"--report", "second/release/report.json"))
 	files.compare(t, "ledger", b.String())
 
 	// The largest epsilon named in the error is accepted, and a value larger by 0.1% is not.
-	_, largest, ok := strings.Cut(strings.TrimSpace(refused.stderr), "the largest epsilon that fits is ")
+	_, largest, ok := strings.Cut(strings.TrimSpace(refused.stderr),
+		"the largest epsilon that fits is ")
 	var e float64
 	if _, err := fmt.Sscan(largest, &e); err != nil || !ok {
 		t.Fatalf("%s", refused.stderr)
@@ -111,7 +120,8 @@ func TestLedgerInReport(t *testing.T) {
 	if err != nil || got.code != exitOK {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if r.Ledger == nil || r.Ledger.Dataset != "houses" || r.Ledger.Entry != 3 || len(r.Ledger.Head) != 64 {
+	if r.Ledger == nil || r.Ledger.Dataset != "houses" || r.Ledger.Entry != 3 ||
+		len(r.Ledger.Head) != 64 {
 		t.Errorf("%+v", r.Ledger)
 	}
 	for _, w := range r.Warnings {
@@ -119,22 +129,26 @@ func TestLedgerInReport(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 	}
-	if !strings.Contains(got.stdout, "3:"+r.Ledger.Head) || strings.Contains(got.stdout, "no-ledger") {
+	if !strings.Contains(got.stdout, "3:"+r.Ledger.Head) ||
+		strings.Contains(got.stdout, "no-ledger") {
 		t.Errorf("%s", got.stdout)
 	}
-	if public := read(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") || !strings.Contains(public, "dataset: houses") {
+	if public := read(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") ||
+		!strings.Contains(public, "dataset: houses") {
 		t.Errorf("%s", public)
 	}
 	// If the ledger is truncated, verify needs the report to detect it.
 	if err := os.Remove("my.ledger"); err != nil {
 		t.Fatal(err)
 	}
-	dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5")
+	dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta",
+		"1e-5")
 	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json")
-	if got.code != exitLedger || !strings.Contains(got.stderr, "cut short or put back to an earlier state") {
+	if got.code != exitLedger ||
+		!strings.Contains(got.stderr, "cut short or put back to an earlier state") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -159,8 +173,10 @@ func TestLedgerExportAndJSON(t *testing.T) {
 			Runs                       []struct{ Committed bool }
 		}
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &show); err != nil || show.Format != ledgerFormat || len(show.Datasets) != 1 ||
-		show.Datasets[0].Reserved.Cost != 0 || show.Datasets[0].Committed.Cost <= 0 || !show.Datasets[0].Runs[0].Committed {
+	if err := json.Unmarshal([]byte(got.stdout), &show); err != nil ||
+		show.Format != ledgerFormat || len(show.Datasets) != 1 ||
+		show.Datasets[0].Reserved.Cost != 0 || show.Datasets[0].Committed.Cost <= 0 ||
+		!show.Datasets[0].Runs[0].Committed {
 		t.Errorf("%v, %s", err, got.stdout)
 	}
 	got = dptrain(t, ledgerArgs("plan", ".5", "--json")...)
@@ -170,7 +186,8 @@ func TestLedgerExportAndJSON(t *testing.T) {
 			Runs int
 		}
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil || plan.Ledger == nil || !plan.Ledger.Fits || plan.Ledger.Runs < 1 {
+	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil || plan.Ledger == nil ||
+		!plan.Ledger.Fits || plan.Ledger.Runs < 1 {
 		t.Errorf("%v, %s", err, got.stdout)
 	}
 }
@@ -200,8 +217,10 @@ func TestLedgerMistakes(t *testing.T) {
 		{"plan " + run + "--dataset houses --ledger my.ledger --relation substitute", exitLedger},
 		{"plan " + run + "--dataset trees --ledger my.ledger", exitLedger},
 		{"fit " + run + "--ledger my.ledger", exitRecipe},
-		{"fit " + strings.Replace(run, "1 ", "50 ", 1) + "--dataset houses --ledger my.ledger --delta 1e-4 --holdout 0", exitBudget},
-		{"fit " + strings.Replace(run, "1 ", "20000 ", 1) + "--dataset houses --ledger my.ledger --holdout 0", exitBudget},
+		{"fit " + strings.Replace(run, "1 ", "50 ", 1) +
+			"--dataset houses --ledger my.ledger --delta 1e-4 --holdout 0", exitBudget},
+		{"fit " + strings.Replace(run, "1 ", "20000 ", 1) +
+			"--dataset houses --ledger my.ledger --holdout 0", exitBudget},
 		{"ledger", exitUsage},
 		{"ledger frob", exitUsage},
 		{"ledger init", exitUsage},
@@ -226,7 +245,8 @@ func TestLedgerMistakes(t *testing.T) {
 		if got.code != tt.code || got.stdout != "" && !strings.HasPrefix(tt.args, "plan") {
 			t.Errorf("%s: %+v", tt.args, got)
 		}
-		b.WriteString(tt.args + "\n  " + strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+		b.WriteString(tt.args + "\n  " +
+			strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
 	}
 	files.compare(t, "ledger-mistakes", b.String())
 	if read(t, "my.ledger") != before {
@@ -264,7 +284,8 @@ func TestLedgerKilled(t *testing.T) {
 	withLedger(t)
 	stages := []string{"read", "split", "scaling", "model", "held-out metric", "write"}
 	for i, stage := range stages {
-		cmd := exec.CommandContext(t.Context(), self, ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...)
+		cmd := exec.CommandContext(t.Context(), self,
+			ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...)
 		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+stage)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
@@ -277,7 +298,8 @@ func TestLedgerKilled(t *testing.T) {
 		}
 		runs := book.Datasets[0].Runs
 		if len(runs) != i+1 || runs[i].Committed {
-			t.Errorf("killed at %q: %d runs, the last committed: %v", stage, len(runs), runs[len(runs)-1].Committed)
+			t.Errorf("killed at %q: %d runs, the last committed: %v", stage, len(runs),
+				runs[len(runs)-1].Committed)
 		}
 		if released, _ := filepath.Glob("out*/release"); len(released) > 0 {
 			t.Errorf("killed at %q: %v", stage, released)
@@ -296,21 +318,25 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, more := range [][]string{
-		{"line.csv", "--ledger", "my.ledger"}, {"alias.csv", "--ledger", "my.ledger"}, {".", "--ledger", "my.ledger"}, {"other.csv", "ledgered.yaml"},
+		{"line.csv", "--ledger", "my.ledger"}, {"alias.csv", "--ledger", "my.ledger"},
+		{".", "--ledger", "my.ledger"}, {"other.csv", "ledgered.yaml"},
 		{"other.csv", "--ledger", "none"},
 	} {
 		if got := dptrain(t, append(args, more...)...); got.code != exitLedger || got.stdout != "" {
 			t.Errorf("%v: %+v", more, got)
 		}
 	}
-	if got := dptrain(t, append(args, "other.csv", "--ledger", "my.ledger")...); got.code != exitOK {
+	if got := dptrain(t,
+		append(args, "other.csv", "--ledger", "my.ledger")...); got.code != exitOK {
 		t.Errorf("another table: %+v", got)
 	}
 	if err := os.Rename("my.ledger", "dptrain.ledger"); err != nil {
 		t.Fatal(err)
 	}
 	got := dptrain(t, append(args, "line.csv")...)
-	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics, which no guarantee covers\n"; got.code != exitLedger || got.stderr != want {
+	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics, which no guarantee covers\n"; got.code !=
+		exitLedger ||
+		got.stderr != want {
 		t.Errorf("%+v", got)
 	}
 }
@@ -321,17 +347,23 @@ func TestLedgerOfColumns(t *testing.T) {
 	chdir(t)
 	write(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
 	recipe := func(name, private string) {
-		write(t, name, "data:\n  path: two.csv\n  target: y\n  columns:\n    "+private+": {private: true}\n"+
-			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: two}\noutput: {dir: "+private+"}\n")
+		write(t, name,
+			"data:\n  path: two.csv\n  target: y\n  columns:\n    "+private+": {private: true}\n"+
+				"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: two}\noutput: {dir: "+
+				private+"}\n")
 	}
 	recipe("a.yaml", "a")
 	recipe("b.yaml", "b")
-	for _, more := range [][]string{{"--relation", "substitute-private-columns"}, {"--private", "a"}} {
-		if got := dptrain(t, append([]string{"ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3"}, more...)...); got.code != exitUsage || !strings.Contains(got.stderr, "--private") {
+	for _, more := range [][]string{{"--relation", "substitute-private-columns"},
+		{"--private", "a"}} {
+		if got := dptrain(t,
+			append([]string{"ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3"},
+				more...)...); got.code != exitUsage || !strings.Contains(got.stderr, "--private") {
 			t.Errorf("%v: %+v", more, got)
 		}
 	}
-	got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3", "--relation", "substitute-private-columns", "--private", "a")
+	got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3",
+		"--relation", "substitute-private-columns", "--private", "a")
 	if got.code != exitOK || !strings.Contains(got.stdout, "substitute-private-columns of a)") {
 		t.Fatalf("%+v", got)
 	}
@@ -339,11 +371,14 @@ func TestLedgerOfColumns(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, verb := range []string{"plan", "fit"} {
-		if got := dptrain(t, verb, "b.yaml"); got.code != exitLedger || !strings.Contains(got.stderr, `protects column "a"`) || !strings.Contains(got.stderr, "private: true") {
+		if got := dptrain(t, verb, "b.yaml"); got.code != exitLedger ||
+			!strings.Contains(got.stderr, `protects column "a"`) ||
+			!strings.Contains(got.stderr, "private: true") {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK || strings.Count(got.stdout, "ended\n") != 1 {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK ||
+		strings.Count(got.stdout, "ended\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -352,7 +387,10 @@ func TestLedgerOfColumns(t *testing.T) {
 func TestLedgerOfRecords(t *testing.T) {
 	withLedger(t)
 	recipe := func(name, quotes string) {
-		write(t, name, "data: {path: line.csv, target: y, multiline_quotes: "+quotes+"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+quotes+"}\n")
+		write(t, name,
+			"data: {path: line.csv, target: y, multiline_quotes: "+quotes+
+				"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+
+				quotes+"}\n")
 	}
 	recipe("a.yaml", "true")
 	recipe("b.yaml", "false")
@@ -361,14 +399,17 @@ func TestLedgerOfRecords(t *testing.T) {
 	}
 	for _, verb := range []string{"plan", "fit"} {
 		got := dptrain(t, verb, "b.yaml")
-		if got.code != exitLedger || !strings.Contains(got.stderr, `every line is a record, in earlier runs on data set "houses" a quoted field may hold newlines; set data.multiline_quotes`) {
+		if got.code != exitLedger ||
+			!strings.Contains(got.stderr,
+				`every line is a record, in earlier runs on data set "houses" a quoted field may hold newlines; set data.multiline_quotes`) {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
 	if got := dptrain(t, "plan", "a.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK || strings.Count(got.stdout, "ended\n") != 1 || !strings.Contains(got.stdout, "Records") {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK ||
+		strings.Count(got.stdout, "ended\n") != 1 || !strings.Contains(got.stdout, "Records") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -380,13 +421,20 @@ func TestLedgerMisspelt(t *testing.T) {
 	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
 	recipe := func(name, columns string) {
 		write(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
-			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+name+"-out}\n")
+			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+
+			name+"-out}\n")
 	}
 	recipe("open.yaml", "  columns: {debt: {private: true}}\n")
 	recipe("both.yaml", "  columns: {debt: {private: true}, income: {private: true}}\n")
 	recipe("less.yaml", "  columns: {debt: {private: true}}\n  exclude: [income]\n")
-	for dataset, private := range map[string]string{"typo": "debt,incmoe", "case": "debt,Income", "far": "debt,salary", "right": "debt"} {
-		got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", dataset, "--epsilon", "9", "--relation", "substitute-private-columns", "--private", private)
+	for dataset, private := range map[string]string{
+		"typo":  "debt,incmoe",
+		"case":  "debt,Income",
+		"far":   "debt,salary",
+		"right": "debt",
+	} {
+		got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", dataset, "--epsilon", "9",
+			"--relation", "substitute-private-columns", "--private", private)
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
@@ -406,16 +454,24 @@ func TestLedgerMisspelt(t *testing.T) {
 				args = append(args, "--verbose", "--out", c.recipe+c.dataset)
 			}
 			got := dptrain(t, args...)
-			if got.code != c.code || strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "which the table does not have") != c.warns ||
-				c.code != exitOK && !strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "), `the run uses "income" as public; if the registration misspells it`) {
+			if got.code != c.code ||
+				strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+					"which the table does not have") != c.warns ||
+				c.code != exitOK &&
+					!strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "),
+						`the run uses "income" as public; if the registration misspells it`) {
 				t.Errorf("%v: %+v", args, got)
 			}
-			if verb == "fit" && c.warns && !strings.Contains(read(t, c.recipe+c.dataset+"/release/report.json"), `"protected-absent"`) {
+			if verb == "fit" && c.warns &&
+				!strings.Contains(read(t, c.recipe+c.dataset+"/release/report.json"),
+					`"protected-absent"`) {
 				t.Errorf("%v: no warning in the report", args)
 			}
 		}
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "ended\n") != 4 || strings.Contains(got.stdout, "reserved\n") {
+	if got := dptrain(t, "ledger", "show",
+		"my.ledger"); strings.Count(got.stdout, "ended\n") != 4 ||
+		strings.Contains(got.stdout, "reserved\n") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -425,13 +481,17 @@ func TestLedgerMisspelt(t *testing.T) {
 func TestTooSmallForTheGrid(t *testing.T) {
 	withLedger(t)
 	for _, verb := range []string{"plan", "fit"} {
-		args := []string{verb, "--data", "line.csv", "--target", "y", "--task", "classification", "--classes", "0,1", "--epsilon", "1e-10", "--dataset", "houses", "--ledger", "my.ledger"}
+		args := []string{verb, "--data", "line.csv", "--target", "y", "--task", "classification",
+			"--classes", "0,1", "--epsilon", "1e-10", "--dataset", "houses", "--ledger",
+			"my.ledger"}
 		got := dptrain(t, args...)
-		if got.code != exitBudget || !strings.Contains(got.stderr, "an epsilon of 1e-10 is too small for this run") {
+		if got.code != exitBudget ||
+			!strings.Contains(got.stderr, "an epsilon of 1e-10 is too small for this run") {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "reserved\n") || !strings.Contains(got.stdout, "0, of which") {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout,
+		"reserved\n") || !strings.Contains(got.stdout, "0, of which") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -442,8 +502,10 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	withLedger(t)
 	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
 	const note = "; the price of this run stays spent in my.ledger\n"
-	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1", "--dataset", "houses", "--ledger", "my.ledger")
-	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") || !strings.HasSuffix(got.stderr, note) {
+	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1",
+		"--dataset", "houses", "--ledger", "my.ledger")
+	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") ||
+		!strings.HasSuffix(got.stderr, note) {
 		t.Errorf("%+v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -451,10 +513,12 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	var stdout, stderr strings.Builder
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.onStage = func(string) { cancel() }
-	if code := a.run(ctx, ledgerArgs("fit", ".1")); code != exitInterrupted || stderr.String() != "dptrain: interrupted"+note {
+	if code := a.run(ctx, ledgerArgs("fit", ".1")); code != exitInterrupted ||
+		stderr.String() != "dptrain: interrupted"+note {
 		t.Errorf("%d, %s", code, stderr.String())
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "reserved\n") != 2 {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout,
+		"reserved\n") != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -464,19 +528,23 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 func TestBlackBoxTooWide(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(500))
-	write(t, "recipe.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
+	write(t, "recipe.yaml",
+		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
+		"3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
 	got := dptrain(t, run...)
-	_, after, said := strings.Cut(got.stderr, "with delta 1e-06 no epsilon fits, but with a delta of at most ")
+	_, after, said := strings.Cut(got.stderr,
+		"with delta 1e-06 no epsilon fits, but with a delta of at most ")
 	delta, _, _ := strings.Cut(after, " ")
 	if got.code != exitBudget || !said {
 		t.Fatalf("%+v", got)
 	}
 	got = dptrain(t, append(run, "--delta", delta)...)
-	if strings.Contains(got.stderr, "black boxes") || strings.Contains(got.stderr, "no epsilon fits") {
+	if strings.Contains(got.stderr, "black boxes") ||
+		strings.Contains(got.stderr, "no epsilon fits") {
 		t.Errorf("with delta %s: %+v", delta, got)
 	}
 }

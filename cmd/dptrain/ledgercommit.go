@@ -24,7 +24,8 @@ func ledgerCommit(a *app) *cobra.Command {
 	var path string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use: "commit OUT", Short: "Enter a run that could not be entered, and publish it", Long: ledgerCommitLong,
+		Use: "commit OUT", Short: "Enter a run that could not be entered, and publish it",
+		Long:    ledgerCommitLong,
 		Example: "  dptrain ledger commit out",
 		Args:    exactly(1, "one output folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,9 +75,18 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 		return err
 	}
 	if asJSON {
-		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Entry: head.Sequence, Head: head.String(), Release: filepath.Join(out, report.ReleaseDir)})
+		return writeJSON(a.stdout,
+			entered{
+				Format:  enteredFormat,
+				Ledger:  path,
+				Entry:   head.Sequence,
+				Head:    head.String(),
+				Release: filepath.Join(out, report.ReleaseDir),
+			})
 	}
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Entered", fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))), pointer(out, modelContents))
+		report.Paragraph("Entered",
+			fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))),
+		pointer(out, modelContents))
 	return err
 }

@@ -24,7 +24,8 @@ func (a *app) equalRuns(ctx context.Context, j *job, r entry.Run, runs int, b *b
 	case runs < 1 || runs > mostRuns:
 		return usagef("--runs must be from 1 to %d", mostRuns)
 	case b.Ledger == nil:
-		return usagef("--runs needs the total of a data set: name it with --dataset, or with ledger in the recipe")
+		return usagef(
+			"--runs needs the total of a data set: name it with --dataset, or with ledger in the recipe")
 	}
 	acc, err := a.accountOf(ctx, j, r)
 	if err != nil {
@@ -40,7 +41,12 @@ func (e *equalRuns) text() string {
 	case e == nil:
 		return ""
 	case e.Epsilon == 0:
-		return report.Paragraph("Runs", fmt.Sprintf("%s like it do not fit at any epsilon with delta %v; a smaller delta costs less where a step is a black box", plural(e.Runs, "run", "runs"), e.Delta))
+		return report.Paragraph("Runs",
+			fmt.Sprintf(
+				"%s like it do not fit at any epsilon with delta %v; a smaller delta costs less where a step is a black box",
+				plural(e.Runs, "run", "runs"), e.Delta))
 	}
-	return report.Paragraph("Runs", fmt.Sprintf("%s like it may have epsilon %v each, with delta %v", plural(e.Runs, "run", "runs"), e.Epsilon, e.Delta))
+	return report.Paragraph("Runs",
+		fmt.Sprintf("%s like it may have epsilon %v each, with delta %v",
+			plural(e.Runs, "run", "runs"), e.Epsilon, e.Delta))
 }

@@ -17,7 +17,8 @@ import (
 func published(t *testing.T, out string, want bool) {
 	t.Helper()
 	for path, there := range map[string]bool{
-		out + "/release/model.json": want, out + "/curator/run.json": want, out + "/pending/release/model.json": !want, out + "/pending": !want,
+		out + "/release/model.json": want, out + "/curator/run.json": want,
+		out + "/pending/release/model.json": !want, out + "/pending": !want,
 	} {
 		if _, err := os.Lstat(path); (err == nil) != there {
 			t.Errorf("%s: %v, want it there: %v", path, err, there)
@@ -55,21 +56,25 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 		t.Errorf("code %d: %s%s", code, stdout.String(), stderr.String())
 	}
 	published(t, "out", false)
-	if got := dptrain(t, ledgerArgs("fit", ".1", "--force")...); got.code != exitUsage || !strings.Contains(got.stderr, "`dptrain ledger commit out`") {
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--force")...); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "`dptrain ledger commit out`") {
 		t.Errorf("a second run: %+v", got)
 	}
 	if err := holder.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := dptrain(t, "ledger", "commit", "out")
-	if got.code != exitOK || !strings.Contains(got.stdout, "Entered    the run of entry 3 has ended") {
+	if got.code != exitOK ||
+		!strings.Contains(got.stdout, "Entered    the run of entry 3 has ended") {
 		t.Errorf("%+v", got)
 	}
 	published(t, "out", true)
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"out/release/report.json"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitUsage || !strings.Contains(got.stderr, "no results that wait") {
+	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "no results that wait") {
 		t.Errorf("a second commit: %+v", got)
 	}
 }
@@ -85,16 +90,19 @@ func TestLedgerSpend(t *testing.T) {
 		}
 		return got
 	}
-	got := step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--rho", "0.01", "--note", "yearly counts")
+	got := step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--rho", "0.01", "--note",
+		"yearly counts")
 	if !strings.Contains(got.stdout, "rho 0.01 for data set houses") {
 		t.Errorf("%+v", got)
 	}
-	step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--epsilon", "0.01", "--delta", "1e-9")
+	step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--epsilon", "0.01", "--delta",
+		"1e-9")
 	if got := dptrain(t, ledgerArgs("fit", ".1", "--note", "the first")...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	got = step(exitOK, "show", "my.ledger")
-	for _, want := range []string{"2 releases of other", "another tool", "Note 3     yearly counts", "Note 5     the first"} {
+	for _, want := range []string{"2 releases of other", "another tool", "Note 3     yearly counts",
+		"Note 5     the first"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is not in %s", want, got.stdout)
 		}
@@ -112,9 +120,12 @@ func TestLedgerSpend(t *testing.T) {
 	}
 	step(exitOK, "verify")
 	for _, args := range [][]string{
-		{"spend", "--dataset", "houses"}, {"spend", "--rho", "1"}, {"spend", "--dataset", "houses", "--rho", "1", "--mu", "1"},
-		{"spend", "--dataset", "houses", "--rho", "-1"}, {"spend", "--dataset", "houses", "--rho", "1", "--delta", ".1"},
-		{"spend", "--dataset", "houses", "--epsilon", "none"}, {"spend", "--dataset", "houses", "--rho", "1", "--note", "a\nb"},
+		{"spend", "--dataset", "houses"}, {"spend", "--rho", "1"},
+		{"spend", "--dataset", "houses", "--rho", "1", "--mu", "1"},
+		{"spend", "--dataset", "houses", "--rho", "-1"},
+		{"spend", "--dataset", "houses", "--rho", "1", "--delta", ".1"},
+		{"spend", "--dataset", "houses", "--epsilon", "none"},
+		{"spend", "--dataset", "houses", "--rho", "1", "--note", "a\nb"},
 	} {
 		step(exitUsage, args...)
 	}
@@ -128,7 +139,8 @@ func TestPlanRuns(t *testing.T) {
 	withLedger(t)
 	got := dptrain(t, ledgerArgs("plan", "1", "--runs", "5", "--json")...)
 	var b bill
-	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil || b.Ledger == nil || b.Ledger.Equal == nil {
+	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil || b.Ledger == nil ||
+		b.Ledger.Equal == nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	e := b.Ledger.Equal.Epsilon
@@ -136,7 +148,9 @@ func TestPlanRuns(t *testing.T) {
 		t.Fatalf("epsilon %v", e)
 	}
 	for k := range 5 {
-		if got := dptrain(t, ledgerArgs("fit", fmt.Sprint(e), "--out", fmt.Sprint("out", k))...); got.code != exitOK {
+		if got := dptrain(t,
+			ledgerArgs("fit", fmt.Sprint(e), "--out",
+				fmt.Sprint("out", k))...); got.code != exitOK {
 			t.Fatalf("run %d: %+v", k, got)
 		}
 	}
@@ -151,7 +165,8 @@ func TestPlanRuns(t *testing.T) {
 	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like it") {
 		t.Errorf("%+v", text)
 	}
-	if got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--runs", "5"); got.code != exitUsage || !strings.Contains(got.stderr, "--dataset") {
+	if got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--runs",
+		"5"); got.code != exitUsage || !strings.Contains(got.stderr, "--dataset") {
 		t.Errorf("without a ledger: %+v", got)
 	}
 }
@@ -159,17 +174,22 @@ func TestPlanRuns(t *testing.T) {
 // TestLedgerTwoNames checks that a run on a table that has runs under another name causes a warning.
 func TestLedgerTwoNames(t *testing.T) {
 	withLedger(t)
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "Houses", "--epsilon", "1"); got.code == exitOK || !strings.Contains(got.stderr, "looks like") {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "Houses", "--epsilon",
+		"1"); got.code == exitOK || !strings.Contains(got.stderr, "looks like") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "again", "--epsilon", "100"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "again", "--epsilon",
+		"100"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "first")...); got.code != exitOK || strings.Contains(got.stdout, "several-names") {
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "first")...); got.code != exitOK ||
+		strings.Contains(got.stdout, "several-names") {
 		t.Errorf("%+v", got)
 	}
-	got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--dataset", "again", "--ledger", "my.ledger", "--out", "second")
-	if got.code != exitOK || !strings.Contains(got.stdout, "\nerror[several-names]: ") || !strings.Contains(got.stdout, `"houses"`) {
+	got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--dataset",
+		"again", "--ledger", "my.ledger", "--out", "second")
+	if got.code != exitOK || !strings.Contains(got.stdout, "\nerror[several-names]: ") ||
+		!strings.Contains(got.stdout, `"houses"`) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -18,7 +18,8 @@ func rolledBack(t *testing.T) {
 	fresh := read(t, "my.ledger")
 	for _, out := range []string{"a", "b", "c"} {
 		write(t, "my.ledger", fresh)
-		if got := dptrain(t, ledgerArgs("fit", "1", "--out", out, "--quiet")...); got.code != exitOK {
+		if got := dptrain(t,
+			ledgerArgs("fit", "1", "--out", out, "--quiet")...); got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
 	}
@@ -33,16 +34,21 @@ func TestRolledBackLedger(t *testing.T) {
 			t.Errorf("%s: %+v", out, got)
 		}
 	}
-	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a/release/report.json", "--report", "b", "--report", "c/release")
-	if got.code != exitLedger || !strings.Contains(got.stderr, "entry 3 is named by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
+	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a/release/report.json",
+		"--report", "b", "--report", "c/release")
+	if got.code != exitLedger ||
+		!strings.Contains(got.stderr,
+			"entry 3 is named by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
 		!strings.Contains(got.stderr, "in this ledger it is c/release/report.json") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c", "--report", "c/release/report.json"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c", "--report",
+		"c/release/report.json"); got.code != exitOK {
 		t.Errorf("one release twice: %+v", got)
 	}
 	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
-	if got.code != exitBroken || strings.Count(got.stdout, "names entry 3 too and is another") != 6 {
+	if got.code != exitBroken ||
+		strings.Count(got.stdout, "names entry 3 too and is another") != 6 {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "verify", "c", "a", "--ledger", "my.ledger", "--json")
@@ -50,7 +56,8 @@ func TestRolledBackLedger(t *testing.T) {
 		Release string `json:"release"`
 		OK      bool   `json:"ok"`
 	}
-	if err := json.NewDecoder(strings.NewReader(got.stdout)).Decode(&first); err != nil || first.Release != filepath.Join("c", "release") || first.OK {
+	if err := json.NewDecoder(strings.NewReader(got.stdout)).Decode(&first); err != nil ||
+		first.Release != filepath.Join("c", "release") || first.OK {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
@@ -80,18 +87,24 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	for _, out := range []string{"a", "b", "c"} {
 		downgrade(out, r.Ledger.Head)
 	}
-	if got := dptrain(t, "verify", "a", "b"); got.code != exitBroken || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "names entry 3 too and is another release") {
+	if got := dptrain(t, "verify", "a", "b"); got.code != exitBroken ||
+		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+			"names entry 3 too and is another release") {
 		t.Errorf("without a ledger: %+v", got)
 	}
 	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a", "--report", "b")
-	if got.code != exitLedger || !strings.Contains(got.stderr, "entry 3 is named by 2 different releases") {
+	if got.code != exitLedger ||
+		!strings.Contains(got.stderr, "entry 3 is named by 2 different releases") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c"); got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"c"); got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
 		t.Errorf("a report without the nonce of its entry: %+v", got)
 	}
-	write(t, "a/release/report.json", strings.Replace(read(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage || !strings.Contains(got.stderr, "its checksum does not fit") {
+	write(t, "a/release/report.json",
+		strings.Replace(read(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "its checksum does not fit") {
 		t.Errorf("an edited report: %+v", got)
 	}
 }
@@ -103,21 +116,27 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 	before := read(t, "a/release/report.json")
 	entries := dptrain(t, "ledger", "verify", "my.ledger").stdout
 	for name, args := range map[string][]string{
-		"fit":              ledgerArgs("fit", ".1", "--out", "a", "--force"),
-		"without a ledger": {"fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--out", "a", "--force"},
-		"causal": {"causal", "--data", "line.csv", "--columns", "a,y", "--epsilon", ".1", "--out", "a", "--force", "--ledger", "my.ledger", "--dataset", "houses",
+		"fit": ledgerArgs("fit", ".1", "--out", "a", "--force"),
+		"without a ledger": {"fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1",
+			"--out", "a", "--force"},
+		"causal": {"causal", "--data", "line.csv", "--columns", "a,y", "--epsilon", ".1", "--out",
+			"a", "--force", "--ledger", "my.ledger", "--dataset", "houses",
 			"--range", "a=0:200", "--range", "y=-10:1000"},
-		"describe": {"describe", "line.csv", "--epsilon", ".1", "--out", "a", "--force", "--ledger", "my.ledger", "--dataset", "houses"},
+		"describe": {"describe", "line.csv", "--epsilon", ".1", "--out", "a", "--force", "--ledger",
+			"my.ledger", "--dataset", "houses"},
 	} {
 		got := dptrain(t, args...)
-		if got.code != exitLedger && !(name == "without a ledger" && got.code == exitUsage) || !strings.Contains(got.stderr, "entry 3") {
+		if got.code != exitLedger && !(name == "without a ledger" && got.code == exitUsage) ||
+			!strings.Contains(got.stderr, "entry 3") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if read(t, "a/release/report.json") != before || dptrain(t, "ledger", "verify", "my.ledger").stdout != entries {
+	if read(t, "a/release/report.json") != before ||
+		dptrain(t, "ledger", "verify", "my.ledger").stdout != entries {
 		t.Error("something was replaced or entered")
 	}
-	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...); got.code != exitOK {
+	if got := dptrain(t,
+		ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...); got.code != exitOK {
 		t.Errorf("a release that the ledger has: %+v", got)
 	}
 }
@@ -143,14 +162,17 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	before := read(t, "my.ledger")
 	write(t, "new.csv", "x\n1\n")
 	for _, path := range []string{"my.ledger", "linked.csv"} {
-		if got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path, "--force"); got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
+		if got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path,
+			"--force"); got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
 			t.Errorf("predict to %s: %+v", path, got)
 		}
-		if got := dptrain(t, "export", "out/release/model.json", "--python", "-o", path, "--force"); got.code != exitUsage {
+		if got := dptrain(t, "export", "out/release/model.json", "--python", "-o", path,
+			"--force"); got.code != exitUsage {
 			t.Errorf("export to %s: %+v", path, got)
 		}
 	}
-	if got := dptrain(t, "bench", "--public", "--data", "other.csv", "--ledger", "linked.csv", "--trials", "1"); got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
+	if got := dptrain(t, "bench", "--public", "--data", "other.csv", "--ledger", "linked.csv",
+		"--trials", "1"); got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
 		t.Errorf("bench on another name of the table: %+v", got)
 	}
 	if err := os.Rename("out/curator/run.json", "run.json"); err != nil {
@@ -159,16 +181,20 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if err := os.Link("my.ledger", "out/curator/run.json"); err != nil {
 		t.Fatal(err)
 	}
-	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "out", "--force")...); got.code != exitLedger || !strings.Contains(got.stderr, "this run replaces") {
+	if got := dptrain(t,
+		ledgerArgs("fit", ".1", "--out", "out", "--force")...); got.code != exitLedger ||
+		!strings.Contains(got.stderr, "this run replaces") {
 		t.Errorf("a ledger in the output: %+v", got)
 	}
 	if read(t, "my.ledger") != before {
 		t.Error("the ledger was changed")
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "gardens", "--epsilon", "1.5", "--delta", "1e-5"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "gardens", "--epsilon", "1.5",
+		"--delta", "1e-5"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	got = dptrain(t, "fit", "--data", "other.csv", "--target", "y", "--epsilon", ".2", "--dataset", "gardens", "--ledger", "linked.csv", "--out", "gardens", "--json")
+	got = dptrain(t, "fit", "--data", "other.csv", "--target", "y", "--epsilon", ".2", "--dataset",
+		"gardens", "--ledger", "linked.csv", "--out", "gardens", "--json")
 	if got.code != exitOK || !strings.Contains(got.stdout, `"code":"several-names"`) {
 		t.Errorf("another name of the table: %+v", got)
 	}

@@ -14,8 +14,10 @@ import (
 // openLedger returns the ledger at path, which prints a message while it waits for a lock.
 func (a *app) openLedger(path string) *ledger.Ledger {
 	return ledger.At(path, ledger.Options{
-		Wait:    a.ledgerWait,
-		Waiting: func() { fmt.Fprintf(a.stderr, "dptrain: waiting for %s, which another process is using\n", path) },
+		Wait: a.ledgerWait,
+		Waiting: func() {
+			fmt.Fprintf(a.stderr, "dptrain: waiting for %s, which another process is using\n", path)
+		},
 	})
 }
 
@@ -105,8 +107,10 @@ func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refuse
 		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, r)
 	}
 	l := &billLedger{
-		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
-		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
+		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta,
+		symbol: acc.Promise.Currency.Symbol(),
+		Limit:  amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost),
+		Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
 	}
 	if l.Absent, err = entry.Absent(acc, j.ledger, j.header, r.Public); err != nil {
 		return nil, err
@@ -143,7 +147,8 @@ func (l *billLedger) text() string {
 		}
 		return s
 	}
-	s := fmt.Sprintf("data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
+	s := fmt.Sprintf(
+		"data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
 		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
 	warning := l.Equal.text()
 	if len(l.Absent) > 0 {
@@ -152,5 +157,7 @@ func (l *billLedger) text() string {
 	if !l.Fits {
 		return report.Paragraph("Ledger", s+", so it would be refused") + warning
 	}
-	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs)) + warning
+	return report.Paragraph("Ledger",
+		fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains),
+			l.Runs)) + warning
 }

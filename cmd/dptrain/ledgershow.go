@@ -78,17 +78,22 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	}{ledgerFormat, book.Head().String(), []accountJSON{}}
 	for _, acc := range accounts {
 		x := accountJSON{
-			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
+			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency,
+			amountOf(acc.Limit), amountOf(acc.Reserved),
 			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{}, nil, nil,
 		}
 		for _, r := range acc.Spends {
-			x.Spends = append(x.Spends, spendJSON{r.Sequence, r.Date, r.Rho, r.Mu, r.Epsilon, r.Delta, r.Note, amountOf(r.Charge)})
+			x.Spends = append(x.Spends,
+				spendJSON{r.Sequence, r.Date, r.Rho, r.Mu, r.Epsilon, r.Delta, r.Note,
+					amountOf(r.Charge)})
 		}
 		for _, n := range acc.Notes {
 			x.Notes = append(x.Notes, noteJSON{n.Sequence, n.Date, n.What, n.Method})
 		}
 		for _, r := range acc.Runs {
-			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Cost()), r.Committed, r.Stopped != nil, r.CuratorNotes, r.Note})
+			x.Runs = append(x.Runs,
+				runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta,
+					amountOf(r.Cost()), r.Committed, r.Stopped != nil, r.CuratorNotes, r.Note})
 		}
 		out.Datasets = append(out.Datasets, x)
 	}
@@ -151,12 +156,19 @@ func accountText(acc *ledger.Account) string {
 		}
 	}
 	s := report.Paragraph("Data set", printable(acc.Name)) +
-		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta, hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
-		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
-			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
+		report.Paragraph("Total",
+			fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta,
+				hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
+		report.Paragraph("Spent",
+			fmt.Sprintf(
+				"%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
+				show(acc.Spent()), show(acc.Committed), show(acc.Reserved),
+				digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
 		recordsText(acc.Records) +
-		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc)+othersOf(acc))
+		report.Paragraph("Runs",
+			fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+
+				auditsOf(acc)+othersOf(acc))
 	return s + spendsTable(acc)
 }
 
@@ -178,14 +190,20 @@ func spendsTable(acc *ledger.Account) string {
 		case r.Committed:
 			state = "ended"
 		}
-		lines = append(lines, line{r.Sequence, table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12), digits(r.Epsilon), cost(r.Cost()), state}, r.Note})
+		lines = append(lines,
+			line{r.Sequence,
+				table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12),
+					digits(r.Epsilon), cost(r.Cost()), state}, r.Note})
 	}
 	for _, x := range acc.Spends {
 		epsilon := ""
 		if x.Epsilon > 0 {
 			epsilon = digits(x.Epsilon)
 		}
-		lines = append(lines, line{x.Sequence, table.Row{x.Sequence, day(x.Date), "another tool", "", epsilon, cost(x.Charge), "spent"}, x.Note})
+		lines = append(lines,
+			line{x.Sequence,
+				table.Row{x.Sequence, day(x.Date), "another tool", "", epsilon, cost(x.Charge),
+					"spent"}, x.Note})
 	}
 	if len(lines) == 0 {
 		return ""
@@ -194,7 +212,9 @@ func spendsTable(acc *ledger.Account) string {
 	t := table.NewWriter()
 	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
-	t.AppendHeader(table.Row{"entry", "date", "method", "target", "epsilon", acc.Promise.Currency.Symbol(), "state"})
+	t.AppendHeader(
+		table.Row{"entry", "date", "method", "target", "epsilon", acc.Promise.Currency.Symbol(),
+			"state"})
 	notes := ""
 	for _, x := range lines {
 		t.AppendRow(x.row)
@@ -225,7 +245,8 @@ func recordsText(r ledger.Records) string {
 	if r != ledger.RecordsQuoted {
 		return ""
 	}
-	return report.Paragraph("Records", "a quoted field may hold newlines (data.multiline_quotes), in every run")
+	return report.Paragraph("Records",
+		"a quoted field may hold newlines (data.multiline_quotes), in every run")
 }
 
 // hidden returns the name of a relation, with the private columns if they are listed.

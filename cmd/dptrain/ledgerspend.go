@@ -30,7 +30,8 @@ type spendFlags struct {
 func ledgerSpend(a *app) *cobra.Command {
 	f := &spendFlags{}
 	cmd := &cobra.Command{
-		Use: "spend [FILE] --dataset NAME", Short: "Enter what another tool releases", Long: ledgerSpendLong,
+		Use: "spend [FILE] --dataset NAME", Short: "Enter what another tool releases",
+		Long: ledgerSpendLong,
 		Example: `  dptrain ledger spend --dataset houses-2026 --rho 0.01 --note 'yearly counts'
   dptrain ledger spend my.ledger --dataset houses --epsilon 0.5 --delta 1e-8`,
 		Args: between(0, 1, "at most one ledger"),
@@ -46,7 +47,8 @@ func ledgerSpend(a *app) *cobra.Command {
 	flags.StringVar(&f.spend.Dataset, "dataset", "", "the `NAME` of the data set (required)")
 	flags.Float64Var(&f.spend.Rho, "rho", 0, "a `NUMBER` above 0: the release is rho-zCDP")
 	flags.Float64Var(&f.spend.Mu, "mu", 0, "a `NUMBER` above 0: the release is mu-GDP")
-	flags.StringVar(&f.epsilon, "epsilon", "", "a `NUMBER` above 0, or 'ln(3)': the release is (epsilon, delta)-private")
+	flags.StringVar(&f.epsilon, "epsilon", "",
+		"a `NUMBER` above 0, or 'ln(3)': the release is (epsilon, delta)-private")
 	flags.Float64Var(&f.spend.Delta, "delta", 0, "with --epsilon: a `NUMBER` from 0 to 1")
 	flags.StringVar(&f.spend.Note, "note", "", "a `TEXT` that says what it is; the ledger keeps it")
 	jsonFlag(cmd, &f.json, oneObject)
@@ -63,7 +65,8 @@ func (f *spendFlags) read(changed func(string) bool) error {
 	}
 	switch {
 	case f.spend.Dataset == "":
-		return usagef("--dataset is required: the name under which all releases about the data set are added up")
+		return usagef(
+			"--dataset is required: the name under which all releases about the data set are added up")
 	case given != 1:
 		return usagef("say what is spent: one of --rho, --mu and --epsilon")
 	case changed("delta") && !changed("epsilon"):
@@ -83,11 +86,15 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJS
 	head, charge, err := l.Spend(ctx, x)
 	switch {
 	case errors.Is(err, ledger.ErrRho):
-		return usagef("data set %s adds up mu², which rho says nothing about: give --mu, or --epsilon and --delta", printable(x.Dataset))
+		return usagef(
+			"data set %s adds up mu², which rho says nothing about: give --mu, or --epsilon and --delta",
+			printable(x.Dataset))
 	case errors.Is(err, ledger.ErrInvalid):
 		return usagef("%w", err)
 	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
-		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
+		return fmt.Errorf(
+			"%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err,
+			path)
 	case err != nil:
 		return err
 	}
@@ -96,7 +103,15 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJS
 		return err
 	}
 	if asJSON {
-		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Dataset: acc.Name, Head: head.String(), Cost: new(amountOf(charge)), Left: new(amountOf(acc.Left()))})
+		return writeJSON(a.stdout,
+			entered{
+				Format:  enteredFormat,
+				Ledger:  path,
+				Dataset: acc.Name,
+				Head:    head.String(),
+				Cost:    new(amountOf(charge)),
+				Left:    new(amountOf(acc.Left())),
+			})
 	}
 	price := func(cost, delta float64) string {
 		s := acc.Promise.Currency.Symbol() + " " + digits(cost)
@@ -106,8 +121,11 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJS
 		return s
 	}
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Entered", fmt.Sprintf("%s for data set %s, where %s is left. It counts as a promise of the relation %s%s", price(charge.Value()), printable(acc.Name),
-			price(acc.Left().Value()), hidden(acc.Relation, acc.Private), ofUnit(acc.Unit))),
+		report.Paragraph("Entered",
+			fmt.Sprintf(
+				"%s for data set %s, where %s is left. It counts as a promise of the relation %s%s",
+				price(charge.Value()), printable(acc.Name),
+				price(acc.Left().Value()), hidden(acc.Relation, acc.Private), ofUnit(acc.Unit))),
 		report.Paragraph("Head", head.String()))
 	return err
 }

@@ -50,14 +50,18 @@ func lookCommand(a *app) *cobra.Command {
 		Example: `  dptrain look export.csv --target stay
   dptrain look export.csv --separator ';' --dataset clinic`,
 		Args: exactly(1, "one table"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.look(cmd.Context(), args[0], &flags) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.look(cmd.Context(), args[0], &flags)
+		},
 	}
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.StringVar(&flags.target, "target", "", "the `COLUMN` to predict, for the recipe (default the last one)")
+	set.StringVar(&flags.target, "target", "",
+		"the `COLUMN` to predict, for the recipe (default the last one)")
 	set.StringVar(&flags.out, "out", "look", "the `FOLDER` that curator/ is in")
 	set.BoolVar(&flags.force, "force", false, "replace a look.txt that is there already")
-	set.StringVar(&flags.dataset, "dataset", "", "note it in a ledger, under this `NAME` of the data set")
+	set.StringVar(&flags.dataset, "dataset", "",
+		"note it in a ledger, under this `NAME` of the data set")
 	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "the ledger: a `FILE`")
 	flags.format.add(cmd)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
@@ -93,7 +97,8 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	}
 	defer file.Close()
 	if flags.dataset != "" {
-		_, err := a.openLedger(flags.ledger).Note(ctx, ledger.Note{Dataset: flags.dataset, Table: entry.RealPath(path), What: ledger.NoteLook})
+		_, err := a.openLedger(flags.ledger).Note(ctx,
+			ledger.Note{Dataset: flags.dataset, Table: entry.RealPath(path), What: ledger.NoteLook})
 		if err != nil {
 			return entry.Hint(ctx, err, flags.ledger, entry.Run{})
 		}
@@ -104,15 +109,21 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 		return err
 	}
 	a.stage("write")
-	if err := file.Commit(ctx, func(w io.Writer) error { return writeLook(w, data, header, flags.target, seen) }); err != nil {
+	if err := file.Commit(ctx, func(w io.Writer) error {
+		return writeLook(w, data, header, flags.target, seen)
+	}); err != nil {
 		return err
 	}
 	private := filepath.Join(flags.out, report.CuratorDir, report.LookFile)
 	if flags.json {
 		return writeJSON(a.stdout, privateFile{lookFormat, private})
 	}
-	_, err = fmt.Fprint(a.stdout, report.Paragraph("Private", fmt.Sprintf("%s says what the cells of the table look like, and has a recipe. It depends on the records and no guarantee covers "+
-		"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.", private)))
+	_, err = fmt.Fprint(a.stdout,
+		report.Paragraph("Private",
+			fmt.Sprintf(
+				"%s says what the cells of the table look like, and has a recipe. It depends on the records and no guarantee covers "+
+					"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.",
+				private)))
 	return err
 }
 
@@ -136,7 +147,9 @@ is public knowledge, and leave the rest out: it is found privately.
 `
 
 // writeLook writes the description of a table with a proposed recipe.
-func writeLook(w io.Writer, data recipe.Data, header []string, target string, seen *look.Table) error {
+func writeLook(
+	w io.Writer, data recipe.Data, header []string, target string, seen *look.Table,
+) error {
 	var b strings.Builder
 	b.WriteString(lookNotice)
 	fmt.Fprintf(&b, "\n%s: %d records\n\n", data.Path, seen.Rows)
@@ -151,14 +164,17 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
 		declared, what := guess(c, proposed)
-		if (declared.Date != "" || declared.Categories.Declared()) && c.Name != cmp.Or(target, header[len(header)-1]) {
+		if (declared.Date != "" || declared.Categories.Declared()) &&
+			c.Name != cmp.Or(target, header[len(header)-1]) {
 			data.Columns[c.Name] = declared
 		}
 		values := fmt.Sprint(c.Values)
 		if c.Many {
 			values = fmt.Sprintf(">%d", look.MostValues-1)
 		}
-		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n", text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows), share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
+		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n",
+			text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows),
+			share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
 	}
 	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
 	delete(data.Columns, unit.Column) // the unit is not a feature
@@ -179,7 +195,9 @@ const usualRows = 4
 
 // proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe.
 // propose is true if only the values of that column are evidence; the recipe then contains the unit as a comment.
-func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit recipe.Unit, propose bool) {
+func proposedUnit(
+	b *strings.Builder, seen *look.Table, target string,
+) (unit recipe.Unit, propose bool) {
 	best := -1
 	byName := false
 	for i := range seen.Columns {
@@ -199,10 +217,14 @@ func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit rec
 	if byName {
 		how = "Its name says so too, so the recipe protects it: delete the line if the column does not say whose record it is."
 	}
-	b.WriteString("\n" + report.Paragraph("Unit", fmt.Sprintf("The column %s has about %.0f different values in %d records and looks like an identifier, so "+
-		"one person or thing may have several records, and a run that protects single records would protect such a group less: "+
-		"unit: {column: %s, max_rows: %d} protects each value of the column with all its records. %s "+
-		"Do not choose max_rows by the table.", printable(c.Name), c.Different(), seen.Rows, printable(c.Name), usualRows, how)))
+	b.WriteString("\n" +
+		report.Paragraph("Unit",
+			fmt.Sprintf(
+				"The column %s has about %.0f different values in %d records and looks like an identifier, so "+
+					"one person or thing may have several records, and a run that protects single records would protect such a group less: "+
+					"unit: {column: %s, max_rows: %d} protects each value of the column with all its records. %s "+
+					"Do not choose max_rows by the table.", printable(c.Name), c.Different(),
+				seen.Rows, printable(c.Name), usualRows, how)))
 	return unit, !byName
 }
 
@@ -224,12 +246,16 @@ func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed stri
 		say("It holds one word, so there is nothing to learn.")
 		return recipe.Private()
 	case declared.Categories.Declared():
-		say(fmt.Sprintf("It holds text, so the recipe is for a classification. The classes are found privately, up to %d of them. If they are public knowledge, list them in data.classes. "+
-			"Do not copy them from this file: which ones the table has is not harmless.", pipeline.DefaultMostClasses))
+		say(fmt.Sprintf(
+			"It holds text, so the recipe is for a classification. The classes are found privately, up to %d of them. If they are public knowledge, list them in data.classes. "+
+				"Do not copy them from this file: which ones the table has is not harmless.",
+			pipeline.DefaultMostClasses))
 		return recipe.Private()
 	case few && declared.Date == "":
-		say(fmt.Sprintf("It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+
-			"or run dptrain init with --task classification. The recipe here does not, for which values there are is not harmless.", c.Values))
+		say(fmt.Sprintf(
+			"It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+
+				"or run dptrain init with --task classification. The recipe here does not, for which values there are is not harmless.",
+			c.Values))
 	}
 	return recipe.Names{}
 }

@@ -17,35 +17,48 @@ func TestLook(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("when;age;cost;ward;stay\n")
 		for i := range rows {
-			fmt.Fprintf(&b, "%02d/%02d/2024;%d yrs;1.%03d,5;%s;%d\n", 13+i%15, 1+i%12, 20+i%60, i%1000, []string{"secretward", "other"}[i%2], i%9)
+			fmt.Fprintf(&b, "%02d/%02d/2024;%d yrs;1.%03d,5;%s;%d\n", 13+i%15, 1+i%12, 20+i%60,
+				i%1000, []string{"secretward", "other"}[i%2], i%9)
 		}
 		return b.String() + more
 	}
 	write(t, "t.csv", table(400, ""))
-	if got := dptrain(t, "look", "t.csv", "--separator", ","); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
+	if got := dptrain(t, "look", "t.csv", "--separator", ","); got.code != exitData ||
+		!strings.Contains(got.stderr, `--separator ";"`) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat("look"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a folder was made for nothing")
 	}
-	if got := dptrain(t, "ledger", "init", "l.ledger", "--dataset", "clinic", "--epsilon", "1", "--delta", "1e-5"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "l.ledger", "--dataset", "clinic", "--epsilon", "1",
+		"--delta", "1e-5"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	args := []string{"look", "t.csv", "--separator", ";", "--target", "stay", "--ledger", "l.ledger", "--dataset", "clinic"}
+	args := []string{"look", "t.csv", "--separator", ";", "--target", "stay", "--ledger",
+		"l.ledger", "--dataset", "clinic"}
 	got := dptrain(t, args...)
-	if got.code != exitOK || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, "--decimal ,") || !strings.Contains(got.stdout, "look/curator/look.txt") || strings.Contains(got.stdout, "400") {
+	if got.code != exitOK || strings.Count(got.stderr, "\n") != 1 ||
+		!strings.Contains(got.stderr, "--decimal ,") ||
+		!strings.Contains(got.stdout, "look/curator/look.txt") ||
+		strings.Contains(got.stdout, "400") {
 		t.Fatalf("%+v", got)
 	}
-	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout, "1 look at the table") {
+	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout,
+		"1 look at the table") {
 		t.Errorf("%+v", shown)
 	}
-	for path, mode := range map[string]os.FileMode{"look/curator": 0o700, "look/curator/look.txt": 0o600} {
+	for path, mode := range map[string]os.FileMode{
+		"look/curator":          0o700,
+		"look/curator/look.txt": 0o600,
+	} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
 	text := read(t, "look/curator/look.txt")
-	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas", "numbers as people write them", "words, to be found privately", "    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not harmless"} {
+	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas",
+		"numbers as people write them", "words, to be found privately",
+		"    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not harmless"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -64,12 +77,18 @@ func TestLook(t *testing.T) {
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	for target, want := range map[string][2]string{"ward": {"It holds text", "\ntask: classification\n"}, "stay": {"It has 9 different values", "\ntask: regression\n"}, "cost": {"", "\ntask: regression\n"}} {
-		if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", target, "--out", target); got.code != exitOK {
+	for target, want := range map[string][2]string{
+		"ward": {"It holds text", "\ntask: classification\n"},
+		"stay": {"It has 9 different values", "\ntask: regression\n"},
+		"cost": {"", "\ntask: regression\n"},
+	} {
+		if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", target, "--out",
+			target); got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
 		text := read(t, target+"/curator/look.txt")
-		if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) || want[0] == "" && strings.Contains(text, "Target ") {
+		if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) ||
+			want[0] == "" && strings.Contains(text, "Target ") {
 			t.Errorf("%s: no %q in\n%s", target, want, text)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")
@@ -88,10 +107,12 @@ func TestLook(t *testing.T) {
 	if again := dptrain(t, append(args, "--force")...); again != got {
 		t.Errorf("%+v, want %+v", again, got)
 	}
-	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", "ward no"); got.code != exitData {
+	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target",
+		"ward no"); got.code != exitData {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--out", "o2", "--ledger", "l.ledger", "--dataset", "another"); got.code != exitLedger {
+	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--out", "o2", "--ledger", "l.ledger",
+		"--dataset", "another"); got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
 }
@@ -105,9 +126,15 @@ func TestLookProposesUnit(t *testing.T) {
 		cell         func(i int) string
 		wants, never string
 	}{
-		"by name":   {"patient_id", func(i int) string { return fmt.Sprint(7000 + i/3) }, "\n  unit: {column: patient_id, max_rows: 4}\n", "# unit:"},
-		"by values": {"label", func(i int) string { return fmt.Sprintf("case %d", i/3) }, "\n  # unit: {column: label, max_rows: 4}\n", "\n  unit:"},
-		"none":      {"label", func(i int) string { return fmt.Sprintf("case %d", i) }, "\n  # unit: {column: PERSON, max_rows: 4}\n", "Unit "},
+		"by name": {"patient_id", func(i int) string {
+			return fmt.Sprint(7000 + i/3)
+		}, "\n  unit: {column: patient_id, max_rows: 4}\n", "# unit:"},
+		"by values": {"label", func(i int) string {
+			return fmt.Sprintf("case %d", i/3)
+		}, "\n  # unit: {column: label, max_rows: 4}\n", "\n  unit:"},
+		"none": {"label", func(i int) string {
+			return fmt.Sprintf("case %d", i)
+		}, "\n  # unit: {column: PERSON, max_rows: 4}\n", "Unit "},
 	} {
 		var b strings.Builder
 		b.WriteString(x.column + ",dose,stay\n")
@@ -116,14 +143,18 @@ func TestLookProposesUnit(t *testing.T) {
 		}
 		write(t, "t.csv", b.String())
 		out := strings.ReplaceAll(name, " ", "-")
-		if got := dptrain(t, "look", "t.csv", "--out", out); got.code != exitOK || strings.Contains(got.stdout, "200") {
+		if got := dptrain(t, "look", "t.csv", "--out", out); got.code != exitOK ||
+			strings.Contains(got.stdout, "200") {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		text := read(t, out+"/curator/look.txt")
 		if !strings.Contains(text, x.wants) || strings.Contains(text, x.never) {
 			t.Errorf("%s: want %q and never %q in\n%s", name, x.wants, x.never, text)
 		}
-		if name != "none" && !strings.Contains(strings.Join(strings.Fields(text), " "), x.column+" has about 200 different values in 600 records and looks like an identifier, so") {
+		if name != "none" &&
+			!strings.Contains(strings.Join(strings.Fields(text), " "),
+				x.column+
+					" has about 200 different values in 600 records and looks like an identifier, so") {
 			t.Errorf("%s: no reason in\n%s", name, text)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")

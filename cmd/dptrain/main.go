@@ -40,7 +40,8 @@ const patience = 2 * time.Second
 func main() {
 	stderr, err := terminal.KeepStderr() // before anything is read
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "dptrain: standard error cannot be kept apart from that of the Go runtime:", err)
+		fmt.Fprintln(os.Stderr,
+			"dptrain: standard error cannot be kept apart from that of the Go runtime:", err)
 		os.Exit(exitInternal)
 	}
 	growFirst()
@@ -61,7 +62,9 @@ func main() {
 // closedOutput is a standard output that was closed before the process started.
 type closedOutput struct{}
 
-func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
+func (closedOutput) Write([]byte) (int, error) {
+	return 0, os.ErrClosed
+}
 
 // growFirst delays the first garbage collection until the heap has 32 MiB, unless GOGC is set. The data allocated
 // before the first row is read, mostly the schema of recipes, is smaller than that, and a run on a small table would

@@ -145,7 +145,8 @@ func lineCSV(rows int) string {
 func runFile(t *testing.T, out string) report.Run {
 	t.Helper()
 	var r report.Run
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "run.json"))), &r); err != nil {
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "run.json"))),
+		&r); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -169,7 +170,8 @@ func onlyFiles(t *testing.T, want ...string) {
 
 func TestHelp(t *testing.T) {
 	files := goldenFiles(t)
-	for _, topic := range []string{"", "fit", "init", "check", "plan", "audit", "predict", "describe", "report", "verify", "schema", "version", "exit-codes"} {
+	for _, topic := range []string{"", "fit", "init", "check", "plan", "audit", "predict",
+		"describe", "report", "verify", "schema", "version", "exit-codes"} {
 		got := dptrain(t, "help", topic)
 		if got.code != 0 || got.stderr != "" {
 			t.Errorf("help %s: code %d, stderr %q", topic, got.code, got.stderr)
@@ -192,26 +194,39 @@ func TestUsageErrors(t *testing.T) {
 		{"pln", `dptrain: there is no command "pln"; did you mean "plan"?`},
 		{"frobnicate", "dptrain: there is no command \"frobnicate\"; see `dptrain --help`"},
 		{"fit --frob", "dptrain: unknown flag: --frob; see `dptrain fit --help`"},
-		{"fit --espilon 1", "dptrain: unknown flag: --espilon; did you mean --epsilon? see `dptrain fit --help`"},
-		{"fit --force=perhaps", "dptrain: --force: \"perhaps\" is not true or false; see `dptrain fit --help`"},
-		{"bench --seed -1", "dptrain: --seed: \"-1\" is not a whole number from 0 on; see `dptrain bench --help`"},
-		{"bench --trials 1.5", "dptrain: --trials: \"1.5\" is not a whole number; see `dptrain bench --help`"},
-		{"bench --trials 1000000000000000000000", "dptrain: --trials: \"1000000000000000000000\" is too large or too small; see `dptrain bench --help`"},
+		{"fit --espilon 1",
+			"dptrain: unknown flag: --espilon; did you mean --epsilon? see `dptrain fit --help`"},
+		{"fit --force=perhaps",
+			"dptrain: --force: \"perhaps\" is not true or false; see `dptrain fit --help`"},
+		{"bench --seed -1",
+			"dptrain: --seed: \"-1\" is not a whole number from 0 on; see `dptrain bench --help`"},
+		{"bench --trials 1.5",
+			"dptrain: --trials: \"1.5\" is not a whole number; see `dptrain bench --help`"},
+		{"bench --trials 1000000000000000000000",
+			"dptrain: --trials: \"1000000000000000000000\" is too large or too small; see `dptrain bench --help`"},
 		{"fit", "dptrain: nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`"},
-		{"fit a.yaml b.yaml", "dptrain: dptrain fit takes at most one recipe; see `dptrain fit --help`"},
-		{"fit --data line.csv --target y --epsilon 1 --holdout much", "dptrain: --holdout: \"much\" is not a number; see `dptrain fit --help`"},
-		{"plan", "dptrain: nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`"},
+		{"fit a.yaml b.yaml",
+			"dptrain: dptrain fit takes at most one recipe; see `dptrain fit --help`"},
+		{"fit --data line.csv --target y --epsilon 1 --holdout much",
+			"dptrain: --holdout: \"much\" is not a number; see `dptrain fit --help`"},
+		{"plan",
+			"dptrain: nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`"},
 		{"plan recipe.yaml --out o", "dptrain: unknown flag: --out; see `dptrain plan --help`"},
 		{"check", "dptrain: dptrain check takes one recipe; see `dptrain check --help`"},
 		{"init", "dptrain: dptrain init takes one table; see `dptrain init --help`"},
-		{"predict model.json", "dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`"},
-		{"report", "dptrain: dptrain report takes the output folder of a run, or a file of it; see `dptrain report --help`"},
+		{"predict model.json",
+			"dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`"},
+		{"report",
+			"dptrain: dptrain report takes the output folder of a run, or a file of it; see `dptrain report --help`"},
 		{"schema x", "dptrain: dptrain schema takes no argument; see `dptrain schema --help`"},
 		{"version x", "dptrain: dptrain version takes no argument; see `dptrain version --help`"},
 		{"completion", "dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},
-		{"completion ksh", "dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},
-		{"predict model.json line.parquet --append", "dptrain: --append copies CSV and TSV tables only; predict without it gives one prediction a row"},
-		{"predict model.json line.csv -o none/there.csv", "dptrain: none/there.csv cannot be written: no such file or directory"},
+		{"completion ksh",
+			"dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},
+		{"predict model.json line.parquet --append",
+			"dptrain: --append copies CSV and TSV tables only; predict without it gives one prediction a row"},
+		{"predict model.json line.csv -o none/there.csv",
+			"dptrain: none/there.csv cannot be written: no such file or directory"},
 	}
 	for _, tt := range tests {
 		got := dptrain(t, strings.Fields(tt.args)...)
@@ -224,7 +239,8 @@ func TestUsageErrors(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := dptrain(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "dptrain") {
+		if got := dptrain(t, "completion", shell); got.code != 0 ||
+			!strings.Contains(got.stdout, "dptrain") {
 			t.Errorf("%s: code %d, %d bytes", shell, got.code, len(got.stdout))
 		}
 	}
@@ -254,7 +270,8 @@ func TestSchema(t *testing.T) {
 	var schema struct {
 		Title string `json:"title"`
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &schema); err != nil || schema.Title != "dptrain recipe" || got.code != 0 {
+	if err := json.Unmarshal([]byte(got.stdout), &schema); err != nil ||
+		schema.Title != "dptrain recipe" || got.code != 0 {
 		t.Errorf("code %d, title %q, error %v", got.code, schema.Title, err)
 	}
 }
@@ -263,7 +280,8 @@ func TestSchema(t *testing.T) {
 type noRoom struct{}
 
 func (noRoom) Write([]byte) (int, error) {
-	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
+	return 0,
+		&os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
 }
 
 // TestOutputFails checks that every command reports a usage error if writing to standard output fails.
@@ -272,13 +290,16 @@ func TestOutputFails(t *testing.T) {
 	write(t, "line.csv", lineCSV(5))
 	write(t, "model.json", modelJSON)
 	for _, args := range []string{
-		"schema", "version", "help exit-codes", "init line.csv", "predict model.json line.csv", "predict model.json line.csv --append",
+		"schema", "version", "help exit-codes", "init line.csv", "predict model.json line.csv",
+		"predict model.json line.csv --append",
 		"plan --data line.csv --target y --epsilon 1", "fit --data line.csv --target y --epsilon 1",
 	} {
 		var stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), noRoom{}, &stderr)
+		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), noRoom{},
+			&stderr)
 		want := "standard output cannot be written: no space left on device\n"
-		if code != exitUsage || !strings.HasPrefix(stderr.String(), "dptrain: ") || !strings.HasSuffix(stderr.String(), want) {
+		if code != exitUsage || !strings.HasPrefix(stderr.String(), "dptrain: ") ||
+			!strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("%s: code %d, %s", args, code, stderr.String())
 		}
 	}

@@ -47,7 +47,8 @@ func roff(text string) string {
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", strings.ToUpper(roff(name)), roff(name), roff(cmd.Short), roff(cmd.UseLine()))
+	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n",
+		strings.ToUpper(roff(name)), roff(name), roff(cmd.Short), roff(cmd.UseLine()))
 	plain := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", title, roff(strings.Trim(text, "\n")))
@@ -71,7 +72,8 @@ func manPage(cmd *cobra.Command) string {
 			if f.Shorthand != "" {
 				short = "-" + f.Shorthand + ", "
 			}
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(short+"--"+f.Name+" "+value)), roff(usage))
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n",
+				roff(strings.TrimSpace(short+"--"+f.Name+" "+value)), roff(usage))
 		})
 	}
 	plain("EXAMPLES", cmd.Example)

@@ -11,14 +11,22 @@ import (
 // TestMan checks that every command has a manual page with all its flags, and that no line of a page is read as a
 // request by accident.
 func TestMan(t *testing.T) {
-	requests := map[string]bool{".TH": true, ".SH": true, ".TP": true, ".B": true, ".nf": true, ".fi": true}
+	requests := map[string]bool{
+		".TH": true,
+		".SH": true,
+		".TP": true,
+		".B":  true,
+		".nf": true,
+		".fi": true,
+	}
 	var visit func(cmd *cobra.Command)
 	n := 0
 	visit = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
-		if !cmd.Runnable() || cmd.Name() == "completion" || strings.HasPrefix(cmd.CommandPath(), "dptrain completion") {
+		if !cmd.Runnable() || cmd.Name() == "completion" ||
+			strings.HasPrefix(cmd.CommandPath(), "dptrain completion") {
 			return
 		}
 		n++
@@ -42,7 +50,8 @@ func TestMan(t *testing.T) {
 	if n < 15 {
 		t.Errorf("%d pages", n)
 	}
-	if got := dptrain(t, "man", "fitt"); got.code != exitUsage || !strings.Contains(got.stderr, `did you mean "fit"`) {
+	if got := dptrain(t, "man", "fitt"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, `did you mean "fit"`) {
 		t.Errorf("%+v", got)
 	}
 }

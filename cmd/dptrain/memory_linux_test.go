@@ -54,7 +54,8 @@ func limitRoom(room string) {
 	if !ok {
 		panic("no limit")
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide - l.Free + more, Max: before.Max}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_AS,
+		&unix.Rlimit{Cur: wide - l.Free + more, Max: before.Max}); err != nil {
 		panic(err)
 	}
 }
@@ -66,10 +67,12 @@ func TestOutOfMemory(t *testing.T) {
 	const records = 300007
 	write(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
 	write(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"}, {"audit", "recipe.yaml", "--own-table"}} {
+	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
+		{"audit", "recipe.yaml", "--own-table"}} {
 		got := process(t, []string{roomFor + "=16000000"}, args...)
 		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
-			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code, got.signal, len(got.stderr), got.stderr)
+			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code,
+				got.signal, len(got.stderr), got.stderr)
 		}
 	}
 }
@@ -82,9 +85,12 @@ func TestTooLargeForTheLimits(t *testing.T) {
 		t.Skip("no sparse files here:", err)
 	}
 	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"}, {"audit", "recipe.yaml", "--own-table"}} {
+	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
+		{"audit", "recipe.yaml", "--own-table"}} {
 		got := process(t, []string{roomFor + "=2000000000"}, args...)
-		if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv: is too large a file: its table does not fit into memory, of which ulimit -v leaves 1.") {
+		if got.code != exitData ||
+			!strings.HasPrefix(got.stderr,
+				"line.csv: is too large a file: its table does not fit into memory, of which ulimit -v leaves 1.") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
@@ -103,11 +109,14 @@ func TestScratchFull(t *testing.T) {
 		var table strings.Builder
 		table.WriteString("x,z,y\n")
 		for i := range records {
-			table.WriteString(strconv.Itoa(i*7919%1009) + ".5," + strconv.Itoa(i%31) + ".25," + strconv.Itoa(i*31%997) + ".125\n")
+			table.WriteString(strconv.Itoa(i*7919%1009) + ".5," + strconv.Itoa(i%31) + ".25," +
+				strconv.Itoa(i*31%997) + ".125\n")
 		}
 		write(t, "t.csv", table.String())
 		for _, method := range []string{"auto", "joint-gram"} {
-			got := process(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv", "--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream", "--scratch", ".", "--force")
+			got := process(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv",
+				"--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream",
+				"--scratch", ".", "--force")
 			const want = "dptrain: the scratch file cannot be written; free some space on its disk, or name another folder with --scratch\n"
 			if got.code != exitUsage || got.stderr != want {
 				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)

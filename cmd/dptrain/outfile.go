@@ -48,7 +48,9 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 // replace writes a draft and renames it to path, with the mode of an existing file. It removes drafts of the same
 // file that killed processes left behind.
 func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
-	tempdir.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
+	tempdir.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) {
+		_ = dead.Remove(filepath.Base(path))
+	})
 	dir, err := tempdir.Make(filepath.Dir(path), draftPrefix)
 	if err != nil {
 		return unwritable(path, err)

@@ -18,24 +18,32 @@ func TestFormatsRelease(t *testing.T) {
 	want := map[string]string{}
 	for _, format := range []string{"csv", "xlsx", "feather", "arrow", "parquet"} {
 		table := filepath.Join(folder, "houses."+format)
-		if out, err := separate(t, "", "", []string{"fit", "--data", table, "--target", "price", "--epsilon", "3", "-q", "--out", format}).CombinedOutput(); err != nil {
+		if out, err := separate(t, "", "",
+			[]string{"fit", "--data", table, "--target", "price", "--epsilon", "3", "-q", "--out",
+				format}).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", format, err, out)
 		}
 		predicted := dptrain(t, "predict", format+"/release/model.json", table)
-		got := map[string]string{"model": read(t, format+"/release/model.json"), "predictions": predicted.stdout}
+		got := map[string]string{
+			"model":       read(t, format+"/release/model.json"),
+			"predictions": predicted.stdout,
+		}
 		if format != "parquet" { // which has no text form
 			appended := dptrain(t, "predict", format+"/release/model.json", table, "--append")
 			lines := strings.Split(appended.stdout, "\n")
-			if len(lines) != 402 || !strings.HasPrefix(lines[0], "area,rooms,") || !strings.HasSuffix(lines[0], ",price,prediction") {
+			if len(lines) != 402 || !strings.HasPrefix(lines[0], "area,rooms,") ||
+				!strings.HasSuffix(lines[0], ",price,prediction") {
 				t.Errorf("%s: %d lines of %q", format, len(lines), lines[0])
 			}
 		}
-		if looked := dptrain(t, "look", table, "--target", "price", "--out", "look-"+format); looked.code != 0 {
+		if looked := dptrain(t, "look", table, "--target", "price", "--out",
+			"look-"+format); looked.code != 0 {
 			t.Fatalf("%+v", looked)
 		}
 		_, got["look"], _ = strings.Cut(read(t, "look-"+format+"/curator/look.txt"), "400 records")
 		got["look"], _, _ = strings.Cut(got["look"], "A recipe")
-		bench := dptrain(t, "bench", "--public", "--data", table, "--target", "price", "--categories", "--method", "nonprivate-ols", "--trials", "2", "--json")
+		bench := dptrain(t, "bench", "--public", "--data", table, "--target", "price",
+			"--categories", "--method", "nonprivate-ols", "--trials", "2", "--json")
 		if bench.code != 0 {
 			t.Fatalf("%+v", bench)
 		}
@@ -51,7 +59,8 @@ func TestFormatsRelease(t *testing.T) {
 		if header.code != 0 || !strings.Contains(header.stdout, `"ocean"`) {
 			t.Errorf("%+v", header)
 		}
-		if names := dptrain(t, "__complete", "fit", "--data", table, "--target", ""); !strings.Contains(names.stdout, "ocean\n") {
+		if names := dptrain(t, "__complete", "fit", "--data", table, "--target",
+			""); !strings.Contains(names.stdout, "ocean\n") {
 			t.Errorf("%s: %q is completed", format, names.stdout)
 		}
 	}

@@ -33,8 +33,10 @@ type place struct {
 
 // places maps the values of in= in a block to places. A block without in= runs in the folder of its page.
 var places = map[string]func(*pageRun, *testing.T) place{
-	"":          func(r *pageRun, _ *testing.T) place { return place{r.dir, r.env} },
-	"source":    func(r *pageRun, _ *testing.T) place { return place{r.root, r.env} }, // commands write only to $RUN
+	"": func(r *pageRun, _ *testing.T) place { return place{r.dir, r.env} },
+	"source": func(r *pageRun, _ *testing.T) place {
+		return place{r.root, r.env}
+	}, // commands write only to $RUN
 	"copy":      (*pageRun).copied,
 	"github":    (*pageRun).github,
 	"proxy":     (*pageRun).proxy,
@@ -51,7 +53,8 @@ func (r *pageRun) commands(t *testing.T, b pages.Block) {
 		t.Fatalf("there is no place %q", b.Option("in"))
 	}
 	if b.Has("tables") {
-		if err := os.Symlink(publicdata.Path(t), filepath.Join(r.dir, "tables")); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Symlink(publicdata.Path(t), filepath.Join(r.dir, "tables")); err != nil &&
+			!errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +92,8 @@ func (r *pageRun) left(t *testing.T, text string) string {
 			continue
 		}
 		if strings.HasPrefix(line, "go test") && strings.Contains(line, "./...") {
-			t.Fatalf(".ci/run has no step %q, and a test that ran it would run itself", strings.TrimSpace(line))
+			t.Fatalf(".ci/run has no step %q, and a test that ran it would run itself",
+				strings.TrimSpace(line))
 		}
 		out.WriteString(line)
 	}
@@ -151,7 +155,9 @@ func (p place) background(t *testing.T, text string) {
 	}
 	if strings.TrimSpace(after) == "" {
 		p.asked(t, address)
-	} else if printed, code := p.shell(t, swap("set -e\n"+strings.ReplaceAll(after, "curl ", "curl -fsS "))); code != 0 || strings.Count(printed, "\"prediction")+strings.Count(printed, "prediction\n") == 0 {
+	} else if printed, code := p.shell(t,
+		swap("set -e\n"+strings.ReplaceAll(after, "curl ", "curl -fsS "))); code != 0 ||
+		strings.Count(printed, "\"prediction")+strings.Count(printed, "prediction\n") == 0 {
 		t.Errorf("exit code %d:\n%s", code, printed)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -231,7 +237,8 @@ func (r *pageRun) github(t *testing.T) place {
 		t.Skip("the sources are no repository of git")
 	}
 	return place{t.TempDir(), append(r.env, "GOFLAGS=-trimpath -buildvcs=false",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf",
+		"GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
 }
 
 // proxy returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
@@ -271,11 +278,17 @@ func (r *pageRun) proxy(t *testing.T) place {
 	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	info, err := json.Marshal(map[string]string{"Version": "v1.0.0-rc.1", "Time": "2026-01-01T00:00:00Z"})
+	info, err := json.Marshal(
+		map[string]string{"Version": "v1.0.0-rc.1", "Time": "2026-01-01T00:00:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"list": "v1.0.0-rc.1\n", "v1.0.0-rc.1.info": string(info), "v1.0.0-rc.1.mod": read(t, filepath.Join(at.dir, "go.mod")), "v1.0.0-rc.1.zip": packed.String()} {
+	for name, text := range map[string]string{
+		"list":             "v1.0.0-rc.1\n",
+		"v1.0.0-rc.1.info": string(info),
+		"v1.0.0-rc.1.mod":  read(t, filepath.Join(at.dir, "go.mod")),
+		"v1.0.0-rc.1.zip":  packed.String(),
+	} {
 		write(t, filepath.Join(versions, name), text)
 	}
 	cache, bin := t.TempDir(), t.TempDir()
@@ -288,8 +301,10 @@ func (r *pageRun) proxy(t *testing.T) place {
 			t.Error(err)
 		}
 	})
-	return place{r.dir, append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module,
-		"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+lines[1])}
+	return place{r.dir,
+		append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module,
+			"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+
+				lines[1])}
 }
 
 // release returns a folder with the output of scripts/release.sh for this platform, and a Python environment without
@@ -301,7 +316,9 @@ func (r *pageRun) release(t *testing.T) place {
 	}
 	at := r.copied(t)
 	at.must(t, "scripts/release.sh --here")
-	dist := place{filepath.Join(at.dir, "dist"), append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
+	dist := place{filepath.Join(at.dir, "dist"),
+		append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
+			"PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
 	dist.must(t, fmt.Sprintf(`%q -m venv env
 %q -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"`, python, python))
 	return dist
@@ -335,7 +352,8 @@ esac
 // image returns a clone of the commit next to a table, with podman or its replacement on the path.
 func (r *pageRun) image(t *testing.T) place {
 	at := r.copied(t)
-	write(t, filepath.Join(at.dir, "houses.csv"), read(t, filepath.Join(r.dir, "testdata", "houses.csv")))
+	write(t, filepath.Join(at.dir, "houses.csv"),
+		read(t, filepath.Join(r.dir, "testdata", "houses.csv")))
 	if _, err := exec.LookPath("podman"); err == nil {
 		return at
 	}
@@ -356,7 +374,9 @@ func (r *pageRun) databases(t *testing.T) place {
 	}
 	at, bin := place{r.dir, r.env}, t.TempDir()
 	if _, err := exec.LookPath("duckdb"); err != nil {
-		script := fmt.Sprintf("#!/bin/sh\nexec %q -c 'import sys, duckdb; duckdb.connect(sys.argv[1]).execute(sys.argv[3])' \"$@\"\n", python)
+		script := fmt.Sprintf(
+			"#!/bin/sh\nexec %q -c 'import sys, duckdb; duckdb.connect(sys.argv[1]).execute(sys.argv[3])' \"$@\"\n",
+			python)
 		if err := os.WriteFile(filepath.Join(bin, "duckdb"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}

@@ -48,7 +48,9 @@ func TestPages(t *testing.T) {
 		for _, path := range pagesWithCommands(t, root) {
 			p := parsePage(t, path)
 			commands += len(p.Blocks)
-			if !slices.ContainsFunc(p.Blocks, func(b pages.Block) bool { return b.By() == *pagesBy }) {
+			if !slices.ContainsFunc(p.Blocks, func(b pages.Block) bool {
+				return b.By() == *pagesBy
+			}) {
 				continue
 			}
 			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) {
@@ -115,7 +117,8 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	t.Helper()
 	r := &pageRun{page: p, root: root, dir: t.TempDir()}
 	for _, folder := range []string{"testdata", "examples"} {
-		if err := os.CopyFS(filepath.Join(r.dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+		if err := os.CopyFS(filepath.Join(r.dir, folder),
+			os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +134,8 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	if err := os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	r.env = append(os.Environ(), secret.SeedVariable+"=", "RUN="+r.dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.env = append(os.Environ(), secret.SeedVariable+"=", "RUN="+r.dir,
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return r
 }
 
@@ -139,7 +143,8 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 func (r *pageRun) run(t *testing.T) {
 	lines := slices.Clone(r.page.Lines)
 	for _, b := range slices.Backward(r.blocks(t)) {
-		lines = slices.Replace(lines, b.Line, b.Line+strings.Count(b.Text, "\n"), splitLines(b.shown)...)
+		lines = slices.Replace(lines, b.Line, b.Line+strings.Count(b.Text, "\n"),
+			splitLines(b.shown)...)
 	}
 	if *update {
 		write(t, r.page.Path, strings.Join(lines, "\n"))
@@ -203,7 +208,8 @@ func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	}
 	// The releases are the same on every processor, but the last digits of derived values are not.
 	if !*update && runtime.GOARCH == "amd64" {
-		t.Errorf("line %d shows something else (-want +got; -update writes it):\n%s", b.Line, cmp.Diff(want, got.String()))
+		t.Errorf("line %d shows something else (-want +got; -update writes it):\n%s", b.Line,
+			cmp.Diff(want, got.String()))
 	}
 	return doneBlock{b, got.String()}
 }

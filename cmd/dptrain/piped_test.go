@@ -17,7 +17,8 @@ func TestJSONLinesFromStdin(t *testing.T) {
 	}
 	write(t, "t.jsonl", lines.String())
 	for _, data := range []string{"t.jsonl", "-.jsonl"} {
-		got := dptrainIn(t, lines.String(), "fit", "--data", data, "--header", "a,b,y", "--target", "y", "--epsilon", "5", "--method", "joint-gram", "--quiet", "--force")
+		got := dptrainIn(t, lines.String(), "fit", "--data", data, "--header", "a,b,y", "--target",
+			"y", "--epsilon", "5", "--method", "joint-gram", "--quiet", "--force")
 		if got.code != 0 {
 			t.Fatalf("%s: %+v", data, got)
 		}
@@ -36,7 +37,8 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 	plain, other := "a,b,y\n", "a;b;y\n"
 	for i := range 300 {
 		row := fmt.Sprintf("%d.5,%d,%d.25", i%13, i*7%5, 2*(i%13)+i*7%5)
-		plain, other = plain+row+"\n", other+strings.ReplaceAll(strings.ReplaceAll(row, ",", ";"), ".", ",")+"\n"
+		plain, other = plain+row+"\n",
+			other+strings.ReplaceAll(strings.ReplaceAll(row, ",", ";"), ".", ",")+"\n"
 	}
 	write(t, "t.csv", plain)
 	recipe := "data:\n  path: t.csv\n  target: y\n%smodel: {method: nonprivate-ols}\n"
@@ -62,7 +64,8 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 		t.Errorf("plain: %+v\nother: %+v", want, got)
 	}
 	both := dptrain(t, "bench", "--public", "german.yaml", "plain.yaml", "--trials", "3")
-	if both.code != exitRecipe || !strings.Contains(both.stderr, "read the table in different ways") {
+	if both.code != exitRecipe ||
+		!strings.Contains(both.stderr, "read the table in different ways") {
 		t.Errorf("two ways: %+v", both)
 	}
 }

@@ -49,7 +49,8 @@ func planCommand(a *app) *cobra.Command {
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
-				return usagef("nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
+				return usagef(
+					"nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
 			}
 			if err := explain.check(cmd.Flags().Changed); err != nil {
 				return err
@@ -59,7 +60,8 @@ func planCommand(a *app) *cobra.Command {
 				return err
 			}
 			if j.connect = connect; connect != "" && !j.onSpark() {
-				return usagef("--connect says where the columns of data.spark are asked for, and the recipe has none")
+				return usagef(
+					"--connect says where the columns of data.spark are asked for, and the recipe has none")
 			}
 			var equal *int
 			if cmd.Flags().Changed("runs") {
@@ -75,13 +77,16 @@ func planCommand(a *app) *cobra.Command {
 			if explain.explain {
 				return a.explain(cmd.Context(), p, plan, &explain, asJSON)
 			}
-			return a.printBill(cmd.Context(), j, entry.RunOf(p, plan), newBill(p, plan), equal, asJSON)
+			return a.printBill(cmd.Context(), j, entry.RunOf(p, plan), newBill(p, plan), equal,
+				asJSON)
 		},
 	}
 	flags.add(cmd)
 	explain.add(cmd.Flags())
-	cmd.Flags().IntVar(&runs, "runs", 0, "also say which epsilon this `NUMBER` of equal runs may have in the ledger")
-	cmd.Flags().StringVar(&connect, "connect", "", "where the cluster with the rows of data.spark is: an `ADDRESS` sc://HOST:PORT")
+	cmd.Flags().IntVar(&runs, "runs", 0,
+		"also say which epsilon this `NUMBER` of equal runs may have in the ledger")
+	cmd.Flags().StringVar(&connect, "connect", "",
+		"where the cluster with the rows of data.spark is: an `ADDRESS` sc://HOST:PORT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -91,7 +96,11 @@ func (a *app) withoutLedger(j *job) error {
 	if j.without == "" {
 		return nil
 	}
-	_, err := io.WriteString(a.stdout, report.Paragraph("Ledger", fmt.Sprintf("data set %s; there is no ledger beside the recipe, so what the run would leave is not known: name the ledger with --ledger", printable(j.recipe.Ledger.Dataset))))
+	_, err := io.WriteString(a.stdout,
+		report.Paragraph("Ledger",
+			fmt.Sprintf(
+				"data set %s; there is no ledger beside the recipe, so what the run would leave is not known: name the ledger with --ledger",
+				printable(j.recipe.Ledger.Dataset))))
 	return err
 }
 
@@ -157,7 +166,8 @@ type billStep struct {
 
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b := pricedBill(plan.Priced)
-	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(), plan.Records()
+	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(),
+		plan.Records()
 	b.run = fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
@@ -167,7 +177,11 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 
 // pricedBill returns the fields that the bills of all runs have.
 func pricedBill(plan *budget.Priced) *bill {
-	b := &bill{Format: planFormat, Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{}}
+	b := &bill{
+		Format:    planFormat,
+		Guarantee: report.GuaranteeOf(plan.Guarantee()),
+		Steps:     []billStep{},
+	}
 	b.Attack, b.Meaning = b.Guarantee.AttackOf(), b.Guarantee.MeaningOf()
 	for _, delta := range []float64{1e-5, 1e-6, 1e-9} {
 		at := bound{Delta: delta}
@@ -209,17 +223,23 @@ func (b *bill) raisedText() string {
 	_, train := b.Raised[pipeline.TrainName]
 	switch _, held := b.Raised[pipeline.HoldoutName]; {
 	case held:
-		return report.Paragraph("Coin", fmt.Sprintf("the train/test split is secret, so each part may use more budget (amplification by sampling): mu (or epsilon) of every step is %s times as large in training, and %s times in the test part",
-			times(pipeline.TrainName), times(pipeline.HoldoutName)))
+		return report.Paragraph("Coin",
+			fmt.Sprintf(
+				"the train/test split is secret, so each part may use more budget (amplification by sampling): mu (or epsilon) of every step is %s times as large in training, and %s times in the test part",
+				times(pipeline.TrainName), times(pipeline.HoldoutName)))
 	case train:
-		return report.Paragraph("Gain", fmt.Sprintf("the counts and the strategies that they choose are priced together: mu (or epsilon) of every training step is %s times what it would be if their epsilons were added", times(pipeline.TrainName)))
+		return report.Paragraph("Gain",
+			fmt.Sprintf(
+				"the counts and the strategies that they choose are priced together: mu (or epsilon) of every training step is %s times what it would be if their epsilons were added",
+				times(pipeline.TrainName)))
 	}
 	return ""
 }
 
 func newBillStep(l budget.PricedLeaf, share float64) billStep {
 	s := billStep{
-		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Place.Part, branch: l.Place.Branch, stage: l.Place.Stage,
+		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Place.Part,
+		branch: l.Place.Branch, stage: l.Place.Stage,
 		Mu: l.Law.Mu, Epsilon: l.Law.Epsilon, Delta: l.Law.Delta,
 	}
 	if share >= 0 {
@@ -248,7 +268,8 @@ func (b *bill) text(w io.Writer) error {
 			share = *s.Share
 		}
 		ids = append(ids, s.ID)
-		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
+		t.AppendRow(
+			table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
 	}
 	shares := ""
 	if len(b.Divisions) > 0 {
@@ -312,26 +333,39 @@ func (b *bill) total() string {
 		at += fmt.Sprintf("%s at delta %v", e, bound.Delta)
 	}
 	records := "No row was read."
-	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part == pipeline.HoldoutName }) {
+	if slices.ContainsFunc(b.Steps, func(s billStep) bool {
+		return s.Part == pipeline.HoldoutName
+	}) {
 		parts := "train and holdout"
 		if b.Search != nil {
 			parts = "train, score and holdout"
 		}
-		records = parts + " are different records: a record spends in one of them only, beside what all records spend. " + records
+		records = parts +
+			" are different records: a record spends in one of them only, beside what all records spend. " +
+			records
 	}
 	needs := ""
 	if b.Records > 0 {
-		needs = report.Paragraph("Needs", fmt.Sprintf("about %d rows (held-out part included) so that %s answers 95%% of the time; with fewer it abstains more often, and without enough for its buckets always", b.Records, b.Method))
+		needs = report.Paragraph("Needs",
+			fmt.Sprintf(
+				"about %d rows (held-out part included) so that %s answers 95%% of the time; with fewer it abstains more often, and without enough for its buckets always",
+				b.Records, b.Method))
 	}
 	unit := ""
 	if u := g.Unit; u != nil {
-		unit = report.Paragraph("Unit", fmt.Sprintf("the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit", printable(u.Column), u.MaxRows))
+		unit = report.Paragraph("Unit",
+			fmt.Sprintf(
+				"the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit",
+				printable(u.Column), u.MaxRows))
 	}
 	return report.Paragraph("Run", b.run) + needs + unit +
-		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
+		report.Paragraph("Total",
+			fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text() + b.advice
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() +
+		report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() +
+		b.Ledger.text() + b.advice
 }
 
 // exactText lists the results that cost no budget because they depend only on public columns.
@@ -339,7 +373,8 @@ func (b *bill) exactText() string {
 	if len(b.Exact) == 0 {
 		return ""
 	}
-	return report.Paragraph("Exact", "computed without noise from public columns, at no cost: "+strings.Join(b.Exact, "; "))
+	return report.Paragraph("Exact",
+		"computed without noise from public columns, at no cost: "+strings.Join(b.Exact, "; "))
 }
 
 // branches explains the steps of a run, or of a try, that chooses between training branches.
@@ -361,12 +396,16 @@ func branches(steps []billStep) string {
 	}
 	out := ""
 	if len(counts) > 0 {
-		out = report.Paragraph("Classes", "the number of classes that are found decides which of the branches "+strings.Join(counts, ", ")+
-			" is carried out; each of them fits the budget")
+		out = report.Paragraph("Classes",
+			"the number of classes that are found decides which of the branches "+
+				strings.Join(counts, ", ")+
+				" is carried out; each of them fits the budget")
 	}
 	if reads {
-		out += report.Paragraph("Words", "the noisy counts of text decide whether the steps below undeclared/"+pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
-			" are carried out: the latter if a column that declares nothing holds words; each of the two fits the budget")
+		out += report.Paragraph("Words",
+			"the noisy counts of text decide whether the steps below undeclared/"+
+				pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
+				" are carried out: the latter if a column that declares nothing holds words; each of the two fits the budget")
 	}
 	if len(ways) != 2 {
 		return out
@@ -379,8 +418,14 @@ func branches(steps []billStep) string {
 	if len(counts) > 0 {
 		above = counts[0]
 	}
-	return out + report.Paragraph("Choice", fmt.Sprintf("%s decides whether the steps below %s/%s or those below %s/%s are carried out; each of the two fits the budget", count, above, ways[0], above, ways[1]))
+	return out +
+		report.Paragraph("Choice",
+			fmt.Sprintf(
+				"%s decides whether the steps below %s/%s or those below %s/%s are carried out; each of the two fits the budget",
+				count, above, ways[0], above, ways[1]))
 }
 
 // digits formats x with four significant digits.
-func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+func digits(x float64) string {
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}

@@ -23,8 +23,10 @@ type explainFlags struct {
 }
 
 func (f *explainFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on synthetic tables of this shape; takes some seconds")
-	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(), "with --explain: `SIZES` of the synthetic tables, such as 500,5000")
+	set.BoolVar(&f.explain, "explain", false,
+		"instead of the price, print the expected R² or accuracy at several epsilons on synthetic tables of this shape; takes some seconds")
+	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(),
+		"with --explain: `SIZES` of the synthetic tables, such as 500,5000")
 }
 
 // check validates the flags by themselves.
@@ -124,7 +126,9 @@ type explainedFit struct {
 }
 
 // explain prints the expected error of a pipeline.
-func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, f *explainFlags, asJSON bool) error {
+func (a *app) explain(
+	ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, f *explainFlags, asJSON bool,
+) error {
 	config := bench.ExplainConfig{Rows: f.rows}
 	meter := a.meter("models")
 	config.Progress = func(done, total int) { meter.Show(float64(done), float64(total), "") }
@@ -138,7 +142,8 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 		return usagef("--rows takes 1 to %d different numbers from %d to %d",
 			bench.MaxExplainSizes, bench.MinExplainRows, bench.MaxExplainRows)
 	case errors.Is(err, bench.ErrTooWide):
-		return usagef("tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude")
+		return usagef(
+			"tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude")
 	case err != nil:
 		return err
 	}
@@ -154,9 +159,11 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 		Format: explainFormat, Notice: explainNotice,
 		Target: p.Target, Method: plan.Method(), Selection: "auto",
 		Epsilon: p.Budget.Epsilon, Delta: p.Budget.Delta,
-		Relation: p.Budget.Relation.String(), Composition: p.Budget.Composition.String(), Holdout: p.Holdout,
-		Assumed: explainAssumptions{bench.SyntheticR2, bench.SyntheticCorrelation, x.Tables, bench.ExplainTestRows, x.Seed},
-		Notes:   append([]string{}, x.Notes...),
+		Relation: p.Budget.Relation.String(), Composition: p.Budget.Composition.String(),
+		Holdout: p.Holdout,
+		Assumed: explainAssumptions{bench.SyntheticR2, bench.SyntheticCorrelation, x.Tables,
+			bench.ExplainTestRows, x.Seed},
+		Notes: append([]string{}, x.Notes...),
 	}
 	if p.Selector != nil {
 		e.Selection = p.Selector.Name()

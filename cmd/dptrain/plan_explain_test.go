@@ -35,7 +35,8 @@ func TestPlanExplainJSON(t *testing.T) {
 	}
 	for i := range x.Sizes {
 		if x.Sizes[i].Open != y.Sizes[i].Open {
-			t.Errorf("other rows, another value without noise: %+v, %+v", x.Sizes[i].Open, y.Sizes[i].Open)
+			t.Errorf("other rows, another value without noise: %+v, %+v", x.Sizes[i].Open,
+				y.Sizes[i].Open)
 		}
 	}
 	onlyFiles(t, "line.csv")
@@ -47,26 +48,31 @@ func TestPlanExplainClasses(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
-	write(t, "r.yaml", "task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
+	write(t, "r.yaml",
+		"task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "60,5000", "--json")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
 	files.compare(t, "plan-explain-classes-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
 	var x explanation
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat2 || x.References == nil {
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat2 ||
+		x.References == nil {
 		t.Fatalf("%v: %+v", err, x)
 	}
-	if best := x.Sizes[1].Private[4]; !(best.Median > x.References.Largest.Median+.1 && best.Median < x.References.Truth.Median+.05) {
+	if best := x.Sizes[1].Private[4]; !(best.Median > x.References.Largest.Median+.1 &&
+		best.Median < x.References.Truth.Median+.05) {
 		t.Errorf("epsilon 10: %+v, %+v", best, x.References)
 	}
 	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "500")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	for _, want := range []string{"Expected accuracy on synthetic tables, not on your data", "500 rows", "yours: 1 ", "no privacy", "largest class 0.5", "true function 0.8",
+	for _, want := range []string{"Expected accuracy on synthetic tables, not on your data",
+		"500 rows", "yours: 1 ", "no privacy", "largest class 0.5", "true function 0.8",
 		"1 numeric and 1 category features, 2 classes", "No row was read"} {
-		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), strings.TrimSpace(want)) {
+		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+			strings.TrimSpace(want)) {
 			t.Errorf("lacks %q:\n%s", want, got.stdout)
 		}
 	}
@@ -77,21 +83,25 @@ func TestPlanExplainClasses(t *testing.T) {
 func TestPlanExplainAbstains(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,y\n")
-	write(t, "r.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
+	write(t, "r.yaml",
+		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20,5000", "--json")
 	var x explanation
-	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK || x.Format != explainFormat2 || x.Task != "regression" || x.References != nil {
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK ||
+		x.Format != explainFormat2 || x.Task != "regression" || x.References != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	few, many := x.Sizes[0].Private[0], x.Sizes[1].Private[4]
-	if few.Abstained == nil || *few.Abstained != x.Assumed.Tables || many.Abstained == nil || *many.Abstained != 0 || !(many.Median > .6) {
+	if few.Abstained == nil || *few.Abstained != x.Assumed.Tables || many.Abstained == nil ||
+		*many.Abstained != 0 || !(many.Median > .6) {
 		t.Errorf("%s", got.stdout)
 	}
 	if !strings.Contains(got.stdout, `"median": null`) {
 		t.Errorf("no null in %s", got.stdout)
 	}
 	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20")
-	if got.code != exitOK || !strings.Contains(got.stdout, " abstains\n") || !strings.Contains(got.stdout, "there is no model") {
+	if got.code != exitOK || !strings.Contains(got.stdout, " abstains\n") ||
+		!strings.Contains(got.stdout, "there is no model") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -104,8 +114,10 @@ func TestPlanExplainText(t *testing.T) {
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
 	}
-	for _, want := range []string{"on synthetic tables, not on your data", "500 rows", "yours: 1 ", "no privacy", "R² 0.7.", "No row was read"} {
-		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), strings.TrimSpace(want)) {
+	for _, want := range []string{"on synthetic tables, not on your data", "500 rows", "yours: 1 ",
+		"no privacy", "R² 0.7.", "No row was read"} {
+		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+			strings.TrimSpace(want)) {
 			t.Errorf("lacks %q:\n%s", want, got.stdout)
 		}
 	}
@@ -117,12 +129,15 @@ func TestPlanExplainMistakes(t *testing.T) {
 	write(t, "wide.csv", columnNames(2000)+",y\n")
 	const sizes = "dptrain: --rows takes 1 to 8 different numbers from 10 to 10000000\n"
 	tests := []struct{ data, flags, want string }{
-		{"line.csv", "--rows 100", "dptrain: --rows is for --explain: the price does not depend on the number of rows\n"},
+		{"line.csv", "--rows 100",
+			"dptrain: --rows is for --explain: the price does not depend on the number of rows\n"},
 		{"line.csv", "--explain --rows 9", sizes},
 		{"line.csv", "--explain --rows 100,100", sizes},
 		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
-		{"line.csv", "--explain --rows many", "dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n"},
-		{"wide.csv", "--explain --rows 100000", "dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
+		{"line.csv", "--explain --rows many",
+			"dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n"},
+		{"wide.csv", "--explain --rows 100000",
+			"dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
 	}
 	for _, tt := range tests {
 		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)
@@ -147,7 +162,8 @@ func TestPlanExplainInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, strings.Fields("plan --data line.csv --target y --epsilon 1 --explain"), strings.NewReader(""), &stdout, &stderr)
+	code := run(ctx, strings.Fields("plan --data line.csv --target y --epsilon 1 --explain"),
+		strings.NewReader(""), &stdout, &stderr)
 	if code != exitInterrupted || stdout.Len() > 0 || stderr.String() != "dptrain: interrupted\n" {
 		t.Errorf("code %d, %q, %q", code, &stdout, &stderr)
 	}

@@ -19,10 +19,15 @@ func (e *explanation) text(w io.Writer) error {
 	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	head := table.Row{"epsilon"}
-	columns := []table.ColumnConfig{{Number: 1, Align: text.AlignRight, AlignHeader: text.AlignRight}}
+	columns := []table.ColumnConfig{{
+		Number:      1,
+		Align:       text.AlignRight,
+		AlignHeader: text.AlignRight,
+	}}
 	for i, s := range e.Sizes {
 		head = append(head, fmt.Sprintf("%d rows", s.Rows))
-		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		columns = append(columns,
+			table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(columns)
 	t.AppendHeader(head)
@@ -47,7 +52,9 @@ func (e *explanation) text(w io.Writer) error {
 		row("largest class", func(explainedSize) string { return r.Largest.String() })
 		row("true function", func(explainedSize) string { return r.Truth.String() })
 	}
-	_, err := fmt.Fprintf(w, "Expected %s on synthetic tables, not on your data: median (10%% to 90%%)\n\n%s\n\n%s", name, t.Render(), legend)
+	_, err := fmt.Fprintf(w,
+		"Expected %s on synthetic tables, not on your data: median (10%% to 90%%)\n\n%s\n\n%s",
+		name, t.Render(), legend)
 	return err
 }
 
@@ -77,24 +84,33 @@ func decimals(x metric) string {
 
 // run describes the simulated run.
 func (e *explanation) run() string {
-	out := fmt.Sprintf("%s, %d numeric and %d category features", e.carried, e.Features.Numeric, e.Features.Category)
+	out := fmt.Sprintf("%s, %d numeric and %d category features", e.carried, e.Features.Numeric,
+		e.Features.Category)
 	if e.Classes != nil {
 		out += fmt.Sprintf(", %d classes", *e.Classes)
 	}
-	return out + fmt.Sprintf(", delta %v, relation %s, held-out share %v", e.Delta, e.Relation, e.Holdout)
+	return out +
+		fmt.Sprintf(", delta %v, relation %s, held-out share %v", e.Delta, e.Relation, e.Holdout)
 }
 
 // drawn describes the distribution of the features in the synthetic tables.
 func (e *explanation) drawn() string {
-	return fmt.Sprintf("%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. ", e.Assumed.Tables, e.Assumed.Correlation)
+	return fmt.Sprintf(
+		"%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. ",
+		e.Assumed.Tables, e.Assumed.Correlation)
 }
 
 // legend describes the synthetic tables and how to read the results.
 func (e *explanation) legend() string {
-	synthetic := e.drawn() + fmt.Sprintf("Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.", e.Assumed.R2)
-	reading := fmt.Sprintf("R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
-		"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
-		"about your number of rows; the last line is least squares.", e.Assumed.TestRows, e.Assumed.R2)
+	synthetic := e.drawn() +
+		fmt.Sprintf(
+			"Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.",
+			e.Assumed.R2)
+	reading := fmt.Sprintf(
+		"R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
+			"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
+			"about your number of rows; the last line is least squares.", e.Assumed.TestRows,
+		e.Assumed.R2)
 	limits := "Real tables have skewed columns, outliers, missing cells and effects that are not linear, so results may be worse; " +
 		"with few strong features selection may do better."
 	return e.paragraphs(synthetic, reading, limits)
@@ -102,19 +118,24 @@ func (e *explanation) legend() string {
 
 // classLegend is the legend for a classification.
 func (e *explanation) classLegend() string {
-	target := fmt.Sprintf("Target: a score that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
-		"the second class where it is above 0, so that both are equally large.", e.Assumed.R2)
+	target := fmt.Sprintf(
+		"Target: a score that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
+			"the second class where it is above 0, so that both are equally large.", e.Assumed.R2)
 	if *e.Classes > 2 {
-		target = fmt.Sprintf("Target: one score a class that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
-			"the class is that of the largest score, so that classes are about equally large.", e.Assumed.R2)
+		target = fmt.Sprintf(
+			"Target: one score a class that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
+				"the class is that of the largest score, so that classes are about equally large.",
+			e.Assumed.R2)
 	}
-	reading := fmt.Sprintf("Accuracy is exact, on %d further rows. \"largest class\" is what you get without a model, by always saying the most frequent class; "+
-		"\"true function\", the score without its noise, is the ceiling; \"no privacy\" is logistic regression. "+
-		"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
-		"about your number of rows.", e.Assumed.TestRows)
+	reading := fmt.Sprintf(
+		"Accuracy is exact, on %d further rows. \"largest class\" is what you get without a model, by always saying the most frequent class; "+
+			"\"true function\", the score without its noise, is the ceiling; \"no privacy\" is logistic regression. "+
+			"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
+			"about your number of rows.", e.Assumed.TestRows)
 	limits := "Real tables have classes of unequal size, skewed columns, outliers, missing cells and effects that are not linear. Where one class is large, " +
 		"its share takes the place of \"largest class\", and there is less to gain above it; with few strong features selection may do better."
-	return e.paragraphs(e.drawn()+target+" No missing cells, no outliers, nobody in no class.", reading, limits)
+	return e.paragraphs(e.drawn()+target+" No missing cells, no outliers, nobody in no class.",
+		reading, limits)
 }
 
 func (e *explanation) paragraphs(synthetic, reading, limits string) string {
@@ -122,7 +143,8 @@ func (e *explanation) paragraphs(synthetic, reading, limits string) string {
 		reading += " Where the method abstained there is no model; the numbers are over the other tables."
 	}
 	out := report.Paragraph("Run", e.run()) + report.Paragraph("Synthetic", synthetic) +
-		report.Paragraph("Reading", reading) + report.Paragraph("Limits", limits+" No row was read and nothing was spent.")
+		report.Paragraph("Reading", reading) +
+		report.Paragraph("Limits", limits+" No row was read and nothing was spent.")
 	for _, note := range e.Notes {
 		out += report.Paragraph("Note", note)
 	}

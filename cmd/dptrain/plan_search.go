@@ -55,7 +55,8 @@ func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
 	}
 	for at, laws := range out {
 		for _, l := range common {
-			if in := within(l); at.Branch != "" && in.Candidate == at.Candidate && in.Part == at.Part {
+			if in := within(l); at.Branch != "" && in.Candidate == at.Candidate &&
+				in.Part == at.Part {
 				laws = append(laws, l.Law)
 			}
 		}
@@ -73,7 +74,10 @@ func (b *billSearch) text() string {
 	for _, c := range b.Candidates {
 		ways = append(ways, c.ID+" is "+c.Way())
 	}
-	return report.Paragraph("Search", fmt.Sprintf("each try draws a candidate at random, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
-		"Tries are %v on average; how many there are is secret and drawn from the law eta %v, gamma %s. One try costs at most epsilon %s, all of them together the whole. %s",
-		percent(b.Holdout), b.Runs, b.Eta, digits(b.Gamma), digits(b.TryEpsilon), strings.Join(ways, "; ")))
+	return report.Paragraph("Search",
+		fmt.Sprintf(
+			"each try draws a candidate at random, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
+				"Tries are %v on average; how many there are is secret and drawn from the law eta %v, gamma %s. One try costs at most epsilon %s, all of them together the whole. %s",
+			percent(b.Holdout), b.Runs, b.Eta, digits(b.Gamma), digits(b.TryEpsilon),
+			strings.Join(ways, "; ")))
 }

@@ -35,7 +35,9 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 	}
 	var out []billDivision
 	for _, way := range ways {
-		if slices.ContainsFunc(ways, func(other budget.Place) bool { return other != way && leadsTo(way, other) }) {
+		if slices.ContainsFunc(ways, func(other budget.Place) bool {
+			return other != way && leadsTo(way, other)
+		}) {
 			continue // the steps before a choice are not a separate branch
 		}
 		d := billDivision{Way: wayName(way), Shares: map[string]float64{}}

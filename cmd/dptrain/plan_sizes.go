@@ -30,7 +30,9 @@ func (b *billSizes) text() string {
 	if b == nil {
 		return ""
 	}
-	return report.Paragraph("Sizes", fmt.Sprintf("each try draws one of %s at random, trains on that many columns of the released order and counts right predictions with noise; the largest count wins. "+
-		"Tries are %s on average; how many there are is secret and drawn from the law eta %v, gamma %s. The steps below train/model show what one try spends; all of them together cost the total",
-		strings.Join(b.Sizes, ", "), digits(b.Runs), b.Eta, digits(b.Gamma)))
+	return report.Paragraph("Sizes",
+		fmt.Sprintf(
+			"each try draws one of %s at random, trains on that many columns of the released order and counts right predictions with noise; the largest count wins. "+
+				"Tries are %s on average; how many there are is secret and drawn from the law eta %v, gamma %s. The steps below train/model show what one try spends; all of them together cost the total",
+			strings.Join(b.Sizes, ", "), digits(b.Runs), b.Eta, digits(b.Gamma)))
 }

@@ -65,7 +65,8 @@ func predictCommand(a *app) *cobra.Command {
   dptrain predict out/release/model.json new.csv --probability --threshold 0.2
   dptrain predict out/release/model.json new.csv --cost`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return exactly(2, "a model and a table (- for standard input)")(cmd, flags.levelOf(args))
+			return exactly(2, "a model and a table (- for standard input)")(cmd,
+				flags.levelOf(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = flags.levelOf(args)
@@ -75,17 +76,25 @@ func predictCommand(a *app) *cobra.Command {
 	}
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
+	set.StringVarP(&flags.out, "output", "o", "",
+		"write to `FILE`, which appears when it is complete")
 	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
-	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
-	set.StringVar(&flags.interval, "interval", "", "add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
+	set.BoolVar(&flags.append, "append", false,
+		"copy the columns of the table and add the prediction as the last one")
+	set.StringVar(&flags.interval, "interval", "",
+		"add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
 	set.Lookup("interval").NoOptDefVal = highestLevel
-	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes, or that of each of more")
-	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
-	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
+	set.BoolVar(&flags.classes.probability, "probability", false,
+		"add the probability of the second of two classes, or that of each of more")
+	set.Float64Var(&flags.classes.threshold, "threshold", 0,
+		"predict the second class where its probability is at least `T`")
+	set.BoolVar(&flags.cost, "cost", false,
+		"add what the record pays for the features on its way, of a model whose features have a cost")
 	jsonFlag(cmd, &flags.json, "one JSON object a line, in place of CSV")
-	set.BoolVar(&flags.safe, "spreadsheet-safe", false, "put an apostrophe before texts that a spreadsheet would take for formulas, such as the class =1+1")
-	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
+	set.BoolVar(&flags.safe, "spreadsheet-safe", false,
+		"put an apostrophe before texts that a spreadsheet would take for formulas, such as the class =1+1")
+	set.BoolVar(&flags.strict, "strict", false,
+		"refuse a numeric cell that is no number, instead of replacing it")
 	flags.format.add(cmd)
 	return cmd
 }
@@ -105,7 +114,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		in.path, in.stdin = stdin, a.stdin
 	}
 	if flags.append && in.isParquet() {
-		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")
+		return usagef(
+			"--append copies CSV and TSV tables only; predict without it gives one prediction a row")
 	}
 	if flags.append && flags.json {
 		return usagef("--append copies the columns of the table, as CSV; leave out --json")
@@ -136,17 +146,30 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
-	s := &scoring{in: in, scorer: score, append: flags.append, safe: flags.safe, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
+	s := &scoring{
+		in:     in,
+		scorer: score,
+		append: flags.append,
+		safe:   flags.safe,
+		json:   flags.json,
+		strict: flags.strict,
+		watch:  watch,
+		notes:  a.stderr,
+	}
 	schema.Numbers = dataset.Numbers{} // the reading options, which flags can override, contain them
 	if flags.out == "" {
 		return s.broken(s.run(ctx, schema, out))
 	}
-	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schema, w) })
+	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error {
+		return s.run(ctx, schema, w)
+	})
 }
 
 // reading returns the options for reading the table: numbers as in training, and the rest from the published recipe
 // next to the model, if there is one. Flags override both.
-func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath string) (dataset.ReadOptions, error) {
+func (f *predictFlags) reading(
+	numbers dataset.Numbers, modelPath, dataPath string,
+) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
 	if d, ok := recipe.Beside(modelPath); ok {
 		base = d
@@ -162,28 +185,44 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 // is the hint in the error for a user who passed a table instead.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
-		return nil, fault.WithKind(fault.Data, &placeError{path, "this is a table, not a model" + order})
+		return nil,
+			fault.WithKind(fault.Data, &placeError{path, "this is a table, not a model" + order})
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		err = fault.Cause(err)
-		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
-			return nil, fault.WithKind(fault.Data, &placeError{path, "this run has no model: " + r.WhyNoModel()})
+		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) &&
+			unread == nil && r.Model.Kind == "" {
+			return nil,
+				fault.WithKind(fault.Data,
+					&placeError{path, "this run has no model: " + r.WhyNoModel()})
 		}
-		return nil, fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
+		return nil,
+			fault.WithKind(fault.Data,
+				&pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fault.WithKind(fault.Data, &placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model})
+		return nil,
+			fault.WithKind(fault.Data,
+				&placeError{path,
+					"this is a folder, not a model; the model of a run is " + released(path).model})
 	}
 	model, err := regression.DecodeModel(f)
-	if kind := documentKind(path); err != nil && kind != "" && kind != aModel && kind != modelOfCompress {
-		return nil, fault.WithKind(fault.Data, &placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"})
+	if kind := documentKind(path); err != nil && kind != "" && kind != aModel &&
+		kind != modelOfCompress {
+		return nil,
+			fault.WithKind(fault.Data,
+				&placeError{path,
+					"this is " + kind +
+						", not a model; the model of a run is model.json in its folder release"})
 	}
 	var refused *regression.DecodeError
 	if errors.As(err, &refused) {
 		what := strings.TrimPrefix(refused.Path+": "+refused.Problem, ": ")
-		return nil, fault.WithKind(fault.Data, &placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what})
+		return nil,
+			fault.WithKind(fault.Data,
+				&placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what})
 	}
 	if err != nil {
 		return nil, fault.WithKind(fault.Data, &pathError{path, err})

@@ -27,13 +27,19 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	c, ok := m.(*regression.Classifier)
 	switch {
 	case !ok && len(m.Output().Classes) > 0:
-		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
 	case !ok:
-		return fault.WithKind(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for classes")})
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				errors.New(
+					"this model predicts numbers; --probability and --threshold are for classes")})
 	case len(c.Classes) > 2:
 		return s.eachChance(path, c, flags)
 	}
-	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
+	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err,
+		regression.ErrNoProbability) {
 		return fault.WithKind(fault.Usage, &pathError{path, err})
 	}
 	if flags.probability {
@@ -62,10 +68,16 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 // eachChance adds a probability column for each class of a model with more than two classes.
 func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFlags) error {
 	if flags.given {
-		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("--threshold decides between two classes, and this model has %d", len(c.Classes))})
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				fmt.Errorf("--threshold decides between two classes, and this model has %d",
+					len(c.Classes))})
 	}
-	if _, err := c.ClassProbabilities(regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
-		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
+	if _, err := c.ClassProbabilities(regression.Rows{}); errors.Is(err,
+		regression.ErrNoProbability) {
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
 	}
 	for _, class := range c.Classes {
 		s.columns = append(s.columns, probabilityColumn(class))
@@ -82,4 +94,6 @@ func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFl
 }
 
 // probabilityColumn returns the column for the probability of a class.
-func probabilityColumn(class string) column { return column{name: "probability of " + class} }
+func probabilityColumn(class string) column {
+	return column{name: "probability of " + class}
+}

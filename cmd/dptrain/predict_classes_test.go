@@ -32,8 +32,10 @@ func TestPredictProbability(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
-	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-", "--append", "--probability", "--threshold", "0.9")
-	if got != (result{0, "a,b,repaid,\"probability of yes, late\"\n1,7,no,0.8807970779778823\n", ""}) {
+	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-", "--append", "--probability",
+		"--threshold", "0.9")
+	if got != (result{0, "a,b,repaid,\"probability of yes, late\"\n1,7,no,0.8807970779778823\n",
+		""}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -44,15 +46,18 @@ func TestPredictEachProbability(t *testing.T) {
 	chdir(t)
 	var scores []string
 	for _, slope := range []string{"1", "0", "-1"} {
-		scores = append(scores, `{"kind": "prototypes", "columns": [{"name":"a","type":"numeric","lower":-2,"upper":2,"missing":0}], "terms": [],
+		scores = append(scores,
+			`{"kind": "prototypes", "columns": [{"name":"a","type":"numeric","lower":-2,"upper":2,"missing":0}], "terms": [],
 			"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-9,"upper":9},
 			"prototypes": [{"intercept": 0, "terms": [{"column":"a","center":0,"coefficient":`+slope+`}]}]}`)
 	}
-	write(t, "three.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
+	write(t, "three.json",
+		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
 		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`)
 	got := dptrainIn(t, "a\n2\n0\n-1\n", "predict", "three.json", "-", "--probability")
 	lines := strings.Split(got.stdout, "\n")
-	if got.code != 0 || len(lines) != 5 || lines[0] != `grade,probability of good,"probability of so, so",probability of bad` {
+	if got.code != 0 || len(lines) != 5 ||
+		lines[0] != `grade,probability of good,"probability of so, so",probability of bad` {
 		t.Fatalf("%+v", got)
 	}
 	for i, a := range []float64{2, 0, -1} {
@@ -63,7 +68,8 @@ func TestPredictEachProbability(t *testing.T) {
 		}
 		all := math.Exp(a) + 1 + math.Exp(-a)
 		for c, want := range []float64{math.Exp(a) / all, 1 / all, math.Exp(-a) / all} {
-			if p, err := strconv.ParseFloat(cells[1+c], 64); err != nil || math.Abs(p-want) > 1e-12 {
+			if p, err := strconv.ParseFloat(cells[1+c], 64); err != nil ||
+				math.Abs(p-want) > 1e-12 {
 				t.Errorf("%s: the probability of class %d is %v, want %v", line, c, p, want)
 			}
 		}
@@ -75,11 +81,14 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "plain.json", chanceModel(""))
 	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
-	score := strings.TrimSuffix(strings.Split(chanceModel(""), `"scores": [`)[1], `], "guarantee": null}`)
-	write(t, "three.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
+	score := strings.TrimSuffix(strings.Split(chanceModel(""), `"scores": [`)[1],
+		`], "guarantee": null}`)
+	write(t, "three.json",
+		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
 		"classes": ["a", "b", "c"], "cutoff": 0, "scores": [`+score+`,`+score+`,`+score+`], "guarantee": null}`)
 	write(t, "t.csv", classCSV(60))
-	if got := dptrain(t, "fit", "--data", "t.csv", "--target", "b", "--epsilon", "1", "-q"); got.code != 0 {
+	if got := dptrain(t, "fit", "--data", "t.csv", "--target", "b", "--epsilon", "1",
+		"-q"); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	for args, says := range map[string]string{
@@ -104,18 +113,21 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 func TestReportScores(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(20000))
-	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "3", "--verbose")
+	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
+		"--classes", "under 50 K,over 50 K", "--epsilon", "3", "--verbose")
 	for _, want := range []string{"AUC ", "log loss 0.", "true class", "recall", "other label"} {
 		if got.code != 0 || !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in %+v", want, got)
 		}
 	}
 	shown := dptrain(t, "report", "out", "--scores")
-	if shown.code != 0 || !strings.Contains(shown.stdout, "precision") || !strings.Contains(shown.stdout, "model says") {
+	if shown.code != 0 || !strings.Contains(shown.stdout, "precision") ||
+		!strings.Contains(shown.stdout, "model says") {
 		t.Errorf("%+v", shown)
 	}
 	// The boundary between the classes is at the middle of a, which agrees with the probabilities.
-	chance := dptrainIn(t, "a,b\n0,1\n100,1\n", "predict", "out/release/model.json", "-", "--probability")
+	chance := dptrainIn(t, "a,b\n0,1\n100,1\n", "predict", "out/release/model.json", "-",
+		"--probability")
 	lines := strings.Split(chance.stdout, "\n")
 	if chance.code != 0 || len(lines) != 4 {
 		t.Fatalf("%+v", chance)

@@ -21,7 +21,9 @@ func (s *scorer) addCost(path string, m regression.Model) error {
 		ok = !errors.As(err, &problem)
 	}
 	if !ok {
-		return fault.WithKind(fault.Usage, &pathError{path, errors.New("the features of this model have no cost; --cost is for cost-tree")})
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				errors.New("the features of this model have no cost; --cost is for cost-tree")})
 	}
 	predict := s.values
 	s.columns = append(s.columns, column{name: "cost"})

@@ -32,8 +32,10 @@ func TestPredictCost(t *testing.T) {
 // TestPredictCostOfClasses checks that the cost follows the class and its probability, with and without a threshold.
 func TestPredictCostOfClasses(t *testing.T) {
 	chdir(t)
-	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "", `"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
-	write(t, "model.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "y", "classes": ["no", "yes"], "cutoff": 5,
+	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "",
+		`"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
+	write(t, "model.json",
+		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "y", "classes": ["no", "yes"], "cutoff": 5,
 		"scores": [`+score+`], "probability": {"intercept": 0, "slope": 0}, "guarantee": null}`)
 	for args, want := range map[string]string{
 		"--cost":                               "y,cost\nno,1\nyes,6\n",
@@ -54,7 +56,8 @@ func TestPredictCostMistakes(t *testing.T) {
 	write(t, "classes.json", chanceModel(""))
 	for _, file := range []string{"linear.json", "classes.json"} {
 		got := dptrainIn(t, "a,b\n1,north\n", "predict", file, "-", "--cost")
-		if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "the features of this model have no cost") {
+		if got.code != exitUsage || got.stdout != "" ||
+			!strings.Contains(got.stderr, "the features of this model have no cost") {
 			t.Errorf("%s: %+v", file, got)
 		}
 	}

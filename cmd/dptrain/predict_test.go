@@ -57,13 +57,16 @@ func TestPredict(t *testing.T) {
 		{"new.csv.gz", "", column},
 		{"new.tsv", "", column},
 		{"-", newCSV, column},
-		{"- --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n2,north,x\n", "prediction\n112\n114\n"},
+		{"- --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n2,north,x\n",
+			"prediction\n112\n114\n"},
 		{"new.csv --append", "", appended},
 		{"new.csv.gz --append", "", appended},
 		{"new.tsv --append", "", strings.ReplaceAll(appended, ",", "\t")},
 		{"- --append", "\uFEFF" + strings.ReplaceAll(newCSV, "\n", "\r\n"), appended},
-		{"- --append", "a,b,note\n1,north,\"open, quote\n\n2,north,\"x, \"\"y\"\"\"\n", "a,b,note,prediction\n1,north,\"open, quote\",112\n2,north,\"x, \"\"y\"\"\",114\n"},
-		{"- --append --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n", "a,b,c,prediction\n1,north,\"two\nlines\",112\n"},
+		{"- --append", "a,b,note\n1,north,\"open, quote\n\n2,north,\"x, \"\"y\"\"\"\n",
+			"a,b,note,prediction\n1,north,\"open, quote\",112\n2,north,\"x, \"\"y\"\"\",114\n"},
+		{"- --append --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n",
+			"a,b,c,prediction\n1,north,\"two\nlines\",112\n"},
 		{"- --append", "a,b", "a,b,prediction\n"},
 		{"- --strict", "a,b\n1,north\nNA,north\n", "prediction\n112\n120\n"},
 	}
@@ -74,7 +77,8 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	write(t, "old.csv", "old")
-	if got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv", "--force"); got != (result{}) || read(t, "old.csv") != column {
+	if got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
+		"--force"); got != (result{}) || read(t, "old.csv") != column {
 		t.Errorf("-o: %+v, file %q", got, read(t, "old.csv"))
 	}
 	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
@@ -143,7 +147,8 @@ func TestPredictMistakes(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, tt := range tests {
-		got := dptrain(t, append(append([]string{"predict"}, strings.Fields(tt.args)...), "-o", "p.csv")...)
+		got := dptrain(t,
+			append(append([]string{"predict"}, strings.Fields(tt.args)...), "-o", "p.csv")...)
 		if got.code != tt.code || got.stdout != "" || strings.Contains(got.stderr, "crimson") {
 			t.Errorf("%s: %+v, want code %d", tt.args, got, tt.code)
 		}
@@ -158,11 +163,15 @@ func TestPredictMistakes(t *testing.T) {
 // TestIsNumber compares the rule of --strict with the counts of package dataset.
 func TestIsNumber(t *testing.T) {
 	cells := []string{
-		"", " ", "1", " 1\t", "-1.5e3", ".5", "5.", "+7", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?", "-",
-		"inf", "-Inf", "+Infinity", "1e308", "1e309", "-1e999", "1e-999", "0x1p4", "0X1", "1_000", "1 000", "1.2.3", "red", "\u00a01", "١", "45 kg", "27.1%", "<5", "x5", "1,234.5",
+		"", " ", "1", " 1\t", "-1.5e3", ".5", "5.", "+7", "NA", "N/A", "NaN", "nan", "NAN", "null",
+		"NULL", "None", "none", "?", "-",
+		"inf", "-Inf", "+Infinity", "1e308", "1e309", "-1e999", "1e-999", "0x1p4", "0X1", "1_000",
+		"1 000", "1.2.3", "red", "\u00a01", "١", "45 kg", "27.1%", "<5", "x5", "1,234.5",
 	}
 	for _, cell := range cells {
-		_, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader("a,b\n"+cell+",1\n"), "cells", dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}, dataset.ReadOptions{})
+		_, stats, err := dataset.ReadFrom(context.Background(),
+			strings.NewReader("a,b\n"+cell+",1\n"), "cells",
+			dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}, dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +190,9 @@ func TestPredictInterrupted(t *testing.T) {
 	cancel()
 	for _, args := range []string{"", "--append", "--strict"} {
 		var stdout, stderr bytes.Buffer
-		code := run(ctx, append([]string{"predict", "model.json", "new.csv", "-o", "p.csv"}, strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr)
+		code := run(ctx,
+			append([]string{"predict", "model.json", "new.csv", "-o", "p.csv"},
+				strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr)
 		if code != exitInterrupted || stderr.String() != "dptrain: interrupted\n" {
 			t.Errorf("%s: code %d, %s", args, code, stderr.String())
 		}
@@ -202,7 +213,8 @@ func TestSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for ending, flag := range map[syscall.Signal]string{
-		syscall.SIGINT: "--append", syscall.SIGTERM: "--multiline-quotes", syscall.SIGHUP: "--append", syscall.SIGQUIT: "--strict",
+		syscall.SIGINT: "--append", syscall.SIGTERM: "--multiline-quotes",
+		syscall.SIGHUP: "--append", syscall.SIGQUIT: "--strict",
 	} {
 		if signal.Ignored(ending) {
 			t.Logf("%v is ignored, as below nohup", ending)
@@ -228,12 +240,15 @@ func TestSignal(t *testing.T) {
 		if err := cmd.Process.Signal(ending); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Process.Signal(ending)                                     // as timeout does; the process may have ended
-		stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // in case the process hangs
+		_ = cmd.Process.Signal(ending) // as timeout does; the process may have ended
+		stop := time.AfterFunc(time.Minute, func() {
+			cmd.Process.Kill()
+		}) // in case the process hangs
 		line, _ := bufio.NewReader(stderr).ReadString('\n')
 		cmd.Wait()
 		stop.Stop()
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || line != "dptrain: interrupted\n" {
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
+			line != "dptrain: interrupted\n" {
 			t.Errorf("%v, %s: code %d, stderr %q", ending, flag, code, line)
 		}
 		onlyFiles(t, "model.json")

@@ -24,7 +24,8 @@ func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 			if share, ok := shares[planName(stage)]; ok {
 				line = fmt.Sprintf("%s (%s of the budget)", stage, percent(share))
 				if planName(stage) == "r2" {
-					line = fmt.Sprintf("%s (%s of the budget on other records)", stage, percent(share))
+					line = fmt.Sprintf("%s (%s of the budget on other records)", stage,
+						percent(share))
 				}
 			}
 			fmt.Fprintf(a.stderr, "dptrain: %d of %d: %s\n", begun, total, line)
@@ -82,7 +83,8 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 func leadsTo(before, at budget.Place) bool {
 	branch := before.Branch
 	before.Branch = at.Branch
-	return before == at && (branch == "" || branch == at.Branch || strings.HasPrefix(at.Branch, branch+"/"))
+	return before == at &&
+		(branch == "" || branch == at.Branch || strings.HasPrefix(at.Branch, branch+"/"))
 }
 
 // within returns the part, candidate and branch of a leaf.

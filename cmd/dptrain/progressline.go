@@ -37,9 +37,15 @@ type progressLine struct {
 
 // progressLine returns the progress line for a run.
 func (a *app) progressLine(plan *pipeline.Plan, how fitHow) *progressLine {
-	m := &progressLine{now: time.Now, stages: slices.Concat([]string{"read"}, plan.Stages(), []string{"write"}), at: -1}
+	m := &progressLine{
+		now:    time.Now,
+		stages: slices.Concat([]string{"read"}, plan.Stages(), []string{"write"}),
+		at:     -1,
+	}
 	m.start = m.now()
-	m.passes = !slices.ContainsFunc(plan.Leaves(), func(l budget.PricedLeaf) bool { return l.Place.Candidate != "" || l.Place.Size != "" })
+	m.passes = !slices.ContainsFunc(plan.Leaves(), func(l budget.PricedLeaf) bool {
+		return l.Place.Candidate != "" || l.Place.Size != ""
+	})
 	if a.terminal && !how.quiet && !how.progress {
 		m.w = a.screen
 	}

@@ -20,35 +20,43 @@ func TestPublishedRecipe(t *testing.T) {
 		return got
 	}
 	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
-	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--dataset", "lines", "--out", "out", "-q")
+	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--dataset", "lines",
+		"--out", "out", "-q")
 	const published = "out/release/recipe.yaml"
 
 	plan := must(0, "plan", published)
 	direct := must(0, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1")
-	if !strings.HasPrefix(plan.stdout, direct.stdout) || !strings.Contains(plan.stdout, "Ledger     data set lines; there is no ledger beside the recipe") {
+	if !strings.HasPrefix(plan.stdout, direct.stdout) ||
+		!strings.Contains(plan.stdout,
+			"Ledger     data set lines; there is no ledger beside the recipe") {
 		t.Errorf("%s\nwant\n%s", plan.stdout, direct.stdout)
 	}
 	if got := must(0, "check", published); got.stdout != published+": ok\n" {
 		t.Errorf("%+v", got)
 	}
 	must(0, "plan", published, "--json")
-	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "is spent, this run costs") {
+	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(
+		strings.Join(strings.Fields(got.stdout), " "), "is spent, this run costs") {
 		t.Errorf("%s", got.stdout)
 	}
 
 	if got := must(3, "fit", published); !strings.Contains(got.stderr, "data.path is required") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(3, "audit", published, "--own-table"); !strings.Contains(got.stderr, "data.path is required") {
+	if got := must(3, "audit", published, "--own-table"); !strings.Contains(got.stderr,
+		"data.path is required") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(4, "fit", published, "--data", "other.csv", "--out", "new", "-q", "--ledger", "dptrain.ledger"); !strings.Contains(got.stderr, "column 2 of the table is not") {
+	if got := must(4, "fit", published, "--data", "other.csv", "--out", "new", "-q", "--ledger",
+		"dptrain.ledger"); !strings.Contains(got.stderr, "column 2 of the table is not") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(6, "fit", published, "--data", "line.csv", "--out", "new", "-q"); !strings.Contains(got.stderr, "dptrain.ledger") {
+	if got := must(6, "fit", published, "--data", "line.csv", "--out", "new",
+		"-q"); !strings.Contains(got.stderr, "dptrain.ledger") {
 		t.Errorf("a run without its ledger: %+v", got)
 	}
-	must(0, "fit", published, "--data", "line.csv", "--out", "new", "-q", "--ledger", "dptrain.ledger")
+	must(0, "fit", published, "--data", "line.csv", "--out", "new", "-q", "--ledger",
+		"dptrain.ledger")
 	if read(t, "new/release/recipe.yaml") != read(t, published) {
 		t.Error("the same run has another recipe")
 	}

@@ -17,7 +17,9 @@ import (
 const tableOfQuery = "-"
 
 // queries reports whether the rows come from a database.
-func (j *job) queries() bool { return j.recipe.Data.SQL != nil }
+func (j *job) queries() bool {
+	return j.recipe.Data.SQL != nil
+}
 
 // shown returns the name of the table in messages.
 func (j *job) shown() string {
@@ -66,7 +68,9 @@ func (j *job) rows(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // readQuery reads the rows into memory.
-func (j *job) readQuery(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+func (j *job) readQuery(
+	ctx context.Context, schema dataset.Schema,
+) (*dataset.Table, *dataset.Stats, error) {
 	rows, err := j.rows(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -80,12 +84,18 @@ func (j *job) readQuery(ctx context.Context, schema dataset.Schema) (*dataset.Ta
 func (j *job) unanswered(err error) error {
 	if errors.Is(err, query.ErrProgram) {
 		return recipe.Problems{j.recipe.Place(recipe.Problem{Path: query.Name,
-			Msg:  "data.sql: dptrain itself reads no database; " + query.Program + " does, and is neither beside dptrain nor on the PATH",
+			Msg: "data.sql: dptrain itself reads no database; " + query.Program +
+				" does, and is neither beside dptrain nor on the PATH",
 			Hint: "build it from the folder sql of the sources, or export the table to a file"})}
 	}
 	var wrong *fault.Error
 	if errors.As(err, &wrong) {
-		return &dataset.FileError{Path: query.Name, Msg: wrong.Message, Hint: wrong.Hint, Err: errNoAnswer}
+		return &dataset.FileError{
+			Path: query.Name,
+			Msg:  wrong.Message,
+			Hint: wrong.Hint,
+			Err:  errNoAnswer,
+		}
 	}
 	return err
 }

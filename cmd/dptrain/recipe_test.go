@@ -40,13 +40,15 @@ func TestCheck(t *testing.T) {
 			if got.code != tt.code {
 				t.Errorf("code %d, want %d", got.code, tt.code)
 			}
-			if (got.stdout == "") == (got.code == exitOK) || (got.stderr == "") != (got.code == exitOK) {
+			if (got.stdout == "") == (got.code == exitOK) ||
+				(got.stderr == "") != (got.code == exitOK) {
 				t.Errorf("results go to stdout, mistakes to stderr: %+v", got)
 			}
 			files.compare(t, "check-"+tt.name, got.stdout+got.stderr)
 		})
 	}
-	if got := dptrain(t, "check", "none.yaml"); got.code != exitRecipe || got.stderr != "none.yaml: the recipe cannot be read: no such file or directory\n" {
+	if got := dptrain(t, "check", "none.yaml"); got.code != exitRecipe ||
+		got.stderr != "none.yaml: the recipe cannot be read: no such file or directory\n" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -66,10 +68,12 @@ func TestInit(t *testing.T) {
 	if got := dptrain(t, "init", "line.csv"); !strings.Contains(got.stdout, "target: y\n") {
 		t.Errorf("without a target: %+v", got)
 	}
-	if got := dptrain(t, "init", "line.csv", "--target", "z"); got.code != exitData || !strings.Contains(got.stderr, "not in the header") {
+	if got := dptrain(t, "init", "line.csv", "--target", "z"); got.code != exitData ||
+		!strings.Contains(got.stderr, "not in the header") {
 		t.Errorf("absent target: %+v", got)
 	}
-	if got := dptrain(t, "init", "none.csv"); got.code != exitData || got.stderr != "none.csv: cannot be read: no such file or directory; check the path\n" {
+	if got := dptrain(t, "init", "none.csv"); got.code != exitData ||
+		got.stderr != "none.csv: cannot be read: no such file or directory; check the path\n" {
 		t.Errorf("no table: %+v", got)
 	}
 }
@@ -84,7 +88,8 @@ func TestPlan(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	files.compare(t, "plan", got.stdout)
-	basic := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "2", "--delta", "1e-5", "--relation", "substitute", "--exclude", "b", "--holdout", "0")
+	basic := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "2", "--delta",
+		"1e-5", "--relation", "substitute", "--exclude", "b", "--holdout", "0")
 	files.compare(t, "plan-flags", basic.stdout+basic.stderr)
 	write(t, "basic.yaml", goodRecipe+"  composition: basic\n")
 	basic = dptrain(t, "plan", "basic.yaml")
@@ -120,7 +125,8 @@ func TestPlanJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if plan.Format != planFormat || plan.Guarantee.Epsilon != math.Log(3) || plan.Guarantee.Mu == nil || len(plan.EpsilonAt) != 3 {
+	if plan.Format != planFormat || plan.Guarantee.Epsilon != math.Log(3) ||
+		plan.Guarantee.Mu == nil || len(plan.EpsilonAt) != 3 {
 		t.Errorf("%+v", plan)
 	}
 	for i := 1; i < len(plan.EpsilonAt); i++ {
@@ -160,7 +166,8 @@ func TestFlagsOverRecipe(t *testing.T) {
 	if n := runFile(t, "elsewhere").Rows; n != 40 {
 		t.Errorf("%d rows of the recipe's own table", n)
 	}
-	got := dptrain(t, "fit", "sub/recipe.yaml", "-q", "--data", "other.csv", "--target", "a", "--epsilon", "ln(3)", "--delta", "1e-5",
+	got := dptrain(t, "fit", "sub/recipe.yaml", "-q", "--data", "other.csv", "--target", "a",
+		"--epsilon", "ln(3)", "--delta", "1e-5",
 		"--relation", "substitute", "--exclude", "b", "--holdout", "0.25", "--out", "mine")
 	if got != (result{}) {
 		t.Fatalf("%+v", got)
@@ -169,12 +176,14 @@ func TestFlagsOverRecipe(t *testing.T) {
 		t.Errorf("%d rows of the table given with --data", n)
 	}
 	public := read(t, "mine/release/recipe.yaml")
-	for _, want := range []string{"target: a\n", fmt.Sprintf("epsilon: %v\n", math.Log(3)), "delta: 1e-05\n", "relation: substitute\n", "exclude: [b]\n", "holdout: 0.25\n"} {
+	for _, want := range []string{"target: a\n", fmt.Sprintf("epsilon: %v\n", math.Log(3)),
+		"delta: 1e-05\n", "relation: substitute\n", "exclude: [b]\n", "holdout: 0.25\n"} {
 		if !strings.Contains(public, want) {
 			t.Errorf("the published recipe lacks %q:\n%s", want, public)
 		}
 	}
-	if strings.Contains(public, "other.csv") || strings.Contains(public, "mine") || strings.Contains(public, "comment") {
+	if strings.Contains(public, "other.csv") || strings.Contains(public, "mine") ||
+		strings.Contains(public, "comment") {
 		t.Errorf("the published recipe holds a path or a comment:\n%s", public)
 	}
 }
@@ -189,20 +198,31 @@ func TestBlame(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--data line.csv --epsilon 0", exitRecipe, "--target: data.target is required: the name of the column to predict\n--epsilon: must be greater than 0, not 0\n"},
-		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe, "--delta: must be at least 0 and below 1, not 1 (1e-6 is the default)\n"},
+		{"--data line.csv --epsilon 0", exitRecipe,
+			"--target: data.target is required: the name of the column to predict\n--epsilon: must be greater than 0, not 0\n"},
+		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe,
+			"--delta: must be at least 0 and below 1, not 1 (1e-6 is the default)\n"},
 		{"--data line.csv --target y --epsilon 1 --relation replace --holdout 0.7", exitRecipe,
 			"--holdout: must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n--relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n"},
-		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe, "--exclude: column \"a\" is listed twice (it is item 1 already)\n"},
-		{"--data line.csv --target y --epsilon 1 --exclude c", exitData, "--exclude: the excluded column \"c\" is not in the header of the table (names are compared exactly)\n"},
-		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly; if the table has no header line, list its columns with --header)\n"},
-		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: \"abc\" is not a number or ln(number)\n"},
-		{"recipe.yaml --target z", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
-		{"recipe.yaml --exclude a", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
-		{"recipe.yaml --data=", exitUsage, "dptrain: --data is empty: give a value, or leave the flag out\n"},
-		{"recipe.yaml --task classification --classes p,q --relation substitute-private-columns", exitRecipe,
+		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe,
+			"--exclude: column \"a\" is listed twice (it is item 1 already)\n"},
+		{"--data line.csv --target y --epsilon 1 --exclude c", exitData,
+			"--exclude: the excluded column \"c\" is not in the header of the table (names are compared exactly)\n"},
+		{"--data line.csv --target z --epsilon 1", exitData,
+			"--target: the target \"z\" is not in the header of the table (names are compared exactly; if the table has no header line, list its columns with --header)\n"},
+		{"recipe.yaml --epsilon abc", exitRecipe,
+			"--epsilon: \"abc\" is not a number or ln(number)\n"},
+		{"recipe.yaml --target z", exitData,
+			"--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
+		{"recipe.yaml --exclude a", exitRecipe,
+			"recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+		{"recipe.yaml --data=", exitUsage,
+			"dptrain: --data is empty: give a value, or leave the flag out\n"},
+		{"recipe.yaml --task classification --classes p,q --relation substitute-private-columns",
+			exitRecipe,
 			"--relation: the relation substitute-private-columns needs at least one column with private: true\n"},
-		{"recipe.yaml --exclude a,b", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+		{"recipe.yaml --exclude a,b", exitRecipe,
+			"recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
 	}
 	for _, tt := range tests {
 		for _, verb := range []string{"fit", "plan"} {
@@ -224,7 +244,8 @@ func TestPlanExplainsTheChoice(t *testing.T) {
 	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy count decides") {
 		t.Errorf("%+v", got)
 	}
-	got = dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1", "--exclude", "a,b,c,d,e,f")
+	got = dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1", "--exclude",
+		"a,b,c,d,e,f")
 	if got.code != exitOK || strings.Contains(got.stdout, "Choice") {
 		t.Errorf("%+v", got)
 	}

@@ -31,7 +31,9 @@ func TestCommandLinePage(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s does not describe the program; run go test ./cmd/dptrain -run TestCommandLinePage -update", commandLinePage)
+		t.Fatalf(
+			"%s does not describe the program; run go test ./cmd/dptrain -run TestCommandLinePage -update",
+			commandLinePage)
 	}
 	if err := os.WriteFile(commandLinePage, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
@@ -89,7 +91,9 @@ func flagTable(root *cobra.Command) string {
 				text = "-" + f.Shorthand + ", " + text
 			}
 			text = strings.TrimSpace(text + " " + value)
-			same := slices.IndexFunc(flags, func(d *describedFlag) bool { return d.text == text && d.usage == usage })
+			same := slices.IndexFunc(flags, func(d *describedFlag) bool {
+				return d.text == text && d.usage == usage
+			})
 			if same < 0 {
 				same = len(flags)
 				flags = append(flags, &describedFlag{text: text, usage: usage})
@@ -97,11 +101,14 @@ func flagTable(root *cobra.Command) string {
 			flags[same].commands = append(flags[same].commands, shortName(c))
 		})
 	}
-	slices.SortStableFunc(flags, func(a, b *describedFlag) int { return strings.Compare(flagName(a.text), flagName(b.text)) })
+	slices.SortStableFunc(flags, func(a, b *describedFlag) int {
+		return strings.Compare(flagName(a.text), flagName(b.text))
+	})
 	var out strings.Builder
 	out.WriteString("## Flags\n\n| flag | commands | meaning |\n| --- | --- | --- |\n")
 	for _, f := range flags {
-		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", cell(f.text), strings.Join(f.commands, ", "), cell(f.usage))
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", cell(f.text), strings.Join(f.commands, ", "),
+			cell(f.usage))
 	}
 	return out.String()
 }

@@ -92,17 +92,24 @@ func reportCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
-	cmd.Flags().BoolVar(&scores, "scores", false, "print how often a classifier is right by score, and what comes of other thresholds")
-	cmd.Flags().BoolVar(&script, "check-script", false, "print a Python program that adds up the steps of this release from its report alone")
-	cmd.Flags().StringVar(&format, "format", "text", "print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
+	cmd.Flags().BoolVar(&registry, "registry", false,
+		"print the fields of the public registry of deployments, as JSON")
+	cmd.Flags().BoolVar(&scores, "scores", false,
+		"print how often a classifier is right by score, and what comes of other thresholds")
+	cmd.Flags().BoolVar(&script, "check-script", false,
+		"print a Python program that adds up the steps of this release from its report alone")
+	cmd.Flags().StringVar(&format, "format", "text",
+		"print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
 	jsonFlag(cmd, &asJSON, "the report file: --format json")
-	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
+	cmd.Flags().StringVar(&shape, "shape", "",
+		"print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
 }
 
 // reportFormats lists the values of --format.
-func reportFormats() []string { return []string{"text", "html", "md", "json"} }
+func reportFormats() []string {
+	return []string{"text", "html", "md", "json"}
+}
 
 // printAs prints a report in a format.
 func (a *app) printAs(format string, r *report.Report, at release) error {
@@ -113,7 +120,8 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 		return report.Encode(a.stdout, r)
 	case "html", "md":
 	default:
-		return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
+		return usagef("there is no format %q; --format is one of %s", format,
+			strings.Join(reportFormats(), ", "))
 	}
 	s := report.Source{Report: r}
 	if r.Training != nil && r.Model.Kind != "" {
@@ -157,7 +165,8 @@ func (a *app) printText(r *report.Report, at release) error {
 // still to be filled in.
 func (a *app) printRegistry(r *report.Report) error {
 	if a.terminal {
-		fmt.Fprintln(a.stderr, "dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
+		fmt.Fprintln(a.stderr,
+			"dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
 	}
 	return report.EncodeRegistry(a.stdout, r)
 }
@@ -213,11 +222,13 @@ func (a *app) reportTask(path string, flags *pflag.FlagSet, format string) error
 	}
 	for _, name := range []string{"shape", "registry", "scores"} {
 		if flags.Changed(name) {
-			return usagef("--%s is for runs that train a model; this is %s", name, documentName(r.Format))
+			return usagef("--%s is for runs that train a model; this is %s", name,
+				documentName(r.Format))
 		}
 	}
 	if r.Causal != nil && format != "text" && format != "json" {
-		return usagef("a study of causal directions is printed as text or json; its picture is causal.svg")
+		return usagef(
+			"a study of causal directions is printed as text or json; its picture is causal.svg")
 	}
 	return a.printAs(format, r, release{report: path})
 }
@@ -296,7 +307,8 @@ func documentKind(path string) string {
 	defer f.Close()
 	dec := json.NewDecoder(io.LimitReader(f, 1<<12))
 	format := firstMember(dec, json.Delim('{'), "format")
-	if strings.HasPrefix(format, "dptrain.model/") && firstMember(dec, "kind") == new(regression.Neighbours).Kind() {
+	if strings.HasPrefix(format, "dptrain.model/") &&
+		firstMember(dec, "kind") == new(regression.Neighbours).Kind() {
 		return modelOfCompress
 	}
 	return documentName(format)
@@ -306,7 +318,10 @@ func documentKind(path string) string {
 func documentName(format string) string {
 	kind, _, _ := strings.Cut(format, "/")
 	return map[string]string{
-		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.causal": "a study of causal directions", "dptrain.describe": "a description of columns", "dptrain.run": "the curator's notes on a run",
+		"dptrain.model": aModel, "dptrain.report": "a report",
+		"dptrain.causal":    "a study of causal directions",
+		"dptrain.describe":  "a description of columns",
+		"dptrain.run":       "the curator's notes on a run",
 		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
 		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
 	}[kind]
@@ -335,5 +350,6 @@ func firstMember(dec *json.Decoder, tokens ...json.Token) string {
 
 // unreadable returns the error for a file of a release that cannot be opened.
 func unreadable(path, what string, err error) error {
-	return fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
+	return fault.WithKind(fault.Data,
+		&pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
 }

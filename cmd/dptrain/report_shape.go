@@ -31,7 +31,10 @@ func (a *app) printShape(path, column string) error {
 		parts = append(parts, part{x})
 	}
 	if len(parts) == 0 {
-		return fault.WithKind(fault.Usage, &pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote, or the nearest prototype")})
+		return fault.WithKind(fault.Usage,
+			&pathError{path,
+				errors.New(
+					"this model is no sum of columns, so no column has a shape: what it predicts is a vote, or the nearest prototype")})
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {
@@ -99,7 +102,9 @@ func (p part) print(w io.Writer, name string) error {
 		}
 		for _, t := range p.Terms {
 			if t.Column == j {
-				row("Line", fmt.Sprintf("%s for each unit of %s, standard error %s", digits(t.Coefficient), name, digits(t.StdError)))
+				row("Line",
+					fmt.Sprintf("%s for each unit of %s, standard error %s", digits(t.Coefficient),
+						name, digits(t.StdError)))
 			}
 		}
 		if s := p.curve(j); s != nil {
@@ -112,7 +117,10 @@ func (p part) print(w io.Writer, name string) error {
 			row("Score", text)
 		}
 	case p.Score != nil:
-		row("Column", scoreName+": a linear prediction made of all columns, whose coefficients the model file lists; values "+unit)
+		row("Column",
+			scoreName+
+				": a linear prediction made of all columns, whose coefficients the model file lists; values "+
+				unit)
 		b.WriteString("\n" + steps(p.Score.Step) + "\n")
 	default:
 		row("Column", name+": not in this part")
@@ -139,8 +147,9 @@ func (p part) bend(column int) string {
 	}
 	from, to, low, high := p.ends(column)
 	curve := func(x float64) string { return digits(p.Score.At(x)) }
-	return fmt.Sprintf("on top of this, the curve of the score adds to what all columns say together. With every other number in the middle of its range and every other category at its mean, "+
-		"the score is %s at %s and %s at %s, where that curve adds %s and %s. --shape %q prints it",
+	return fmt.Sprintf(
+		"on top of this, the curve of the score adds to what all columns say together. With every other number in the middle of its range and every other category at its mean, "+
+			"the score is %s at %s and %s at %s, where that curve adds %s and %s. --shape %q prints it",
 		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
 }
 
@@ -201,7 +210,9 @@ func steps(s regression.Step) string {
 }
 
 // edge formats the start of a step with six digits, since neighbouring edges can be close.
-func edge(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+func edge(x float64) string {
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
 
 // numbersOf formats the numbers assigned to the texts of a column.
 func numbersOf(c *regression.Column) string {
@@ -229,7 +240,9 @@ func (p part) categories(column int) string {
 		t.AppendRow(table.Row{name, digits(value), digits(deviation)})
 	}
 	for _, category := range c.Categories {
-		add(strconv.Quote(category), func(t regression.Term) bool { return !t.Other && t.Category == category })
+		add(strconv.Quote(category), func(t regression.Term) bool {
+			return !t.Other && t.Category == category
+		})
 	}
 	if c.Other {
 		add("every other", func(t regression.Term) bool { return t.Other })

@@ -13,7 +13,8 @@ import (
 // releasedRun creates the folder of a run with the report and the model from the tests of their formats.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../internal/publish/report/testdata/report-1.json")
+	model, text := read(t, "../../regression/testdata/model-1-additive.json"),
+		read(t, "../../internal/publish/report/testdata/report-1.json")
 	chdir(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -27,8 +28,10 @@ func TestReport(t *testing.T) {
 	releasedRun(t)
 	want := dptrain(t, "report", "out")
 	files.compare(t, "report", want.stdout)
-	for _, path := range []string{"out/release", "out/release/report.json", "out/release/model.json"} {
-		if got := dptrain(t, "report", path); got != want || got.code != exitOK || got.stderr != "" {
+	for _, path := range []string{"out/release", "out/release/report.json",
+		"out/release/model.json"} {
+		if got := dptrain(t, "report", path); got != want || got.code != exitOK ||
+			got.stderr != "" {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
@@ -59,7 +62,8 @@ func TestReportShape(t *testing.T) {
 	write(t, "linear.json", modelJSON)
 	var b strings.Builder
 	for _, args := range []string{
-		"out --shape income", "out/release/report.json --shape age", "out/release/model.json --shape ocean", "out --shape kind", "out --shape (score)",
+		"out --shape income", "out/release/report.json --shape age",
+		"out/release/model.json --shape ocean", "out --shape kind", "out --shape (score)",
 		"linear.json --shape a", "linear.json --shape b",
 	} {
 		got := dptrain(t, append([]string{"report"}, strings.Fields(args)...)...)
@@ -111,21 +115,35 @@ func TestReportMistakes(t *testing.T) {
 // TestShapeOfClasses checks that with three classes a column has a shape for each.
 func TestShapeOfClasses(t *testing.T) {
 	score := func(coefficient float64) *regression.Linear {
-		return &regression.Linear{Target: "y", Columns: []regression.Column{{Name: "a"}}, Terms: []regression.Term{{Coefficient: coefficient}}}
+		return &regression.Linear{
+			Target:  "y",
+			Columns: []regression.Column{{Name: "a"}},
+			Terms:   []regression.Term{{Coefficient: coefficient}},
+		}
 	}
-	parts := report.SumsOf(&regression.Classifier{Target: "y", Classes: []string{"no", "maybe", "yes"}, Scores: []regression.Model{score(1), score(2), score(3)}})
+	parts := report.SumsOf(
+		&regression.Classifier{
+			Target:  "y",
+			Classes: []string{"no", "maybe", "yes"},
+			Scores:  []regression.Model{score(1), score(2), score(3)},
+		})
 	var b strings.Builder
 	for _, p := range parts {
 		if err := (part{p}).print(&b, "a"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"score of class no", "score of class maybe", "score of class yes", "1 for each unit of a", "3 for each unit of a"} {
+	for _, want := range []string{"score of class no", "score of class maybe", "score of class yes",
+		"1 for each unit of a", "3 for each unit of a"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, b.String())
 		}
 	}
-	parts = report.SumsOf(&regression.Classifier{Classes: []string{"no", "yes"}, Scores: []regression.Model{score(1)}})
+	parts = report.SumsOf(
+		&regression.Classifier{
+			Classes: []string{"no", "yes"},
+			Scores:  []regression.Model{score(1)},
+		})
 	if len(parts) != 1 || parts[0].Class != "yes" {
 		t.Errorf("two classes: %+v", parts)
 	}

@@ -33,7 +33,9 @@ type app struct {
 	onStep  func(done, total int, what string) // for the page: receives the progress of a command
 
 	// ownTable runs `audit --own-table`. Tests replace it to inject faults.
-	ownTable func(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options) (audit.Verdict, error)
+	ownTable func(
+		ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options,
+	) (audit.Verdict, error)
 
 	ledgerWait time.Duration // maximum time to wait for a ledger in use; 0 selects the default
 }
@@ -156,11 +158,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value) && errors.Is(err, errTwice):
-		what = fmt.Sprintf("--%s is given twice: one of the values would have no effect", value.GetFlag().Name)
+		what = fmt.Sprintf("--%s is given twice: one of the values would have no effect",
+			value.GetFlag().Name)
 	case errors.As(err, &value) && errors.Is(err, strconv.ErrRange):
-		what = fmt.Sprintf("--%s: %.100q is too large or too small", value.GetFlag().Name, value.GetValue())
+		what = fmt.Sprintf("--%s: %.100q is too large or too small", value.GetFlag().Name,
+			value.GetValue())
 	case errors.As(err, &value):
-		what = fmt.Sprintf("--%s: %.100q is not %s", value.GetFlag().Name, value.GetValue(), kindOf(value.GetFlag()))
+		what = fmt.Sprintf("--%s: %.100q is not %s", value.GetFlag().Name, value.GetValue(),
+			kindOf(value.GetFlag()))
 	case errors.As(err, &unknown):
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -243,7 +248,8 @@ func exactly(n int, what string) cobra.PositionalArgs {
 func between(low, high int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < low || len(args) > high {
-			return usagef("%s takes %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
+			return usagef("%s takes %s; see `%s --help`", cmd.CommandPath(), what,
+				cmd.CommandPath())
 		}
 		return nil
 	}

@@ -47,7 +47,8 @@ func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) e
 		}
 		s.quoted = append(s.quoted, c.quoted())
 	}
-	return s.in.stream(ctx, schema, dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
+	return s.in.stream(ctx, schema,
+		dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
 }
 
 // begin prepares the output columns and writes the header line.
@@ -61,7 +62,9 @@ func (s *scoring) begin(head dataset.Head) error {
 			continue
 		}
 		if slices.Contains(head.Names, c.name) {
-			return usagef("%s has a column named %s already; rename it, or predict without --append", s.in.path, c.name)
+			return usagef(
+				"%s has a column named %s already; rename it, or predict without --append",
+				s.in.path, c.name)
 		}
 		names = append(names, c.name)
 	}
@@ -189,7 +192,9 @@ func (e *partial) Error() string {
 	return fmt.Sprintf("%v; predictions of the first %d records were printed", e.error, e.records)
 }
 
-func (e *partial) Unwrap() error { return e.error }
+func (e *partial) Unwrap() error {
+	return e.error
+}
 
 // watch returns a display of the progress of predict. It is active only if shown is set and standard error is a
 // terminal.

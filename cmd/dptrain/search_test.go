@@ -36,13 +36,18 @@ func TestSearch(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.terminal = true
-	if code := a.run(t.Context(), []string{"fit", "recipe.yaml", "--progress", "--verbose"}); code != exitOK {
+	if code := a.run(t.Context(),
+		[]string{"fit", "recipe.yaml", "--progress", "--verbose"}); code != exitOK {
 		t.Fatalf("code %d: %s", code, stderr.String())
 	}
-	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the budget on other records)\ndptrain: 6 of 6: write\n"; stderr.String() != want {
+	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the budget on other records)\ndptrain: 6 of 6: write\n"; stderr.String() !=
+		want {
 		t.Errorf("progress:\n%s", stderr.String())
 	}
-	if text := strings.Join(strings.Fields(stdout.String()), " "); !regexp.MustCompile(`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released score \(R²\)`).MatchString(text) ||
+	if text := strings.Join(strings.Fields(stdout.String()),
+		" "); !regexp.MustCompile(
+		`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released score \(R²\)`).MatchString(
+		text) ||
 		!strings.Contains(text, "biased upwards") {
 		t.Errorf("%s", stdout.String())
 	}
@@ -50,32 +55,40 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := r.Search; x == nil || x.Runs != 3 || x.Eta != 0 || !(x.Gamma > 0 && x.Gamma < 1) || len(x.Candidates) != 2 || x.Chosen < 1 || x.Chosen > 2 || x.Score.Metric != "r2" || !x.Score.Biased {
+	if x := r.Search; x == nil || x.Runs != 3 || x.Eta != 0 || !(x.Gamma > 0 && x.Gamma < 1) ||
+		len(x.Candidates) != 2 || x.Chosen < 1 || x.Chosen > 2 || x.Score.Metric != "r2" ||
+		!x.Score.Biased {
 		t.Errorf("%+v", r.Search)
 	} else if r.Model.Method != x.Candidates[x.Chosen-1].Model {
 		t.Errorf("method %q, candidate %+v", r.Model.Method, x.Candidates[x.Chosen-1])
 	}
-	if run := runFile(t, "out"); run.ScoreRows == nil || *run.ScoreRows == 0 || *run.ScoreRows > run.TrainRows {
+	if run := runFile(t, "out"); run.ScoreRows == nil || *run.ScoreRows == 0 ||
+		*run.ScoreRows > run.TrainRows {
 		t.Errorf("%+v", run)
 	}
 
 	// The published recipe is valid and has the same plan.
-	public := strings.Replace(read(t, "out/release/recipe.yaml"), "\ndata:\n", "\ndata:\n  path: line.csv\n", 1)
+	public := strings.Replace(read(t, "out/release/recipe.yaml"), "\ndata:\n",
+		"\ndata:\n  path: line.csv\n", 1)
 	write(t, "again.yaml", public)
 	if again := dptrain(t, "plan", "again.yaml"); again != priced {
 		t.Errorf("of the published recipe: %+v", again)
 	}
 	for _, args := range [][]string{
-		{"check", "recipe.yaml"}, {"report", "out/"}, {"report", "out/", "--registry"}, {"predict", "out/release/model.json", "line.csv"},
-		{"fit", "recipe.yaml", "--quiet", "--out", "second", "--epsilon", "1", "--relation", "substitute"},
-		{"bench", "--public", "recipe.yaml", "--trials", "1"}, {"plan", "recipe.yaml", "--explain", "--rows", "60"},
+		{"check", "recipe.yaml"}, {"report", "out/"}, {"report", "out/", "--registry"},
+		{"predict", "out/release/model.json", "line.csv"},
+		{"fit", "recipe.yaml", "--quiet", "--out", "second", "--epsilon", "1", "--relation",
+			"substitute"},
+		{"bench", "--public", "recipe.yaml", "--trials", "1"},
+		{"plan", "recipe.yaml", "--explain", "--rows", "60"},
 		{"audit", "recipe.yaml", "--runs", "100", "--draws", "100"},
 	} {
 		got := dptrain(t, args...)
 		if got.code != exitOK {
 			t.Errorf("%v: %+v", args, got)
 		}
-		if args[0] == "plan" && !strings.Contains(got.stdout, "\nRun        search among 2 candidates, ") {
+		if args[0] == "plan" &&
+			!strings.Contains(got.stdout, "\nRun        search among 2 candidates, ") {
 			t.Error(got.stdout)
 		}
 	}
@@ -121,18 +134,24 @@ func TestSearchPlanJSON(t *testing.T) {
 func TestSearchLedger(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(100))
-	write(t, "recipe.yaml", strings.Replace(searchRecipe, "epsilon: 3", "epsilon: 1\n  delta: 1e-7", 1)+"ledger: {path: my.ledger, dataset: houses}\n")
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "5", "--delta", "1e-5"); got.code != exitOK {
+	write(t, "recipe.yaml",
+		strings.Replace(searchRecipe, "epsilon: 3", "epsilon: 1\n  delta: 1e-7", 1)+
+			"ledger: {path: my.ledger, dataset: houses}\n")
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "5",
+		"--delta", "1e-5"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	if got := dptrain(t, "fit", "recipe.yaml"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
+		"out/release/report.json"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
 	export := dptrain(t, "ledger", "export", "my.ledger")
-	if export.code != exitOK || !strings.Contains(export.stdout, `"op":"select"`) || !strings.Contains(export.stdout, `"gamma":`) || !strings.Contains(export.stdout, `"method":"search"`) {
+	if export.code != exitOK || !strings.Contains(export.stdout, `"op":"select"`) ||
+		!strings.Contains(export.stdout, `"gamma":`) ||
+		!strings.Contains(export.stdout, `"method":"search"`) {
 		t.Errorf("%+v", export)
 	}
 	if strings.Contains(export.stdout, "tries") || strings.Contains(export.stdout, "runs") {
@@ -150,16 +169,24 @@ func TestSearchMistakes(t *testing.T) {
 		code     int
 		text     string
 	}{
-		"beside":   {"search:", "model: {method: adassp}\nsearch:", nil, exitRecipe, "recipe.yaml:7:8: model stands beside search"},
-		"tukey":    {"method: joint-gram", "method: tukey", nil, exitRecipe, "recipe.yaml:10:23: search.candidates[0]: tukey may abstain"},
-		"runs":     {"runs: 3", "runs: 1001", nil, exitRecipe, "recipe.yaml:8:9: search.runs must be above 1 and at most 1000"},
-		"columns":  {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
-		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData, `the feature "c" is not in the header`},
-		"classes":  {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe, "kendall takes two classes only"},
-		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe, "the relation substitute-private-columns needs at least one column with private: true"},
+		"beside": {"search:", "model: {method: adassp}\nsearch:", nil, exitRecipe,
+			"recipe.yaml:7:8: model stands beside search"},
+		"tukey": {"method: joint-gram", "method: tukey", nil, exitRecipe,
+			"recipe.yaml:10:23: search.candidates[0]: tukey may abstain"},
+		"runs": {"runs: 3", "runs: 1001", nil, exitRecipe,
+			"recipe.yaml:8:9: search.runs must be above 1 and at most 1000"},
+		"columns": {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
+		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData,
+			`the feature "c" is not in the header`},
+		"classes": {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe,
+			"kendall takes two classes only"},
+		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe,
+			"the relation substitute-private-columns needs at least one column with private: true"},
 	} {
 		write(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
-		if got := dptrain(t, append([]string{"plan", "recipe.yaml"}, c.args...)...); got.code != c.code || !strings.Contains(got.stderr, c.text) {
+		if got := dptrain(t,
+			append([]string{"plan", "recipe.yaml"}, c.args...)...); got.code != c.code ||
+			!strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -86,20 +86,30 @@ func serveCommand(a *app) *cobra.Command {
 	defaults := serve.Defaults()
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.StringVar(&flags.addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 is any free one")
+	set.StringVar(&flags.addr, "addr", "127.0.0.1:8080",
+		"listen at `HOST:PORT`; port 0 is any free one")
 	set.StringVar(&flags.cert, "cert", "", "a `FILE` with the certificate, in PEM, for HTTPS")
 	set.StringVar(&flags.key, "key", "", "a `FILE` with its key, in PEM")
 	set.BoolVar(&flags.plain, "plain", false, "serve other computers without TLS")
 	set.Int64Var(&flags.limits.Body, "max-body", defaults.Body, "the most `BYTES` of a JSON body")
-	set.Int64Var(&flags.limits.Buffered, "max-buffered", defaults.Buffered, "the most `BYTES` of all bodies in memory; 503 beyond")
-	set.IntVar(&flags.limits.Requests, "max-requests", defaults.Requests, "the most requests that are answered at once, a `NUMBER`; 503 beyond")
-	set.IntVar(&flags.limits.Connections, "max-connections", 1024, "the most connections, a `NUMBER`")
-	set.IntVar(&flags.limits.PerClient, "max-per-client", 256, "the most connections from one address, a `NUMBER`")
-	set.DurationVar(&flags.limits.Idle, "idle", defaults.Idle, "how long a client may keep the server waiting, a `TIME`")
-	set.DurationVar(&flags.limits.Drain, "drain", defaults.Drain, "how long requests under way may take when it stops, a `TIME`")
-	set.BoolVar(&flags.accessLog, "access-log", false, "print a JSON object for each answer on standard output")
-	set.BoolVar(&flags.countInputs, "count-inputs", false, "count missing, unknown and out-of-range cells by column in /metrics")
-	set.StringVar(&flags.probe, "probe", "", "ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
+	set.Int64Var(&flags.limits.Buffered, "max-buffered", defaults.Buffered,
+		"the most `BYTES` of all bodies in memory; 503 beyond")
+	set.IntVar(&flags.limits.Requests, "max-requests", defaults.Requests,
+		"the most requests that are answered at once, a `NUMBER`; 503 beyond")
+	set.IntVar(&flags.limits.Connections, "max-connections", 1024,
+		"the most connections, a `NUMBER`")
+	set.IntVar(&flags.limits.PerClient, "max-per-client", 256,
+		"the most connections from one address, a `NUMBER`")
+	set.DurationVar(&flags.limits.Idle, "idle", defaults.Idle,
+		"how long a client may keep the server waiting, a `TIME`")
+	set.DurationVar(&flags.limits.Drain, "drain", defaults.Drain,
+		"how long requests under way may take when it stops, a `TIME`")
+	set.BoolVar(&flags.accessLog, "access-log", false,
+		"print a JSON object for each answer on standard output")
+	set.BoolVar(&flags.countInputs, "count-inputs", false,
+		"count missing, unknown and out-of-range cells by column in /metrics")
+	set.StringVar(&flags.probe, "probe", "",
+		"ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
 	flags.format.add(cmd)
 	_ = set.MarkHidden("sheet") // the flag exists, but a body is no workbook
 	return cmd
@@ -129,11 +139,14 @@ func (f *serveFlags) check() error {
 	case l.Idle <= 0 || l.Drain < 0:
 		return usagef("--idle must be more than 0s, and --drain at least 0s")
 	case l.Body > l.Buffered:
-		return usagef("--max-body %d is more than --max-buffered %d, the most bytes of all bodies", l.Body, l.Buffered)
+		return usagef("--max-body %d is more than --max-buffered %d, the most bytes of all bodies",
+			l.Body, l.Buffered)
 	case f.format.set.Changed("sheet"):
 		return usagef("--sheet is for workbooks, and a body is CSV or JSON")
 	case f.cert == "" && !f.plain && !loopback(host):
-		return usagef("--addr %s can be reached by other computers, and records would travel unencrypted; give --cert and --key, or --plain behind a proxy that speaks TLS", f.addr)
+		return usagef(
+			"--addr %s can be reached by other computers, and records would travel unencrypted; give --cert and --key, or --plain behind a proxy that speaks TLS",
+			f.addr)
 	}
 	l.Drain = max(l.Drain, time.Nanosecond) // 0 would select the default
 	return nil
@@ -173,12 +186,14 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 		return listenError(flags.addr, err)
 	}
 	debug.FreeOSMemory() // of reading the model; a server runs for a long time
-	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", release.Model.Kind(), release.Model.Output().Target, scheme, at.Addr())
+	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n",
+		release.Model.Kind(), release.Model.Output().Target, scheme, at.Addr())
 	stopReloading := a.reloadOnHangup(server, path, flags.format)
 	defer stopReloading()
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {
-		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n", plural(n, "request was", "requests were"), flags.limits.Drain)
+		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n",
+			plural(n, "request was", "requests were"), flags.limits.Drain)
 	}
 	return err
 }
@@ -197,10 +212,18 @@ func readServed(path string, format keyValues) (serve.Release, error) {
 	schema.Numbers = dataset.Numbers{} // the reading options, which flags can override, contain them
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return serve.Release{}, fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", fault.Cause(err))})
+		return serve.Release{},
+			fault.WithKind(fault.Data,
+				&pathError{path, fmt.Errorf("the model cannot be read: %w", fault.Cause(err))})
 	}
 	hash := sha256.Sum256(content)
-	return serve.Release{Model: model, Schema: schema, Reading: reading, Hash: hex.EncodeToString(hash[:]), Program: thisVersion().Version}, nil
+	return serve.Release{
+		Model:   model,
+		Schema:  schema,
+		Reading: reading,
+		Hash:    hex.EncodeToString(hash[:]),
+		Program: thisVersion().Version,
+	}, nil
 }
 
 // reloadOnHangup makes a server reload its model on SIGHUP, until the returned function is called. If the new model
@@ -234,7 +257,8 @@ func (a *app) reload(server *serve.Server, path string, format keyValues) {
 		err = server.Replace(release)
 	}
 	if err != nil {
-		fmt.Fprintf(a.stderr, "dptrain: the model was not reloaded, the server keeps the earlier one: %v\n", err)
+		fmt.Fprintf(a.stderr,
+			"dptrain: the model was not reloaded, the server keeps the earlier one: %v\n", err)
 		return
 	}
 	fmt.Fprintf(a.stderr, "Reloaded %s, SHA-256 %s\n", path, release.Hash)
@@ -269,7 +293,8 @@ func probe(ctx context.Context, url string) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fault.WithKind(fault.Data, fmt.Errorf("--probe: %s answers with %s", url, answer.Status))
+		return fault.WithKind(fault.Data,
+			fmt.Errorf("--probe: %s answers with %s", url, answer.Status))
 	}
 	return nil
 }
@@ -284,11 +309,16 @@ func listenError(addr string, err error) error {
 	var unknown *net.DNSError
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return usagef("--addr %s: another program listens there; choose another port, or port 0 for any free one", addr)
+		return usagef(
+			"--addr %s: another program listens there; choose another port, or port 0 for any free one",
+			addr)
 	case errors.Is(err, syscall.EACCES):
-		return usagef("--addr %s: listening there is not permitted; choose a port from 1024 on", addr)
+		return usagef("--addr %s: listening there is not permitted; choose a port from 1024 on",
+			addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &unknown):
-		return usagef("--addr %s: this computer has no such address; 127.0.0.1 is this computer alone, and 0.0.0.0 all of its addresses", addr)
+		return usagef(
+			"--addr %s: this computer has no such address; 127.0.0.1 is this computer alone, and 0.0.0.0 all of its addresses",
+			addr)
 	}
 	return fault.WithKind(fault.Usage, fmt.Errorf("--addr %s: %w", addr, cause))
 }

@@ -38,15 +38,19 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 		t.Fatal(err)
 	}
 	p := &servingProcess{stderr: &lockedText{}}
-	p.cmd = exec.CommandContext(t.Context(), "sh", append([]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self}, args...)...)
+	p.cmd = exec.CommandContext(t.Context(), "sh",
+		append([]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self},
+			args...)...)
 	p.cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	for end := time.Now().Add(time.Minute); p.at == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		p.at = strings.TrimPrefix(regexp.MustCompile(`http://[0-9.:]+`).FindString(p.stderr.text()), "http://")
+	for end := time.Now().Add(time.Minute); p.at == "" &&
+		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		p.at = strings.TrimPrefix(regexp.MustCompile(`http://[0-9.:]+`).FindString(p.stderr.text()),
+			"http://")
 	}
 	if p.at == "" {
 		t.Fatalf("it does not start: %s", p.stderr.text())
@@ -100,14 +104,18 @@ func TestServeWithheldConnections(t *testing.T) {
 			t.Cleanup(func() { _ = c.Close() })
 			_, _ = io.WriteString(c, text) // fails if the connection was closed
 		}
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+		client := &http.Client{
+			Transport: &http.Transport{DisableKeepAlives: true},
+			Timeout:   time.Minute,
+		}
 		for range 3 {
 			r, err := client.Get("http://" + p.at + "/health")
 			if err != nil || r.StatusCode != http.StatusOK {
 				t.Fatalf("beside %q: %v", text, err)
 			}
 			_ = r.Body.Close()
-			r, err = client.Post("http://"+p.at+"/predict", "application/x-ndjson", strings.NewReader("{}\n"))
+			r, err = client.Post("http://"+p.at+"/predict", "application/x-ndjson",
+				strings.NewReader("{}\n"))
 			if err != nil || r.StatusCode != http.StatusOK {
 				t.Fatalf("beside %q: %v", text, err)
 			}
@@ -142,10 +150,13 @@ func TestServeEndsBesideStreams(t *testing.T) {
 	if !answers.Scan() {
 		t.Fatal(answers.Err())
 	}
-	if r, err := http.Post("http://"+p.at+"/predict", "application/json", strings.NewReader(`{"records":[{"age":7777`)); err == nil {
+	if r, err := http.Post("http://"+p.at+"/predict", "application/json",
+		strings.NewReader(`{"records":[{"age":7777`)); err == nil {
 		_ = r.Body.Close()
 	}
-	if code := p.stop(t, time.Minute); code != exitOK || !strings.Contains(p.stderr.text(), "note: 1 request was not complete after 1s") || strings.Contains(p.stderr.text(), "7777") {
+	if code := p.stop(t, time.Minute); code != exitOK ||
+		!strings.Contains(p.stderr.text(), "note: 1 request was not complete after 1s") ||
+		strings.Contains(p.stderr.text(), "7777") {
 		t.Errorf("exit code %d: %s", code, p.stderr.text())
 	}
 	for answers.Scan() {
@@ -167,17 +178,20 @@ func TestServeMemory(t *testing.T) {
 		names += fmt.Sprintf(`"n%d":%d,`, i, i)
 	}
 	for what, record := range map[string]string{
-		"empty": "{}", "one cell": `{"age":1}`, "names": names + `"age":1}`, "depth": `{"age":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
+		"empty": "{}", "one cell": `{"age":1}`, "names": names + `"age":1}`,
+		"depth":     `{"age":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
 		"long text": `{"age":1,"x":"` + strings.Repeat("y", 1_000_000) + `"}`,
 	} {
 		p := serveProcess(t, "", "../../regression/testdata/model-2.json")
 		before := p.memory(t, "VmHWM")
-		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record + "]}")
+		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record +
+			"]}")
 		records := size/len(record) + 1
 		var g parallel.Group
 		for range bodies {
 			g.Go(func() {
-				r, err := http.Post("http://"+p.at+"/predict", "application/json", bytes.NewReader(body))
+				r, err := http.Post("http://"+p.at+"/predict", "application/json",
+					bytes.NewReader(body))
 				if err != nil {
 					t.Error(err)
 					return
@@ -196,7 +210,8 @@ func TestServeMemory(t *testing.T) {
 		}
 		g.Wait()
 		if more := p.memory(t, "VmHWM") - before; more > 4*bodies*len(body) {
-			t.Errorf("%s: %d bodies of %d bytes took %d bytes, %.1f times as many", what, bodies, len(body), more, float64(more)/float64(bodies*len(body)))
+			t.Errorf("%s: %d bodies of %d bytes took %d bytes, %.1f times as many", what, bodies,
+				len(body), more, float64(more)/float64(bodies*len(body)))
 		} else {
 			t.Logf("%s: %.1f times the bytes", what, float64(more)/float64(bodies*len(body)))
 		}
@@ -230,7 +245,8 @@ func (l *lockedText) text() string {
 // unchanged.
 func TestReloadOnHangup(t *testing.T) {
 	first := read(t, "../../regression/testdata/model-2.json")
-	second := strings.Replace(first, `"intercept": {"coefficient":`, `"intercept": {"coefficient":1`, 1)
+	second := strings.Replace(first, `"intercept": {"coefficient":`,
+		`"intercept": {"coefficient":1`, 1)
 	if second == first {
 		t.Fatal("the models are the same")
 	}
@@ -266,7 +282,8 @@ func TestReloadOnHangup(t *testing.T) {
 				return
 			default:
 			}
-			answer, err := http.Post(web+"/predict", "application/json", strings.NewReader(`{"records":[{}]}`)) //nolint:noctx // of a test
+			answer, err := http.Post(web+"/predict", "application/json",
+				strings.NewReader(`{"records":[{}]}`)) //nolint:noctx // of a test
 			if err != nil {
 				t.Error(err)
 				continue
@@ -286,12 +303,15 @@ func TestReloadOnHangup(t *testing.T) {
 		}
 		hash, want := fmt.Sprintf("%x", sha256.Sum256([]byte(text))), "Reloaded"
 		if text == "{}" {
-			hash, want = fmt.Sprintf("%x", sha256.Sum256([]byte(second))), "the model was not reloaded, the server keeps the earlier one"
+			hash, want = fmt.Sprintf("%x", sha256.Sum256([]byte(second))),
+				"the model was not reloaded, the server keeps the earlier one"
 		}
-		for end := time.Now().Add(time.Minute); strings.Count(p.stderr.text(), "eloaded") <= i && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); strings.Count(p.stderr.text(), "eloaded") <= i &&
+			time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
-		if got := fetch(web + "/model"); !strings.Contains(got, `"sha256":"`+hash+`"`) || !strings.Contains(p.stderr.text(), want) {
+		if got := fetch(web + "/model"); !strings.Contains(got, `"sha256":"`+hash+`"`) ||
+			!strings.Contains(p.stderr.text(), want) {
 			t.Errorf("file %d: %s\n%s", i, got, p.stderr.text())
 		}
 	}
@@ -302,7 +322,8 @@ func TestReloadOnHangup(t *testing.T) {
 	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "serve", "--probe", web+"/nothing"); got.code != exitData || !strings.Contains(got.stderr, "404") {
+	if got := dptrain(t, "serve", "--probe", web+"/nothing"); got.code != exitData ||
+		!strings.Contains(got.stderr, "404") {
 		t.Errorf("%+v", got)
 	}
 	http.DefaultClient.CloseIdleConnections()

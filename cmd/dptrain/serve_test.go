@@ -24,7 +24,8 @@ func startServe(t *testing.T, args ...string) string {
 	ctx, stop := context.WithCancel(context.Background())
 	printed, ended := make(lines, 9), make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), nil, &bytes.Buffer{}, printed)
+		ended <- run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), nil,
+			&bytes.Buffer{}, printed)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -97,7 +98,8 @@ func TestServe(t *testing.T) {
 		}
 	}
 	at := startServe(t, path)
-	r, err := http.Post(at+"/predict", "application/json", strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`))
+	r, err := http.Post(at+"/predict", "application/json",
+		strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`))
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
@@ -130,7 +132,9 @@ func TestServeEqualsPredict(t *testing.T) {
 	for range 2000 {
 		size, day := rng.IntN(1000), rng.IntN(365)
 		kind := []string{"old", "new", `"a;b"`}[rng.IntN(3)]
-		fmt.Fprintf(table, "%d,%d;%s;%s;%d,5\n", size/10, size%10, time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), kind, size/2+day/3+100*len(kind))
+		fmt.Fprintf(table, "%d,%d;%s;%s;%d,5\n", size/10, size%10,
+			time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), kind,
+			size/2+day/3+100*len(kind))
 	}
 	write(t, "flats.csv", table.String())
 	write(t, "recipe.yaml", servedRecipe)
@@ -140,7 +144,8 @@ func TestServeEqualsPredict(t *testing.T) {
 	const model = "out/release/model.json"
 	at := startServe(t, model)
 	names := []string{"size", "sold", "kind", "other"}
-	cells := []string{"1", "12,5", "12.5", "1.234,5", "-9", "1e1", "1e999", "", " ", "NA", "45 yrs", "<5", "true", "t", `"`, `"x`, "old", " new ", `"a;b"`, "OLD",
+	cells := []string{"1", "12,5", "12.5", "1.234,5", "-9", "1e1", "1e999", "", " ", "NA", "45 yrs",
+		"<5", "true", "t", `"`, `"x`, "old", " new ", `"a;b"`, "OLD",
 		"2022-03-04", "04.03.2022", "2022-03-04T10:00:00Z", "\xff", "\u00a07"}
 	quoted := func(text string) string {
 		out, _ := json.Marshal(text)
@@ -155,7 +160,8 @@ func TestServeEqualsPredict(t *testing.T) {
 			object := []string{`"other":0`}
 			for f := range line {
 				line[f] = cells[rng.IntN(len(cells))]
-				value := []string{quoted(line[f]), "null", "true", "1.5", "1e999", "[1]", `{"a":1}`, "-9"}[rng.IntN(8)]
+				value := []string{quoted(line[f]), "null", "true", "1.5", "1e999", "[1]", `{"a":1}`,
+					"-9"}[rng.IntN(8)]
 				object = append(object, quoted(names[f%len(names)])+":"+value)
 			}
 			if text := strings.Join(line, ";"); text != "" {
@@ -170,8 +176,10 @@ func TestServeEqualsPredict(t *testing.T) {
 		csv := mark + strings.Join(append([]string{strings.Join(names, ";")}, body...), end) + end
 		for _, c := range []struct{ kind, stdin, body, records string }{
 			{"text/csv", "-", csv, csv},
-			{"application/x-ndjson", "-.jsonl", strings.Join(objects, end), strings.Join(objects, "\n")},
-			{"application/json", "-.jsonl", `{"records":[` + strings.Join(objects, ",") + "]}", strings.Join(objects, "\n")},
+			{"application/x-ndjson", "-.jsonl", strings.Join(objects, end),
+				strings.Join(objects, "\n")},
+			{"application/json", "-.jsonl", `{"records":[` + strings.Join(objects, ",") + "]}",
+				strings.Join(objects, "\n")},
 		} {
 			want := dptrainIn(t, c.records, "predict", model, c.stdin)
 			if want.code != exitOK {
@@ -188,8 +196,11 @@ func TestServeEqualsPredict(t *testing.T) {
 				records = len(body)
 			}
 			got := predictions(t, c.kind, answer)
-			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil || r.StatusCode != http.StatusOK || !slices.Equal(got, printed) || len(got) != records {
-				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body, r.Status, err, got, printed, records)
+			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil ||
+				r.StatusCode != http.StatusOK || !slices.Equal(got, printed) ||
+				len(got) != records {
+				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body,
+					r.Status, err, got, printed, records)
 			}
 		}
 	}

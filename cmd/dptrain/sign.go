@@ -52,17 +52,21 @@ func signCommand(a *app) *cobra.Command {
 			case making:
 				return a.makeKey(s)
 			case len(args) == 0:
-				return usagef("name the release to sign, or make a key with --new; see `dptrain sign --help`")
+				return usagef(
+					"name the release to sign, or make a key with --new; see `dptrain sign --help`")
 			case s.key == "":
-				return usagef("name the secret key with --key; `dptrain sign --new publisher.key` makes one")
+				return usagef(
+					"name the secret key with --key; `dptrain sign --new publisher.key` makes one")
 			}
 			return a.sign(cmd.Context(), args[0], s)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&s.key, "key", "", "the secret key: a `FILE` that --new or minisign made")
-	cmd.Flags().StringVar(&s.password, "password-file", "", "the password of the key is the first line of this `FILE`")
-	cmd.Flags().StringVar(&s.path, "new", "", "make a key pair: the secret key in this `FILE`, the public key beside it in a .pub file")
+	cmd.Flags().StringVar(&s.password, "password-file", "",
+		"the password of the key is the first line of this `FILE`")
+	cmd.Flags().StringVar(&s.path, "new", "",
+		"make a key pair: the secret key in this `FILE`, the public key beside it in a .pub file")
 	cmd.Flags().BoolVar(&s.force, "force", false, "replace a signature that is there already")
 	return cmd
 }
@@ -97,7 +101,8 @@ func keyError(path string, err error) error {
 		err = pe.Err
 	}
 	if errors.Is(err, fs.ErrExist) {
-		err = errors.New("the file exists already, and a key is never replaced: choose another name")
+		err = errors.New(
+			"the file exists already, and a key is never replaced: choose another name")
 	}
 	return fault.WithKind(fault.Usage, &pathError{path, err})
 }
@@ -124,9 +129,12 @@ func (a *app) makeKey(s signing) error {
 		return keyError(public, err)
 	}
 	if word == nil {
-		fmt.Fprintf(a.stderr, "dptrain: note: %s has no password, so whoever can read the file can sign; --password-file sets one\n", printable(s.path))
+		fmt.Fprintf(a.stderr,
+			"dptrain: note: %s has no password, so whoever can read the file can sign; --password-file sets one\n",
+			printable(s.path))
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s%s", report.Paragraph("Secret", s.path+": keep it, and keep a copy"),
+	_, err = fmt.Fprintf(a.stdout, "%s%s",
+		report.Paragraph("Secret", s.path+": keep it, and keep a copy"),
 		report.Paragraph("Public", fmt.Sprintf("%s: publish it; as text %s", public, k.Public())))
 	return err
 }
@@ -156,7 +164,8 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 		return fmt.Errorf("%s: %w; it was not signed: see `dptrain verify`", dir, err)
 	}
 	signed := accountAt(filepath.Join(dir, report.ReportFile))
-	signature := k.Sign(v.Signed, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", time.Now().Unix(), filepath.Base(signed)))
+	signature := k.Sign(v.Signed,
+		fmt.Sprintf("timestamp:%d\tfile:%s\thashed", time.Now().Unix(), filepath.Base(signed)))
 	file := signed + report.SignatureSuffix
 	err = writeOutput(ctx, file, s.force, func(w io.Writer) error {
 		_, err := w.Write(signature)
@@ -165,7 +174,9 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.stdout, report.Paragraph("Signed", fmt.Sprintf("%s, with the key %s, in %s", signed, k.Public().ID, file)))
+	_, err = fmt.Fprint(a.stdout,
+		report.Paragraph("Signed",
+			fmt.Sprintf("%s, with the key %s, in %s", signed, k.Public().ID, file)))
 	return err
 }
 
@@ -180,7 +191,8 @@ func readPublicKey(given string) (sign.PublicKey, error) {
 	}
 	k, err := sign.ParsePublicKey(text)
 	if err != nil {
-		if _, secretErr := sign.ParseSecretKey(text, nil); secretErr == nil || errors.Is(secretErr, sign.ErrEncrypted) {
+		if _, secretErr := sign.ParseSecretKey(text, nil); secretErr == nil ||
+			errors.Is(secretErr, sign.ErrEncrypted) {
 			err = errors.New("this is a secret key; give the public key, which ends in .pub")
 		}
 		return k, keyError(given, err)

@@ -24,7 +24,8 @@ func hexHash(data string) string {
 func forgeModel(t *testing.T, dir string) {
 	t.Helper()
 	model := read(t, filepath.Join(dir, "model.json"))
-	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model, `"intercept": {"coefficient":12345`)
+	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model,
+		`"intercept": {"coefficient":12345`)
 	if edited == model {
 		t.Fatal("the model has no intercept")
 	}
@@ -51,7 +52,8 @@ func TestSignature(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(20000))
 	for _, args := range [][]string{
-		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--method", "adassp", "--quiet"},
+		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--method", "adassp",
+			"--quiet"},
 		{"sign", "--new", "my.key"}, {"sign", "--new", "other.key"},
 		{"sign", "out", "--key", "my.key"},
 		{"verify", "out", "--key", "my.pub"}, {"verify", "out/release"},
@@ -61,13 +63,16 @@ func TestSignature(t *testing.T) {
 		}
 	}
 	public := strings.Split(read(t, "my.pub"), "\n")[1]
-	if got := dptrain(t, "verify", "out", "--key", public); got.code != exitOK || !strings.Contains(got.stdout, "signature: report.json was signed with the key ") {
+	if got := dptrain(t, "verify", "out", "--key", public); got.code != exitOK ||
+		!strings.Contains(got.stdout, "signature: report.json was signed with the key ") {
 		t.Errorf("a key as text: %+v", got)
 	}
-	if got := dptrain(t, "verify", "out", "--key", "other.pub"); got.code != exitBroken || !strings.Contains(got.stdout, "it was made with another key") {
+	if got := dptrain(t, "verify", "out", "--key", "other.pub"); got.code != exitBroken ||
+		!strings.Contains(got.stdout, "it was made with another key") {
 		t.Errorf("another key: %+v", got)
 	}
-	if got := dptrain(t, "sign", "out", "--key", "my.key"); got.code != exitUsage || !strings.Contains(got.stderr, "exists already") {
+	if got := dptrain(t, "sign", "out", "--key", "my.key"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "exists already") {
 		t.Errorf("a signature was replaced: %+v", got)
 	}
 	forgeModel(t, "out/release")
@@ -75,7 +80,9 @@ func TestSignature(t *testing.T) {
 		t.Errorf("without the key: %+v", got)
 	}
 	got := dptrain(t, "verify", "out", "--key", "my.pub")
-	if got.code != exitBroken || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "does not fit signature: report.json.minisig: the signature does not fit the file") {
+	if got.code != exitBroken ||
+		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+			"does not fit signature: report.json.minisig: the signature does not fit the file") {
 		t.Errorf("an edited intercept: %+v", got)
 	}
 	if got := dptrain(t, "sign", "out", "--key", "other.key", "--force"); got.code != exitOK {
@@ -85,10 +92,12 @@ func TestSignature(t *testing.T) {
 		t.Errorf("signed by somebody else: %+v", got)
 	}
 	write(t, "out/release/recipe.yaml", "edited")
-	if got := dptrain(t, "sign", "out", "--key", "my.key", "--force"); got.code != exitBroken || !strings.Contains(got.stderr, "it was not signed") {
+	if got := dptrain(t, "sign", "out", "--key", "my.key", "--force"); got.code != exitBroken ||
+		!strings.Contains(got.stderr, "it was not signed") {
 		t.Errorf("a release that does not fit was signed: %+v", got)
 	}
-	if got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet", "--force"); got.code != exitOK {
+	if got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet",
+		"--force"); got.code != exitOK {
 		t.Errorf("a signature is in the way of a new run: %+v", got)
 	}
 	if _, err := os.Stat("out/release/report.json.minisig"); err == nil {
@@ -115,11 +124,13 @@ func TestSigningKeys(t *testing.T) {
 		{"sign", "out", "--key", "my.key", "--password-file", "word"},
 		{"verify", "out", "--key", "my.pub"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK || strings.Contains(got.stderr, "no password") {
+		if got := dptrain(t, args...); got.code != exitOK ||
+			strings.Contains(got.stderr, "no password") {
 			t.Fatalf("%v: %+v", args, got)
 		}
 	}
-	if got := dptrain(t, "sign", "--new", "open.key"); got.code != exitOK || !strings.Contains(got.stderr, "note: open.key has no password") {
+	if got := dptrain(t, "sign", "--new", "open.key"); got.code != exitOK ||
+		!strings.Contains(got.stderr, "note: open.key has no password") {
 		t.Errorf("%+v", got)
 	}
 	tests := []struct {
@@ -128,11 +139,13 @@ func TestSigningKeys(t *testing.T) {
 	}{
 		{[]string{"sign", "--new", "my.key"}, "my.key: the file exists already"},
 		{[]string{"sign", "out", "--key", "my.key", "--force"}, "--password-file"},
-		{[]string{"sign", "out", "--key", "my.key", "--password-file", "wrong", "--force"}, "the password is wrong"},
+		{[]string{"sign", "out", "--key", "my.key", "--password-file", "wrong", "--force"},
+			"the password is wrong"},
 		{[]string{"sign", "out", "--key", "my.pub", "--force"}, "my.pub: "},
 		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
 		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
-		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"}, {[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
+		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"},
+		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
 		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
 		{[]string{"sign", "out", "--new", "x.key"}, "--new makes a key"},
 	}
@@ -147,10 +160,12 @@ func TestSigningKeys(t *testing.T) {
 		tests = append(tests, struct {
 			args []string
 			want string
-		}{[]string{"sign", "out", "--key", "open.key", "--force"}, "others than its owner may read it"})
+		}{[]string{"sign", "out", "--key", "open.key", "--force"},
+			"others than its owner may read it"})
 	}
 	for _, tt := range tests {
-		if got := dptrain(t, tt.args...); got.code != exitUsage || !strings.Contains(got.stderr, tt.want) {
+		if got := dptrain(t, tt.args...); got.code != exitUsage ||
+			!strings.Contains(got.stderr, tt.want) {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}
@@ -168,12 +183,15 @@ func TestSignaturesOfTasks(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for file, args := range map[string][]string{
-		"causal.json":   {"causal", "--data", filepath.Join(data, "doses.csv"), "--columns", "dose,response", "--epsilon", "2"},
-		"describe.json": {"describe", filepath.Join(data, "visits.csv"), "--columns", "age,dose", "--epsilon", "2"},
+		"causal.json": {"causal", "--data", filepath.Join(data, "doses.csv"), "--columns",
+			"dose,response", "--epsilon", "2"},
+		"describe.json": {"describe", filepath.Join(data, "visits.csv"), "--columns", "age,dose",
+			"--epsilon", "2"},
 	} {
 		out := strings.TrimSuffix(file, ".json")
 		for _, args := range [][]string{
-			append(args, "--out", out, "--quiet"), {"sign", out, "--key", "my.key"}, {"verify", out}, {"verify", out, "--key", "my.pub"},
+			append(args, "--out", out, "--quiet"), {"sign", out, "--key", "my.key"},
+			{"verify", out}, {"verify", out, "--key", "my.pub"},
 		} {
 			if got := dptrain(t, args...); got.code != exitOK {
 				t.Fatalf("%v: %+v", args, got)
@@ -181,7 +199,8 @@ func TestSignaturesOfTasks(t *testing.T) {
 		}
 		path := filepath.Join(out, "release", file)
 		write(t, path, read(t, path)+"\n")
-		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken || !strings.Contains(words(got.stdout), "the signature does not fit the file") {
+		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken ||
+			!strings.Contains(words(got.stdout), "the signature does not fit the file") {
 			t.Errorf("an edit of %s: %+v", file, got)
 		}
 	}

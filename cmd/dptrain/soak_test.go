@@ -21,7 +21,9 @@ func soakRecipes() []string {
 		method("model: {method: joint-gram}\n"),
 		method("model: {method: boosted-adassp}\nselection: {method: kendall, k: 1}\n"),
 		method("ledger: {path: my.ledger, dataset: houses}\noutput: {dir: entered}\n"),
-		"task: classification\n" + strings.Replace(goodRecipe, "target: y", "target: b\n  classes: ['0', '1', '2', '3', '4']", 1),
+		"task: classification\n" +
+			strings.Replace(goodRecipe, "target: y",
+				"target: b\n  classes: ['0', '1', '2', '3', '4']", 1),
 		strings.Replace(goodRecipe, "line.csv", "none.csv", 1), // a run that ends early
 	}
 }
@@ -59,7 +61,8 @@ func TestSoak(t *testing.T) {
 	for i, r := range recipes {
 		write(t, fmt.Sprintf("%d.yaml", i), r)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1e3"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
+		"1e3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	fit := func(i int) {
@@ -81,7 +84,8 @@ func TestSoak(t *testing.T) {
 	}
 	after := holding()
 	t.Logf("after %d runs: heap %d KiB, goroutines %d, files %d; %d runs later: heap %d KiB, goroutines %d, files %d",
-		len(recipes), before.heap>>10, before.goroutines, before.files, *fits, after.heap>>10, after.goroutines, after.files)
+		len(recipes), before.heap>>10, before.goroutines, before.files, *fits, after.heap>>10,
+		after.goroutines, after.files)
 	if after.goroutines > before.goroutines || after.files > before.files {
 		t.Error("goroutines or files are left")
 	}

@@ -22,7 +22,9 @@ func startsFormula(text string) bool {
 	if recipe.IsPlainNumber(text) {
 		return false
 	}
-	shown := strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\uFEFF' })
+	shown := strings.TrimLeftFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\uFEFF'
+	})
 	if before := text[:len(text)-len(shown)]; strings.ContainsAny(before, "\t\r\n") {
 		return true
 	}

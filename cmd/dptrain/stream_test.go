@@ -18,7 +18,8 @@ func TestPredictStreams(t *testing.T) {
 	out, printed := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		code := run(t.Context(), []string{"predict", "model.json", "-", "--append", "--strict"}, in, printed, io.Discard)
+		code := run(t.Context(), []string{"predict", "model.json", "-", "--append", "--strict"}, in,
+			printed, io.Discard)
 		printed.Close()
 		ended <- code
 	}()
@@ -57,7 +58,8 @@ func TestPredictBreaks(t *testing.T) {
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		printed := strings.Count(got.stdout, "112\n")
-		if got.code != exitData || got.stderr != fmt.Sprintf(want, printed) || printed == 0 || printed > records || got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
+		if got.code != exitData || got.stderr != fmt.Sprintf(want, printed) || printed == 0 ||
+			printed > records || got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
 			t.Errorf("%s: code %d, %d lines, %s", args, got.code, printed, got.stderr)
 		}
 		got = dptrain(t, append(strings.Fields(args), "-o", "p.csv")...)
@@ -84,7 +86,8 @@ func TestPredictMemory(t *testing.T) {
 			feed.Close()
 		}()
 		out := watchHeap{peak: &peak}
-		if code := run(t.Context(), []string{"predict", "model.json", "-"}, in, &out, io.Discard); code != exitOK || out.lines != records+1 {
+		if code := run(t.Context(), []string{"predict", "model.json", "-"}, in, &out,
+			io.Discard); code != exitOK || out.lines != records+1 {
 			t.Fatalf("code %d, %d lines", code, out.lines)
 		}
 		return peak
@@ -115,7 +118,8 @@ func (w *watchHeap) Write(p []byte) (int, error) {
 
 // TestPredictShowsProgress checks that progress is shown on a terminal only, and not between the predictions.
 func TestPredictShowsProgress(t *testing.T) {
-	for _, c := range []struct{ shown, terminal, want bool }{{true, true, true}, {false, true, false}, {true, false, false}} {
+	for _, c := range []struct{ shown, terminal, want bool }{{true, true, true},
+		{false, true, false}, {true, false, false}} {
 		var stderr bytes.Buffer
 		a := newApp(strings.NewReader(""), io.Discard, &stderr)
 		a.terminal, a.screen = c.terminal, &stderr
@@ -141,7 +145,11 @@ func TestOutputFile(t *testing.T) {
 	if err := os.Mkdir("folder", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"link.csv": "there.csv", "nowhere.csv": "absent.csv", "folder.csv": "folder"} {
+	for name, target := range map[string]string{
+		"link.csv":    "there.csv",
+		"nowhere.csv": "absent.csv",
+		"folder.csv":  "folder",
+	} {
 		if err := os.Symlink(target, name); err != nil {
 			t.Skip("no links here:", err)
 		}
@@ -155,14 +163,16 @@ func TestOutputFile(t *testing.T) {
 		"folder --force":      "folder is a folder; name a file",
 		"no/such/file.csv":    "no/such/file.csv cannot be written: no such file or directory",
 	} {
-		if got := predict(strings.Fields(args)...); got != (result{exitUsage, "", "dptrain: " + want + "\n"}) {
+		if got := predict(
+			strings.Fields(args)...); got != (result{exitUsage, "", "dptrain: " + want + "\n"}) {
 			t.Errorf("-o %s: %+v", args, got)
 		}
 	}
 	if read(t, "there.csv") != "old" {
 		t.Error("a file was changed")
 	}
-	if got := predict("there.csv", "--force"); got != (result{}) || !strings.HasPrefix(read(t, "there.csv"), "prediction\n112\n") {
+	if got := predict("there.csv", "--force"); got != (result{}) ||
+		!strings.HasPrefix(read(t, "there.csv"), "prediction\n112\n") {
 		t.Errorf("%+v", got)
 	}
 	if info, err := os.Lstat("there.csv"); err != nil || info.Mode().Perm() != 0o640 {

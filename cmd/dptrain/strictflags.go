@@ -33,7 +33,9 @@ func strictFlags(cmd *cobra.Command) {
 }
 
 // numericList reports whether a flag takes a list of numbers.
-func numericList(v pflag.Value) bool { return v.Type() == "intSlice" || v.Type() == "float64Slice" }
+func numericList(v pflag.Value) bool {
+	return v.Type() == "intSlice" || v.Type() == "float64Slice"
+}
 
 // A strictValue is a flag value with the checks of strictFlags.
 type strictValue struct {

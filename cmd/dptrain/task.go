@@ -78,7 +78,9 @@ func (a *app) carryOut(ctx context.Context, j *job, t task, how fitHow) error {
 }
 
 // publish runs a task, commits it and writes its results.
-func (a *app) publish(ctx context.Context, t task, e *entry.Entry, folder *report.Folder, out string) (report.Files, error) {
+func (a *app) publish(
+	ctx context.Context, t task, e *entry.Entry, folder *report.Folder, out string,
+) (report.Files, error) {
 	defer t.done()
 	files, err := t.run(ctx)
 	if err != nil {
@@ -144,21 +146,26 @@ type studyPlan[R any] interface {
 
 // priceStudy prices a study of the columns of a schema within a budget. account returns the report of a result and the
 // exact facts for the data owner.
-func priceStudy[S askedStudy[S, P], P studyPlan[R], R any](s S, schema dataset.Schema, target budget.Target, account func(R) (*report.Report, pipeline.Curator)) (*pricedStudy, P, error) {
+func priceStudy[S askedStudy[S, P], P studyPlan[R], R any](
+	s S, schema dataset.Schema, target budget.Target, account func(R) (*report.Report, pipeline.Curator),
+) (*pricedStudy, P, error) {
 	planned, err := s.Plan()
 	if err != nil {
 		return nil, planned, ofRecipe(err)
 	}
 	return &pricedStudy{
-		Run: entry.Run{Priced: planned.Price(), Budget: target, Method: planned.Method(), Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
-			other, err := s.WithEpsilon(epsilon).Plan()
-			if err != nil {
-				return nil, err
-			}
-			return other.Price(), nil
-		}},
+		Run: entry.Run{Priced: planned.Price(), Budget: target, Method: planned.Method(),
+			Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
+				other, err := s.WithEpsilon(epsilon).Plan()
+				if err != nil {
+					return nil, err
+				}
+				return other.Price(), nil
+			}},
 		schema: schema, rehearse: planned.Rehearse,
-		release: func(ctx context.Context, t *dataset.Table) (*report.Report, pipeline.Curator, error) {
+		release: func(
+			ctx context.Context, t *dataset.Table,
+		) (*report.Report, pipeline.Curator, error) {
 			res, err := planned.Run(ctx, t)
 			if err != nil {
 				return nil, pipeline.Curator{}, err
@@ -198,7 +205,9 @@ func (s *study) start(context.Context) (end func(), err error) {
 	return func() {}, entry.Holdable(s.job.table, len(s.job.header), s.schema, 1)
 }
 
-func (s *study) ledgerRun() entry.Run { return s.Run }
+func (s *study) ledgerRun() entry.Run {
+	return s.Run
+}
 
 func (s *study) run(ctx context.Context) (report.Files, error) {
 	none := report.Files{}
@@ -223,7 +232,9 @@ func (s *study) run(ctx context.Context) (report.Files, error) {
 	return report.Collect(r, nil, curator, stats, public, s.job.shown()), nil
 }
 
-func (s *study) stage(name string) { s.app.stage(name) }
+func (s *study) stage(name string) {
+	s.app.stage(name)
+}
 
 func (s *study) done() {}
 
@@ -234,7 +245,9 @@ func (s *study) print(files report.Files, out string) error {
 	return s.kind.print(s.app, files, out)
 }
 
-func (s *study) verdict(string) error { return nil }
+func (s *study) verdict(string) error {
+	return nil
+}
 
 // newBill returns the price of the study.
 func (s *study) newBill() *bill {
@@ -246,7 +259,9 @@ func (s *study) newBill() *bill {
 
 // printBill prints the price of a run, and returns the error of one that its ledger would refuse. equal is the number of
 // equal runs whose epsilon is asked for, or nil.
-func (a *app) printBill(ctx context.Context, j *job, r entry.Run, b *bill, equal *int, asJSON bool) error {
+func (a *app) printBill(
+	ctx context.Context, j *job, r entry.Run, b *bill, equal *int, asJSON bool,
+) error {
 	refused, err := a.entryOf(ctx, j, r, b)
 	if err == nil && equal != nil {
 		refused = nil // the question is which epsilon is not

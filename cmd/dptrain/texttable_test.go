@@ -57,7 +57,10 @@ func fitOnPage(t *testing.T, recipe string) {
 	const host, token = "127.0.0.1:8484", "token"
 	keys := 0
 	a := newApp(strings.NewReader(""), t.Output(), t.Output())
-	server, err := ui.New(ui.Options{Folder: ".", Token: token, NewKey: func() string { keys++; return fmt.Sprint("key", keys) }, Run: a.inProcess})
+	server, err := ui.New(ui.Options{Folder: ".", Token: token, NewKey: func() string {
+		keys++
+		return fmt.Sprint("key", keys)
+	}, Run: a.inProcess})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +71,14 @@ func fitOnPage(t *testing.T, recipe string) {
 	})
 	handler := server.Handler(host)
 	ask := func(what, body string, out any) {
-		q := httptest.NewRequest(http.MethodPost, "http://"+host+"/api/"+what, strings.NewReader(body))
-		for key, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Origin": "http://" + host, "Sec-Fetch-Site": "same-origin"} {
+		q := httptest.NewRequest(http.MethodPost, "http://"+host+"/api/"+what,
+			strings.NewReader(body))
+		for key, value := range map[string]string{
+			"Authorization":  "Bearer " + token,
+			"Content-Type":   "application/json",
+			"Origin":         "http://" + host,
+			"Sec-Fetch-Site": "same-origin",
+		} {
 			q.Header.Set(key, value)
 		}
 		w := httptest.NewRecorder()
@@ -112,7 +121,8 @@ func fitInPython(t *testing.T, out string) bool {
 	const script = "import sys, pandas; from dptrain import DPRegressor; t = pandas.read_csv('table.csv'); " +
 		"DPRegressor(3).fit(t.drop(columns='price'), t['price']).save(sys.argv[1])"
 	cmd := exec.CommandContext(t.Context(), python, "-W", "ignore", "-c", script, out)
-	cmd.Env = append(os.Environ(), asProcess+"=1", "DPTRAIN="+self, "PYTHONPATH="+pythonPackage, "GOCOVERDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), asProcess+"=1", "DPTRAIN="+self, "PYTHONPATH="+pythonPackage,
+		"GOCOVERDIR="+t.TempDir())
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -150,7 +160,8 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	fit(append(flags, "--out", "flags")...)
 	fit(append(flags, "--engine", "stream", "--scratch", ".", "--out", "stream")...)
 	fit("recipe.yaml", "--out", "recipe")
-	if got := dptrainIn(t, read(t, "table.csv"), "fit", "piped.yaml", "-q", "--out", "piped"); got.code != 0 {
+	if got := dptrainIn(t, read(t, "table.csv"), "fit", "piped.yaml", "-q", "--out",
+		"piped"); got.code != 0 {
 		t.Fatalf("piped: %+v", got)
 	}
 	fitOnPage(t, fmt.Sprintf(recipe, `,"undeclared":"found"`, "ticked")) // the initial request of the page

@@ -14,7 +14,8 @@ import (
 // methodsTopic returns the help topic methods.
 func methodsTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString("What --method and --select, or model.method and selection.method of a recipe,\nmay say. auto, the default of both, chooses by what the plan knows.\n\nModels:\n\n")
+	b.WriteString(
+		"What --method and --select, or model.method and selection.method of a recipe,\nmay say. auto, the default of both, chooses by what the plan knows.\n\nModels:\n\n")
 	for _, m := range pipeline.Trainers() {
 		item(&b, m.Name, m.Summary+tasksOf(m.ClassesOnly(), m.TwoClasses()))
 	}
@@ -23,7 +24,11 @@ func methodsTopic() *cobra.Command {
 		item(&b, m.Name, m.Summary+tasksOf(m.NeedsClasses, m.TwoClasses))
 	}
 	b.WriteString("\ndocs/explanation/method.md says which one suits a table.")
-	return &cobra.Command{Use: "methods", Short: "Training methods and feature selectors", Long: b.String()}
+	return &cobra.Command{
+		Use:   "methods",
+		Short: "Training methods and feature selectors",
+		Long:  b.String(),
+	}
 }
 
 // tasksOf describes the targets that a method does not support.
@@ -96,10 +101,12 @@ in one, and dptrain schema prints its JSON Schema, for editors. All keys:
 // formatsTopic returns the help topic formats.
 func formatsTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString("Which files can be read as tables. The name says what a file is, the header line\nnames the columns, and nothing is guessed from rows.\n\n")
+	b.WriteString(
+		"Which files can be read as tables. The name says what a file is, the header line\nnames the columns, and nothing is guessed from rows.\n\n")
 	for _, f := range [...][2]string{
 		{".csv, .tsv", "cells between commas, semicolons or tabs, with a header line"},
-		{".jsonl, .ndjson", "one JSON object a line. There is no header: list the columns, --header a,b,c"},
+		{".jsonl, .ndjson",
+			"one JSON object a line. There is no header: list the columns, --header a,b,c"},
 		{".gz after these", "the same, packed by gzip"},
 		{".parquet", "Parquet"},
 		{".xlsx, .xlsm", "a sheet of a workbook of Excel"},
@@ -109,7 +116,8 @@ func formatsTopic() *cobra.Command {
 	} {
 		item(&b, f[0], f[1])
 	}
-	b.WriteString("\nHow the text of a table is written is said by flags, or by keys of a recipe:\n\n")
+	b.WriteString(
+		"\nHow the text of a table is written is said by flags, or by keys of a recipe:\n\n")
 	for _, f := range flagsOf("look") {
 		item(&b, "--"+f.name, strings.ReplaceAll(f.help, "`", "")+" ("+f.key+")")
 	}
@@ -119,5 +127,9 @@ which mends it. dptrain look TABLE writes for the owner of a table how its cells
 seem to be written, with a recipe that says so.
 
 docs/guide/tables.md has examples.`)
-	return &cobra.Command{Use: "formats", Short: "Which tables can be read, and how they may be written", Long: b.String()}
+	return &cobra.Command{
+		Use:   "formats",
+		Short: "Which tables can be read, and how they may be written",
+		Long:  b.String(),
+	}
 }

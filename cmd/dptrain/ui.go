@@ -53,16 +53,21 @@ func (a *app) ui(ctx context.Context, folder string, port int) error {
 		return usagef("--port must be from 0 to 65535")
 	}
 	token := secret.Token()
-	server, err := ui.New(ui.Options{Folder: folder, Token: token, NewKey: secret.Token, Run: a.inProcess})
+	server, err := ui.New(
+		ui.Options{Folder: folder, Token: token, NewKey: secret.Token, Run: a.inProcess})
 	if err != nil {
-		return fault.WithKind(fault.Usage, &pathError{folder, fmt.Errorf("the folder cannot be opened: %w", fault.Cause(err))})
+		return fault.WithKind(fault.Usage,
+			&pathError{folder, fmt.Errorf("the folder cannot be opened: %w", fault.Cause(err))})
 	}
 	var listen net.ListenConfig
 	at, err := listen.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return errors.Join(fault.WithKind(fault.Usage, fmt.Errorf("--port: %w", fault.Cause(err))), server.Close())
+		return errors.Join(fault.WithKind(fault.Usage, fmt.Errorf("--port: %w", fault.Cause(err))),
+			server.Close())
 	}
-	fmt.Fprintf(a.stderr, "Open this page in a browser of this computer (Ctrl-C stops):\n\n  http://%s/#%s\n\n", at.Addr(), token)
+	fmt.Fprintf(a.stderr,
+		"Open this page in a browser of this computer (Ctrl-C stops):\n\n  http://%s/#%s\n\n",
+		at.Addr(), token)
 	return errors.Join(server.Serve(ctx, at), server.Close())
 }
 

@@ -60,8 +60,10 @@ func newBrowser(t *testing.T) *browser {
 	if path == "" {
 		t.Skip("there is no Chromium on this machine")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true))
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -137,13 +139,16 @@ func eval[T any](b *browser, expression string) T {
 // waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
-	take(b, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
+	take(b, chromedp.Poll[chromedp.Void](expression,
+		chromedp.WithPollingInterval(50*time.Millisecond),
+		chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
 // press clicks the button with the given text and counts the click.
 func (b *browser) press(text string) {
 	b.t.Helper()
-	at := fmt.Sprintf(`//button[contains(normalize-space(.), %q) and not(ancestor-or-self::*[@hidden])]`, text)
+	at := fmt.Sprintf(
+		`//button[contains(normalize-space(.), %q) and not(ancestor-or-self::*[@hidden])]`, text)
 	for try := range 20 { // redrawing a list removes its buttons
 		ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 		_, err := chromedp.Run(ctx, chromedp.Click(at, chromedp.NodeVisible))
@@ -169,7 +174,10 @@ func (b *browser) click(selector string) {
 // fill sets the value of a field as typing does.
 func (b *browser) fill(selector, value string) {
 	b.t.Helper()
-	ok := eval[bool](b, fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, selector, value))
+	ok := eval[bool](b,
+		fmt.Sprintf(
+			`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`,
+			selector, value))
 	if !ok {
 		b.t.Fatal(selector)
 	}
@@ -181,7 +189,8 @@ var screens = []struct {
 	width, height int64
 	dark, print   bool
 }{
-	{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, false}, {"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
+	{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, false},
+	{"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
 }
 
 // checkScreens checks a step on each screen, and saves screenshots if requested.
@@ -196,26 +205,43 @@ func (b *browser) checkScreens(step string) {
 		if s.print {
 			media = "print"
 		}
-		call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 500})
-		call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		b.do(chromedp.Sleep(400*time.Millisecond), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
+		call(b, emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{
+				Width:             s.width,
+				Height:            s.height,
+				DeviceScaleFactor: 1,
+				Mobile:            s.width < 500,
+			})
+		call(b, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{
+				Media:    media,
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+		b.do(chromedp.Sleep(400*time.Millisecond),
+			chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
 		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > s.width {
 			b.t.Errorf("%s, %s: %d pixels wide", step, s.name, wide)
 		}
-		if over := eval[int64](b, `(e => e ? e.scrollWidth - e.clientWidth : 0)(document.querySelector("#run-text"))`); over > 0 && s.width < 500 {
-			b.t.Errorf("%s, %s: what the run printed scrolls sideways by %d pixels", step, s.name, over)
+		if over := eval[int64](b,
+			`(e => e ? e.scrollWidth - e.clientWidth : 0)(document.querySelector("#run-text"))`); over >
+			0 &&
+			s.width < 500 {
+			b.t.Errorf("%s, %s: what the run printed scrolls sideways by %d pixels", step, s.name,
+				over)
 		}
 		if !s.print {
 			b.checkAccessibility(step + ", " + s.name)
 		}
 		if dir := os.Getenv(shotsEnv); dir != "" {
 			shot := take(b, chromedp.FullScreenshot(100))
-			if err := os.WriteFile(filepath.Join(dir, step+"-"+s.name+".png"), shot, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, step+"-"+s.name+".png"), shot,
+				0o600); err != nil {
 				b.t.Fatal(err)
 			}
 		}
 	}
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
+	call(b, emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 
@@ -231,7 +257,8 @@ func (b *browser) checkAccessibility(step string) {
 		b.t.Fatal(err)
 	}
 	take(b, chromedp.Evaluate[chromedp.Void](string(source)))
-	found := eval[[]string](b, `axe.run(document, {iframes: false}).then(r => r.violations.map(v => v.impact + " " + v.id + ": " + v.nodes.map(n => n.html.slice(0, 160) + " " + n.any.map(a => a.message)).join(" | ")))`)
+	found := eval[[]string](b,
+		`axe.run(document, {iframes: false}).then(r => r.violations.map(v => v.impact + " " + v.id + ": " + v.nodes.map(n => n.html.slice(0, 160) + " " + n.any.map(a => a.message)).join(" | ")))`)
 	for _, line := range found {
 		if strings.HasPrefix(line, "serious") || strings.HasPrefix(line, "critical") {
 			b.t.Errorf("%s: axe: %s", step, line)
@@ -247,7 +274,9 @@ func uiServer(t *testing.T, folder string) string {
 	stderr := &lockedBuffer{}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, []string{"ui", folder}, strings.NewReader(""), &bytes.Buffer{}, stderr) }()
+	go func() {
+		ended <- run(ctx, []string{"ui", folder}, strings.NewReader(""), &bytes.Buffer{}, stderr)
+	}()
 	t.Cleanup(func() {
 		stop()
 		if code := <-ended; code != 0 {
@@ -255,7 +284,8 @@ func uiServer(t *testing.T, folder string) string {
 		}
 	})
 	for range 600 {
-		if at := regexp.MustCompile(`http://\S+`).FindString(stderr.String()); at != "" && strings.HasSuffix(stderr.String(), "\n\n") {
+		if at := regexp.MustCompile(`http://\S+`).FindString(stderr.String()); at != "" &&
+			strings.HasSuffix(stderr.String(), "\n\n") {
 			return at
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -295,28 +325,34 @@ func TestPageInChromium(t *testing.T) {
 	copyOf(t, "loans.csv", folder)
 	address := uiServer(t, folder)
 
-	b.do(chromedp.Navigate(strings.SplitN(address, "#", 2)[0]), chromedp.WaitVisible(chromedp.CSS("#alert")))
-	if text := eval[string](b, `document.querySelector("#alert").textContent`); !strings.Contains(text, "no token") {
+	b.do(chromedp.Navigate(strings.SplitN(address, "#", 2)[0]),
+		chromedp.WaitVisible(chromedp.CSS("#alert")))
+	if text := eval[string](b, `document.querySelector("#alert").textContent`); !strings.Contains(
+		text, "no token") {
 		t.Errorf("without a token: %s", text)
 	}
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address),
+		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	if at := eval[string](b, `location.href`); strings.Contains(at, "#") {
 		t.Errorf("the token stays in the address %s", at)
 	}
 	b.checkScreens("1-table")
 
 	b.press("houses.csv")
-	b.waitFor(`document.querySelectorAll("#declared li").length === 10 && document.querySelectorAll("#preview tbody tr").length === 10`)
+	b.waitFor(
+		`document.querySelectorAll("#declared li").length === 10 && document.querySelectorAll("#preview tbody tr").length === 10`)
 	b.fill("#target", "price")
 	b.fill(`select[aria-label="What is public about area"]`, "range")
 	b.fill(`input[aria-label="from of area"]`, "500")
 	b.fill(`input[aria-label="to of area"]`, "10")
-	b.waitFor(`document.querySelector("#declared .message.error")?.textContent.includes("smaller number to a larger")`)
+	b.waitFor(
+		`document.querySelector("#declared .message.error")?.textContent.includes("smaller number to a larger")`)
 	b.fill(`input[aria-label="from of area"]`, "10")
 	b.fill(`input[aria-label="to of area"]`, "500")
 	b.waitFor(`document.querySelector("#declared .message.error").hidden`)
 	b.fill(`select[aria-label="What is public about ocean"]`, "categories")
-	b.fill(`input[aria-label="categories, separated by commas of ocean"]`, "inland, near bay, near ocean, island")
+	b.fill(`input[aria-label="categories, separated by commas of ocean"]`,
+		"inland, near bay, near ocean, island")
 	b.fill(`select[aria-label="What is public about garden"]`, "exclude")
 	b.waitFor(`document.querySelector("#recipe").textContent.includes("exclude: [garden]")`)
 	b.checkScreens("2-columns")
@@ -334,7 +370,8 @@ func TestPageInChromium(t *testing.T) {
 	b.press("Simulate")
 	b.waitFor(`document.querySelectorAll("#expected polyline").length > 2`)
 	b.fill("#slider", "50")
-	b.waitFor(`document.querySelector("#expected figcaption").textContent.includes("At epsilon 1:") && document.querySelector("#recipe").textContent.includes("epsilon: 1\n")`)
+	b.waitFor(
+		`document.querySelector("#expected figcaption").textContent.includes("At epsilon 1:") && document.querySelector("#recipe").textContent.includes("epsilon: 1\n")`)
 	b.checkScreens("3-budget")
 	b.checkBudgetErrors()
 
@@ -350,10 +387,12 @@ func TestPageInChromium(t *testing.T) {
 	b.press("Next: train")
 	b.waitFor(`document.querySelector("#run-summary").textContent.includes("houses.csv")`)
 	b.click("#run")
-	b.waitFor(`!document.querySelector("#to-report").hidden && document.querySelector("#run-metric").textContent.includes("R²")`)
+	b.waitFor(
+		`!document.querySelector("#to-report").hidden && document.querySelector("#run-metric").textContent.includes("R²")`)
 	b.checkScreens("4-train")
 	recipe := read(t, filepath.Join(folder, "recipe.yaml"))
-	if shown := eval[string](b, `document.querySelector("#recipe").textContent`); recipe != shown || !strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
+	if shown := eval[string](b, `document.querySelector("#recipe").textContent`); recipe != shown ||
+		!strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
 		t.Errorf("saved\n%s\nshown\n%s", recipe, shown)
 	}
 
@@ -377,19 +416,22 @@ func TestPageInChromium(t *testing.T) {
 func (b *browser) checkBudgetErrors() {
 	b.t.Helper()
 	b.fill("#delta", "2")
-	b.waitFor(`document.querySelector("#delta").getAttribute("aria-invalid") === "true" && !document.querySelector("#mistakes").hidden`)
+	b.waitFor(
+		`document.querySelector("#delta").getAttribute("aria-invalid") === "true" && !document.querySelector("#mistakes").hidden`)
 	if open := eval[bool](b, `document.querySelector("#more").open`); open {
 		b.t.Error("the details are open before anybody asks for the field")
 	}
 	b.press("Go to “Delta”")
 	b.waitFor(`document.activeElement.id === "delta" && document.querySelector("#more").open`)
-	about := eval[string](b, `document.getElementById(document.querySelector("#delta").getAttribute("aria-describedby")).textContent`)
+	about := eval[string](b,
+		`document.getElementById(document.querySelector("#delta").getAttribute("aria-describedby")).textContent`)
 	if !strings.Contains(about, "Delta must be at least 0 and below 1") {
 		b.t.Errorf("the field is described by %q", about)
 	}
 	b.checkScreens("3-error")
 	b.fill("#delta", "1e-6")
-	b.waitFor(`!document.querySelector("#delta").hasAttribute("aria-invalid") && document.querySelector("#mistakes").hidden`)
+	b.waitFor(
+		`!document.querySelector("#delta").hasAttribute("aria-invalid") && document.querySelector("#mistakes").hidden`)
 	b.fill("#epsilon", "0")
 	b.waitFor(`document.querySelector("#epsilon").getAttribute("aria-invalid") === "true"`)
 	b.fill("#epsilon", "1")
@@ -411,16 +453,20 @@ func (b *browser) trainClassifier(folder string) {
 	b.fill("#dataset", "")
 	b.waitFor(`document.querySelector("#recipe").textContent.includes("task: classification")`)
 	b.press("Next: choose the budget")
-	b.waitFor(`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && document.querySelector("#mistakes").hidden`)
+	b.waitFor(
+		`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && document.querySelector("#mistakes").hidden`)
 	b.press("Next: train")
-	b.waitFor(`document.querySelector("#file").value === "recipe-2.yaml" && document.querySelector("#out").value === "out-2"`)
+	b.waitFor(
+		`document.querySelector("#file").value === "recipe-2.yaml" && document.querySelector("#out").value === "out-2"`)
 	b.fill("#file", "recipe.yaml")
 	b.click("#run")
-	b.waitFor(`document.querySelector("#file-message")?.textContent.includes("exists already") && document.activeElement.id === "file"`)
+	b.waitFor(
+		`document.querySelector("#file-message")?.textContent.includes("exists already") && document.activeElement.id === "file"`)
 	b.fill("#file", "loans.yaml")
 	b.fill("#out", "out")
 	b.click("#run")
-	b.waitFor(`document.querySelector("#out").getAttribute("aria-invalid") === "true" && document.activeElement.id === "out"`)
+	b.waitFor(
+		`document.querySelector("#out").getAttribute("aria-invalid") === "true" && document.activeElement.id === "out"`)
 	b.mu.Lock()
 	b.console = nil // from the response 409
 	b.mu.Unlock()
@@ -433,18 +479,21 @@ func (b *browser) trainClassifier(folder string) {
 	b.press("Compare runs")
 	b.waitFor(`document.querySelectorAll(".comparison thead th").length === 2`)
 	text := eval[string](b, `document.querySelector("#comparison").innerText`)
-	for _, want := range []string{"loans", "out", "price", "repaid", "R²", "Accuracy", "Epsilon", "epsilon 2, delta 2e-6"} {
+	for _, want := range []string{"loans", "out", "price", "repaid", "R²", "Accuracy", "Epsilon",
+		"epsilon 2, delta 2e-6"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the comparison lacks %q:\n%s", want, text)
 		}
 	}
 	b.checkScreens("8-compare")
 	b.click("#run-list li:last-child input")
-	b.waitFor(`document.querySelectorAll(".comparison thead th").length === 1 && document.querySelector("#comparison-note").textContent.includes("Select another run")`)
+	b.waitFor(
+		`document.querySelectorAll(".comparison thead th").length === 1 && document.querySelector("#comparison-note").textContent.includes("Select another run")`)
 
 	b.press("Table")
 	b.press("loans.yaml")
-	b.waitFor(`document.querySelector("#recipe-hint").textContent.includes("unchanged") && document.querySelector("#attack").textContent.includes("at most")`)
+	b.waitFor(
+		`document.querySelector("#recipe-hint").textContent.includes("unchanged") && document.querySelector("#attack").textContent.includes("at most")`)
 	b.fill("#epsilon", "2")
 	b.waitFor(`document.querySelector("#command-text").textContent.includes("--epsilon 2")`)
 	b.checkConsole("recipe")
@@ -460,7 +509,8 @@ func hospitalExport(n int, seed uint64) string {
 	comma := func(x float64) string { return strings.Replace(fmt.Sprintf("%.1f", x), ".", ",", 1) }
 	choose := func(list ...string) string { return list[r.IntN(len(list))] }
 	var b strings.Builder
-	b.WriteString("Patienten-ID;Aufnahmedatum;Alter;Geschlecht;Gewicht;CRP (mg/l);Blutdruck;Abteilung;Diagnose;Notfall;Kosten (EUR);Bemerkung;Verweildauer (Tage)\r\n")
+	b.WriteString(
+		"Patienten-ID;Aufnahmedatum;Alter;Geschlecht;Gewicht;CRP (mg/l);Blutdruck;Abteilung;Diagnose;Notfall;Kosten (EUR);Bemerkung;Verweildauer (Tage)\r\n")
 	for range n {
 		age := 18 + r.IntN(80)
 		crp := math.Abs(20 + 25*r.NormFloat64())
@@ -482,9 +532,13 @@ func hospitalExport(n int, seed uint64) string {
 		}
 		admitted := time.Date(2023, 1, 1+r.IntN(720), 0, 0, 0, 0, time.UTC)
 		cells := []string{
-			fmt.Sprint("P", 100000+r.IntN(n*4/5)), admitted.Format("02.01.2006"), age1, choose("m", "w"), comma(76+15*r.NormFloat64()) + choose("", " kg"), crp1,
-			fmt.Sprintf("%.0f/%.0f", pressure, .65*pressure), choose("Kardiologie", "Chirurgie", "Innere Medizin", "Gyn\xe4kologie"), diagnosis, choose("ja", "nein"),
-			comma(900 + 19000*r.Float64()), choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""), days1,
+			fmt.Sprint("P", 100000+r.IntN(n*4/5)), admitted.Format("02.01.2006"), age1,
+			choose("m", "w"), comma(76+15*r.NormFloat64()) + choose("", " kg"), crp1,
+			fmt.Sprintf("%.0f/%.0f", pressure, .65*pressure),
+			choose("Kardiologie", "Chirurgie", "Innere Medizin", "Gyn\xe4kologie"), diagnosis,
+			choose("ja", "nein"),
+			comma(900 + 19000*r.Float64()),
+			choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""), days1,
 		}
 		b.WriteString(strings.Join(cells, ";") + "\r\n")
 	}
@@ -498,23 +552,30 @@ func TestHospitalInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
-	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.do(chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("export.csv")
 	b.waitFor(`document.querySelectorAll("#proposal-list li").length === 3`)
 	b.press("Use these 3 settings")
 	b.waitFor(`document.querySelector("#proposals").hidden`)
 	b.takeGuidePicture()
 	b.checkScreens("10-hospital")
-	preview := eval[[]string](b, `[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
-	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number", "CRP (mg/l) number", "Kosten (EUR) number", "Abteilung text", "Verweildauer (Tage) number"} {
+	preview := eval[[]string](b,
+		`[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
+	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number",
+		"CRP (mg/l) number", "Kosten (EUR) number", "Abteilung text",
+		"Verweildauer (Tage) number"} {
 		if !slices.Contains(preview, want) {
 			t.Errorf("the preview lacks %q: %q", want, preview)
 		}
 	}
-	if letters := eval[string](b, `document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
+	if letters := eval[string](b,
+		`document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
 		t.Errorf("the preview has letters that were not read: %s", letters)
 	}
-	if unit := eval[string](b, `document.querySelector("input[name=unit]:checked").value + " " + document.querySelector("#unit-column").value`); unit != "column Patienten-ID" {
+	if unit := eval[string](b,
+		`document.querySelector("input[name=unit]:checked").value + " " + document.querySelector("#unit-column").value`); unit !=
+		"column Patienten-ID" {
 		t.Errorf("the proposed unit is %q", unit)
 	}
 	b.press("Next: choose the budget")
@@ -524,7 +585,8 @@ func TestHospitalInChromium(t *testing.T) {
 	b.click("#run")
 	b.waitFor(`!document.querySelector("#to-report").hidden`)
 	b.press("Read the report")
-	b.waitFor(`!document.querySelector("#report").hidden && document.querySelector("#report-note").textContent.includes("may be published")`)
+	b.waitFor(
+		`!document.querySelector("#report").hidden && document.querySelector("#report-note").textContent.includes("may be published")`)
 	b.checkConsole("hospital")
 	if b.clicks > 8 {
 		t.Errorf("%d clicks from the table to the report", b.clicks)
@@ -541,7 +603,8 @@ func TestHospitalInChromium(t *testing.T) {
 	}
 	var private []string
 	for _, file := range []string{"report.json", "report.html", "recipe.yaml", "model.json"} {
-		if released := read(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(`P1\d{5}`).MatchString(released) {
+		if released := read(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(
+			`P1\d{5}`).MatchString(released) {
 			private = append(private, file)
 		}
 	}
@@ -557,8 +620,10 @@ func (b *browser) takeGuidePicture() {
 	if dir == "" {
 		return
 	}
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#folder").textContent = "hospital"`))
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
+	b.do(chromedp.Evaluate[chromedp.Void](
+		`document.querySelector("#folder").textContent = "hospital"`))
+	call(b, emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
 	b.do(chromedp.Sleep(400 * time.Millisecond))
 	shot := take(b, chromedp.CaptureScreenshot())
 	if err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600); err != nil {
@@ -572,7 +637,8 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "export.csv"), hospitalExport(3000, 2))
-	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.do(chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("export.csv")
 	b.waitFor(`document.querySelector("#decimal-message")?.textContent.includes("decimal comma")`)
 	visible := `(f => f.offsetParent !== null && !f.closest("details"))(document.querySelector("#decimal"))`
@@ -585,12 +651,16 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b.press("Next: train")
 	b.waitFor(`document.querySelector("#out").value === "out"`)
 	b.click("#run")
-	b.waitFor(`document.querySelector("#run-status").textContent.includes("“Comma” for “Decimal mark”")`)
+	b.waitFor(
+		`document.querySelector("#run-status").textContent.includes("“Comma” for “Decimal mark”")`)
 	b.checkScreens("9-stopped-early")
 	b.press("Go to “Decimal mark”")
 	b.waitFor(`document.activeElement.name === "decimal"`)
 	kind := func(column string) string {
-		return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("#preview thead th")].find(h => h.textContent.startsWith(%q)).className`, column))
+		return eval[string](b,
+			fmt.Sprintf(
+				`[...document.querySelectorAll("#preview thead th")].find(h => h.textContent.startsWith(%q)).className`,
+				column))
 	}
 	if got := kind("Gewicht"); got != "text" {
 		t.Errorf("with a decimal point Gewicht is %s", got)
@@ -607,7 +677,8 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b.press("Next: train")
 	b.waitFor(`document.querySelector("#out").value === "out-2"`)
 	b.click("#run")
-	b.waitFor(`!document.querySelector("#to-report").hidden && document.querySelector("#run-status").textContent === "Done."`)
+	b.waitFor(
+		`!document.querySelector("#to-report").hidden && document.querySelector("#run-status").textContent === "Done."`)
 	b.checkConsole("decimal mark")
 }
 
@@ -616,7 +687,8 @@ func TestKeyboardInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
 	copyOf(t, "houses.csv", folder)
-	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.do(chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	focus := func(want string) {
 		t.Helper()
 		for range 80 {
@@ -637,7 +709,8 @@ func TestKeyboardInChromium(t *testing.T) {
 	b.waitFor(`!document.querySelector("#recipe").textContent.includes("decimal")`)
 	focus("#step-columns [data-go=budget]")
 	b.do(chromedp.KeyEvent(kb.Enter))
-	b.waitFor(`document.querySelectorAll("#attack circle").length === 200 && document.activeElement.id === "main"`)
+	b.waitFor(
+		`document.querySelectorAll("#attack circle").length === 200 && document.activeElement.id === "main"`)
 	focus("#slider")
 	for range 5 {
 		b.do(chromedp.KeyEvent(kb.ArrowRight))
@@ -652,7 +725,8 @@ func TestStopInChromium(t *testing.T) {
 	folder := t.TempDir()
 	head, rows, _ := strings.Cut(read(t, "../../testdata/houses.csv"), "\n")
 	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
-	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.do(chromedp.Navigate(uiServer(t, folder)),
+		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("houses.csv")
 	b.waitFor(`document.querySelectorAll("#declared li").length === 10`)
 	b.fill("#target", "price")
@@ -665,10 +739,13 @@ func TestStopInChromium(t *testing.T) {
 		b.waitFor(`document.querySelectorAll("#stages li[aria-current]").length === 1`)
 		b.press("Stop")
 		b.waitFor(`document.querySelector("#run-status").textContent.startsWith("Stopped.")`)
-		if text := eval[string](b, `document.querySelector("#run-text").textContent`); !strings.Contains(text, "interrupted") {
+		if text := eval[string](b,
+			`document.querySelector("#run-text").textContent`); !strings.Contains(text,
+			"interrupted") {
 			t.Errorf("the output of a run that was stopped is %q", text)
 		}
-		if stop := eval[bool](b, `!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`); stop {
+		if stop := eval[bool](b,
+			`!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`); stop {
 			t.Error("the page is not ready for another run")
 		}
 		var left []string
@@ -695,21 +772,28 @@ func TestSiteInChromium(t *testing.T) {
 	b.do(chromedp.Navigate(server.URL+"/index.html"), chromedp.WaitVisible(chromedp.CSS("main")))
 	b.checkScreens("site-1-index")
 	for _, q := range []struct{ words, page string }{
-		{"held-out R²", "proofs/evaluation.html"}, {"abstained", "reference/exit-codes.html"}, {"onnxruntime", "guide/export.html"},
+		{"held-out R²", "proofs/evaluation.html"}, {"abstained", "reference/exit-codes.html"},
+		{"onnxruntime", "guide/export.html"},
 	} {
 		b.do(chromedp.Click(chromedp.CSS(".md-search__input")))
 		b.fill(".md-search__input", "")
 		b.do(chromedp.SendKeys(".md-search__input", q.words))
-		b.waitFor(fmt.Sprintf(`[...document.querySelectorAll(".md-search-result__link")].some(a => a.href.includes(%q))`, q.page))
+		b.waitFor(
+			fmt.Sprintf(
+				`[...document.querySelectorAll(".md-search-result__link")].some(a => a.href.includes(%q))`,
+				q.page))
 	}
 	b.checkScreens("site-2-search")
-	first := eval[string](b, `[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`)
+	first := eval[string](b,
+		`[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`)
 	b.do(chromedp.Navigate(first))
 	b.do(chromedp.WaitVisible(chromedp.CSS("article h1")))
 	b.checkScreens("site-3-found")
 	b.do(chromedp.Click(chromedp.CSS(`label[title="Dark"]`)), chromedp.Sleep(400*time.Millisecond))
 	b.checkScreens("site-4-dark")
-	if other := eval[[]string](b, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`); len(other) > 0 {
+	if other := eval[[]string](b,
+		`performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`); len(
+		other) > 0 {
 		t.Errorf("fetched from elsewhere: %q", other)
 	}
 }
@@ -725,7 +809,9 @@ func TestReportsInChromium(t *testing.T) {
 		"report-classification": {"../../examples/classes.yaml"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if got := dptrain(t, append([]string{"fit", "--quiet", "--out", out}, args...)...); got.code != 0 && got.code != exitAbstained {
+		if got := dptrain(t,
+			append([]string{"fit", "--quiet", "--out", out}, args...)...); got.code != 0 &&
+			got.code != exitAbstained {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		path := filepath.Join(out, "release", "report.html")
@@ -744,19 +830,24 @@ func TestSuitesInChromium(t *testing.T) {
 	b := newBrowser(t)
 	tables := t.TempDir()
 	for _, name := range []string{"houses", "loans"} {
-		write(t, filepath.Join(tables, name+".csv"), numeric(read(t, "../../testdata/"+name+".csv"), 800))
+		write(t, filepath.Join(tables, name+".csv"),
+			numeric(read(t, "../../testdata/"+name+".csv"), 800))
 	}
 	for name, o := range map[string]suite.Options{suite.Copies: {}, suite.Seed001: {Data: tables}} {
 		o.Public, o.Trials, o.Out = true, 1, t.TempDir()
 		if _, err := suite.Run(t.Context(), name, o); err != nil {
 			t.Fatal(err)
 		}
-		b.do(chromedp.Navigate("file://"+filepath.Join(o.Out, suite.PageFile)), chromedp.WaitVisible(chromedp.CSS("main")))
+		b.do(chromedp.Navigate("file://"+filepath.Join(o.Out, suite.PageFile)),
+			chromedp.WaitVisible(chromedp.CSS("main")))
 		if n := eval[int](b, `document.querySelectorAll("figure svg[role=img]").length`); n < 2 {
 			t.Errorf("%s: %d figures", name, n)
 		}
-		if bare := eval[int](b, `[...document.querySelectorAll("svg *")].filter(e => e.tagName !== "title" && !e.classList.length).length`); bare > 0 {
-			t.Errorf("%s: %d elements without a class, and so without a colour in the dark", name, bare)
+		if bare := eval[int](b,
+			`[...document.querySelectorAll("svg *")].filter(e => e.tagName !== "title" && !e.classList.length).length`); bare >
+			0 {
+			t.Errorf("%s: %d elements without a class, and so without a colour in the dark", name,
+				bare)
 		}
 		b.checkScreens("suite-" + name)
 	}
@@ -793,7 +884,8 @@ func TestPageRefuses(t *testing.T) {
 	address, token, _ := strings.Cut(uiServer(t, folder), "#")
 	address = strings.TrimSuffix(address, "/")
 	ask := func(change func(*http.Request)) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/columns", strings.NewReader(`{"path":"houses.csv"}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/columns",
+			strings.NewReader(`{"path":"houses.csv"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -806,7 +898,8 @@ func TestPageRefuses(t *testing.T) {
 		}
 		defer answer.Body.Close()
 		var out struct{ Out, Error string }
-		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil || (answer.StatusCode == http.StatusOK) != strings.Contains(out.Out, `"area"`) {
+		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil ||
+			(answer.StatusCode == http.StatusOK) != strings.Contains(out.Out, `"area"`) {
 			t.Errorf("%v %+v", err, out)
 		}
 		return answer.StatusCode

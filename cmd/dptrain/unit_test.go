@@ -34,23 +34,32 @@ func TestUnit(t *testing.T) {
 	write(t, "recipe.yaml", unitRecipe)
 	files.compare(t, "plan-unit", dptrain(t, "plan", "recipe.yaml").stdout)
 	got := dptrain(t, "fit", "recipe.yaml")
-	if got.code != exitOK || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "per value of person, with at most 2 records") {
+	if got.code != exitOK ||
+		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+			"per value of person, with at most 2 records") {
 		t.Fatalf("%+v", got)
 	}
 	report := read(t, "out/release/report.json")
-	if !strings.Contains(report, `"unit": {"column":"person","max_rows":2}`) || !strings.Contains(report, `"considered":["a","b"]`) && !strings.Contains(report, `"considered": ["a","b"]`) {
+	if !strings.Contains(report, `"unit": {"column":"person","max_rows":2}`) ||
+		!strings.Contains(report, `"considered":["a","b"]`) &&
+			!strings.Contains(report, `"considered": ["a","b"]`) {
 		t.Errorf("%s", report)
 	}
-	for _, text := range []string{got.stdout, got.stderr, report, read(t, "out/release/model.json"), read(t, "out/release/recipe.yaml"), read(t, "out/curator/run.json")} {
+	for _, text := range []string{got.stdout, got.stderr, report, read(t, "out/release/model.json"),
+		read(t, "out/release/recipe.yaml"), read(t, "out/curator/run.json")} {
 		if strings.Contains(text, "secret-") {
 			t.Error("a person is named")
 		}
 	}
-	if shown := dptrain(t, "report", "out/release/report.json"); shown.code != exitOK || !strings.Contains(shown.stdout, "person") {
+	if shown := dptrain(t, "report", "out/release/report.json"); shown.code != exitOK ||
+		!strings.Contains(shown.stdout, "person") {
 		t.Errorf("%+v", shown)
 	}
-	for _, want := range []string{`"privacy_unit": "User"`, `one value of the column \"person\"`, "at most 2 of each were used", "Neighbouring tables differ by one user"} {
-		if shown := dptrain(t, "report", "out", "--registry"); shown.code != exitOK || !strings.Contains(shown.stdout, want) || strings.Contains(shown.stdout, "differ by one record") {
+	for _, want := range []string{`"privacy_unit": "User"`, `one value of the column \"person\"`,
+		"at most 2 of each were used", "Neighbouring tables differ by one user"} {
+		if shown := dptrain(t, "report", "out", "--registry"); shown.code != exitOK ||
+			!strings.Contains(shown.stdout, want) ||
+			strings.Contains(shown.stdout, "differ by one record") {
 			t.Errorf("the registry's fields lack %q: %+v", want, shown)
 		}
 	}
@@ -65,17 +74,22 @@ func TestUnitMistakes(t *testing.T) {
 		code     int
 		text     string
 	}{
-		"absent":   {"column: person", "column: patient", exitData, `the unit column "patient" is not in the header`},
-		"relation": {"epsilon: 1", "epsilon: 1\n  relation: substitute", exitRecipe, "recipe.yaml:6:13: privacy.relation must be add-remove"},
-		"cap":      {"max_rows: 2", "max_rows: 0", exitRecipe, "recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
+		"absent": {"column: person", "column: patient", exitData,
+			`the unit column "patient" is not in the header`},
+		"relation": {"epsilon: 1", "epsilon: 1\n  relation: substitute", exitRecipe,
+			"recipe.yaml:6:13: privacy.relation must be add-remove"},
+		"cap": {"max_rows: 2", "max_rows: 0", exitRecipe,
+			"recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
 	} {
 		write(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
-		if got := dptrain(t, "plan", "recipe.yaml"); got.code != c.code || !strings.Contains(got.stderr, c.text) {
+		if got := dptrain(t, "plan", "recipe.yaml"); got.code != c.code ||
+			!strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	write(t, "recipe.yaml", unitRecipe)
-	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe || !strings.Contains(got.stderr, "privacy.unit has no meaning in an experiment") {
+	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe ||
+		!strings.Contains(got.stderr, "privacy.unit has no meaning in an experiment") {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100"); got.code != exitOK {
@@ -89,27 +103,36 @@ func TestUnitLedger(t *testing.T) {
 	chdir(t)
 	write(t, "visits.csv", visitsCSV(20))
 	write(t, "recipe.yaml", unitRecipe)
-	people := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "people", "--epsilon", "5", "--unit", "person")
+	people := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "people", "--epsilon", "5",
+		"--unit", "person")
 	if people.code != exitOK || !strings.Contains(people.stdout, "unit person") {
 		t.Fatalf("%+v", people)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "rows", "--epsilon", "5"); got.code != exitOK {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "rows", "--epsilon",
+		"5"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "x", "--epsilon", "5", "--unit", "person", "--relation", "substitute"); got.code != exitUsage {
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "x", "--epsilon", "5",
+		"--unit", "person", "--relation", "substitute"); got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "people"); got.code != exitOK {
+	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset",
+		"people"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "rows", "--out", "second"); got.code != exitLedger || !strings.Contains(got.stderr, "privacy units do not mix") {
+	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "rows",
+		"--out", "second"); got.code != exitLedger ||
+		!strings.Contains(got.stderr, "privacy units do not mix") {
 		t.Errorf("%+v", got)
 	}
-	flags := []string{"fit", "--data", "visits.csv", "--target", "y", "--epsilon", "1", "--exclude", "person", "--out", "third", "--ledger", "my.ledger", "--dataset", "people"}
-	if got := dptrain(t, flags...); got.code != exitLedger || !strings.Contains(got.stderr, "single records") {
+	flags := []string{"fit", "--data", "visits.csv", "--target", "y", "--epsilon", "1", "--exclude",
+		"person", "--out", "third", "--ledger", "my.ledger", "--dataset", "people"}
+	if got := dptrain(t, flags...); got.code != exitLedger ||
+		!strings.Contains(got.stderr, "single records") {
 		t.Errorf("%+v", got)
 	}
-	for _, args := range [][]string{{"ledger", "show", "my.ledger", "--json"}, {"ledger", "show", "my.ledger"}, {"ledger", "verify", "my.ledger"}} {
+	for _, args := range [][]string{{"ledger", "show", "my.ledger", "--json"},
+		{"ledger", "show", "my.ledger"}, {"ledger", "verify", "my.ledger"}} {
 		if got := dptrain(t, args...); got.code != exitOK {
 			t.Errorf("%v: %+v", args, got)
 		}

@@ -55,7 +55,8 @@ func printUsage(cmd *cobra.Command) error {
 		}
 	}
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\n\nUse \"" + cmd.CommandPath() + " [command] --help\" for more information about a command.")
+		b.WriteString("\n\nUse \"" + cmd.CommandPath() +
+			" [command] --help\" for more information about a command.")
 	}
 	fmt.Fprintln(cmd.OutOrStderr(), b.String())
 	return nil

@@ -59,8 +59,10 @@ func verifyCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&ledgerPath, "ledger", "", "the ledger that the run was entered in: a `FILE`")
-	cmd.Flags().StringVar(&key, "key", "", "the public `KEY` of the publisher, a file or its text: check the signature, too")
+	cmd.Flags().StringVar(&ledgerPath, "ledger", "",
+		"the ledger that the run was entered in: a `FILE`")
+	cmd.Flags().StringVar(&key, "key", "",
+		"the public `KEY` of the publisher, a file or its text: check the signature, too")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -95,7 +97,9 @@ func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) 
 }
 
 // verifyAll checks releases one after another, comparing each with the others. It returns the first error.
-func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
+func (a *app) verifyAll(
+	ctx context.Context, paths []string, ledgerPath string, options report.VerifyOptions, asJSON bool,
+) error {
 	claims := make([]*ledger.Claim, len(paths))
 	for i, path := range paths {
 		claims[i] = claimAt(released(path).report)
@@ -135,7 +139,9 @@ func claimAt(path string) *ledger.Claim {
 }
 
 // verify checks the release at path and prints the result. It fills in the ledger of the options.
-func (a *app) verify(ctx context.Context, path, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
+func (a *app) verify(
+	ctx context.Context, path, ledgerPath string, options report.VerifyOptions, asJSON bool,
+) error {
 	dir, v, err := a.verification(ctx, path, ledgerPath, options)
 	if err != nil {
 		return err
@@ -150,7 +156,9 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, options repor
 }
 
 // verification checks the release at path and returns its folder. It fills in the ledger of the options.
-func (a *app) verification(ctx context.Context, path, ledgerPath string, options report.VerifyOptions) (string, *report.Verification, error) {
+func (a *app) verification(
+	ctx context.Context, path, ledgerPath string, options report.VerifyOptions,
+) (string, *report.Verification, error) {
 	at := released(path)
 	dir := filepath.Dir(at.report)
 	read, from := readReport, at.report
@@ -184,7 +192,8 @@ func (a *app) verification(ctx context.Context, path, ledgerPath string, options
 // findLedger searches for a ledger with the usual file name near a release, and returns one that contains the data
 // set. A published recipe does not contain the path of the ledger.
 func findLedger(ctx context.Context, dir, dataset string) string {
-	for _, folder := range []string{".", dir, filepath.Join(dir, ".."), filepath.Join(dir, "..", "..")} {
+	for _, folder := range []string{".", dir, filepath.Join(dir, ".."),
+		filepath.Join(dir, "..", "..")} {
 		path := filepath.Join(folder, recipe.DefaultLedger)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue

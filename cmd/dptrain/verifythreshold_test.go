@@ -19,17 +19,22 @@ func TestVerifyThreshold(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,a,word,other,y\n")
 	for i := range 4000 {
-		fmt.Fprintf(&b, "p%d,%d,%s,%s,%d\n", i/2, i%17, []string{"red", "green"}[i%2], []string{"u", "v", "w"}[i%3], 3*(i%17)+i%5)
+		fmt.Fprintf(&b, "p%d,%d,%s,%s,%d\n", i/2, i%17, []string{"red", "green"}[i%2],
+			[]string{"u", "v", "w"}[i%3], 3*(i%17)+i%5)
 	}
 	write(t, "table.csv", b.String())
 	for name, privacy := range map[string]string{
-		"records": "{epsilon: 3}", "unit": "{epsilon: 3, unit: {column: id, max_rows: 2}}", "substitution": "{epsilon: 3, relation: substitute}",
+		"records": "{epsilon: 3}", "unit": "{epsilon: 3, unit: {column: id, max_rows: 2}}",
+		"substitution": "{epsilon: 3, relation: substitute}",
 	} {
 		exclude := "exclude: [id], "
 		if name == "unit" {
 			exclude = ""
 		}
-		write(t, "r.yaml", "data: {path: table.csv, target: y, "+exclude+"columns: {word: {categories: private}, other: {categories: private}}}\nprivacy: "+privacy+"\nmodel: {method: joint-gram}\n")
+		write(t, "r.yaml",
+			"data: {path: table.csv, target: y, "+exclude+
+				"columns: {word: {categories: private}, other: {categories: private}}}\nprivacy: "+
+				privacy+"\nmodel: {method: joint-gram}\n")
 		out := name
 		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
 			t.Fatalf("%+v", r)
@@ -43,15 +48,20 @@ func TestVerifyThreshold(t *testing.T) {
 		if k < 0 || honest.Events[k].Columns != 2 || honest.Events[k].Delta != 1e-11 {
 			t.Fatalf("%s: no step with a threshold: %+v", name, honest.Events)
 		}
-		if r := dptrain(t, "verify", out); r.code != 0 || !strings.Contains(r.stdout, "ok           threshold:") {
+		if r := dptrain(t, "verify", out); r.code != 0 ||
+			!strings.Contains(r.stdout, "ok           threshold:") {
 			t.Errorf("%s: %+v", name, r)
 		}
 		for what, forge := range map[string]func(e *report.Event){
-			"its delta asks for at least":               func(e *report.Event) { e.Threshold *= .9 },
+			"its delta asks for at least": func(e *report.Event) {
+				e.Threshold *= .9
+			},
 			"its noise scale is not that of the counts": func(e *report.Event) { e.Scale /= 2 },
 			"it is about 1 columns, and the counts":     func(e *report.Event) { e.Columns = 1 },
 			"does not say from which noisy count":       func(e *report.Event) { e.Threshold = 0 },
-			"and pays for no new text category":         func(e *report.Event) { e.Released, e.Scale, e.Sensitivity = 0, 0, 0 },
+			"and pays for no new text category": func(e *report.Event) {
+				e.Released, e.Scale, e.Sensitivity = 0, 0, 0
+			},
 		} {
 			forged := *honest
 			forged.Events = slices.Clone(honest.Events)
@@ -61,7 +71,8 @@ func TestVerifyThreshold(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, path, b.String())
-			if r := dptrain(t, "verify", out); r.code != exitBroken || !strings.Contains(strings.Join(strings.Fields(r.stdout), " "), what) {
+			if r := dptrain(t, "verify", out); r.code != exitBroken ||
+				!strings.Contains(strings.Join(strings.Fields(r.stdout), " "), what) {
 				t.Errorf("%s: no %q: %+v", name, what, r)
 			}
 		}
@@ -72,7 +83,8 @@ func TestVerifyThreshold(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, path, b.String())
-		if r := dptrain(t, "verify", out); r.code != 0 || !strings.Contains(r.stdout, "not checked  threshold:") {
+		if r := dptrain(t, "verify", out); r.code != 0 ||
+			!strings.Contains(r.stdout, "not checked  threshold:") {
 			t.Errorf("%s, of version 3: %+v", name, r)
 		}
 	}

@@ -22,26 +22,44 @@ func TestNothingMovesTheCursor(t *testing.T) {
 	write(t, "line.csv", table)
 	write(t, hostileName, table)
 	write(t, hostileName+".csv", table)
-	write(t, "paths.yaml", "data: {path: "+inYAML+", target: y}\noutput: {dir: "+inYAML+"}\nledger: {path: "+inYAML+", dataset: houses}\nprivacy: {epsilon: 1}\n")
-	write(t, "turned.yaml", "data: {path: \"\\u202egpj.csv\", target: y}\noutput: {dir: \"\\u202eout\"}\nledger: {path: \"\\u2066l\", dataset: "+inYAML+"}\nprivacy: {epsilon: 1}\n")
-	write(t, "good.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: \"\\u202eout\"}\n")
+	write(t, "paths.yaml",
+		"data: {path: "+inYAML+", target: y}\noutput: {dir: "+inYAML+"}\nledger: {path: "+inYAML+
+			", dataset: houses}\nprivacy: {epsilon: 1}\n")
+	write(t, "turned.yaml",
+		"data: {path: \"\\u202egpj.csv\", target: y}\noutput: {dir: \"\\u202eout\"}\nledger: {path: \"\\u2066l\", dataset: "+
+			inYAML+"}\nprivacy: {epsilon: 1}\n")
+	write(t, "good.yaml",
+		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: \"\\u202eout\"}\n")
 	model := strings.Replace(modelJSON, `"target": "y"`, `"target": "`+"\\u001b\u202e\u009b"+`"`, 1)
 	write(t, "model.json", strings.ReplaceAll(model, `"a"`, `"`+"x\u009b\u202e"+`"`))
 	write(t, "unknown.json", strings.Replace(model, `"kind"`, `"`+"k\u009b\u202e"+`"`, 1))
 	commands := [][]string{
-		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"}, {"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
+		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"},
+		{"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
 		{"fit", "good.yaml"}, {"fit", "good.yaml"}, {"fit", "good.yaml", "--force"},
-		{"report", "\u202eout"}, {"report", "\u202eout", "--registry"}, {"report", "\u202eout", "--shape", hostileName},
-		{"ledger", "show", "my.ledger"}, {"ledger", "show", "my.ledger", "--json"}, {"ledger", "verify", "my.ledger"}, {"ledger", "export", "my.ledger"},
-		{"ledger", "spend", "my.ledger", "--dataset", "houses", "--epsilon", ".1", "--note", hostileName},
-		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"}, {"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
-		{"bench", "--public", "--data", hostileName + ".csv", "--target", hostileName}, {"bench", "--public", "--data", "line.csv", "--json", "--method", hostileName},
-		{"predict", "model.json", "line.csv"}, {"predict", "unknown.json", "line.csv"}, {"predict", hostileName, hostileName},
-		{"predict", "\u202eout/release/model.json", "line.csv", "-o", hostileName}, {"predict", "\u202eout/release/model.json", "line.csv", "-o", "no/" + hostileName},
-		{"describe", "line.csv", "--epsilon", "3", "--out", "\u202ecard"}, {"report", "\u202ecard"}, {"verify", "\u202ecard"}, {"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--out", "x"},
-		{"describe", hostileName, "--epsilon", "3", "--plan"}, {"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--plan", "--json"},
-		{"init", hostileName + ".csv"}, {"init", hostileName}, {"init", "line.csv", "--target", hostileName},
-		{hostileName}, {"fit", "--" + hostileName}, {"help", hostileName}, {"completion", hostileName}, {"report", hostileName}, {"ledger", "show", hostileName},
+		{"report", "\u202eout"}, {"report", "\u202eout", "--registry"},
+		{"report", "\u202eout", "--shape", hostileName},
+		{"ledger", "show", "my.ledger"}, {"ledger", "show", "my.ledger", "--json"},
+		{"ledger", "verify", "my.ledger"}, {"ledger", "export", "my.ledger"},
+		{"ledger", "spend", "my.ledger", "--dataset", "houses", "--epsilon", ".1", "--note",
+			hostileName},
+		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"},
+		{"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
+		{"bench", "--public", "--data", hostileName + ".csv", "--target", hostileName},
+		{"bench", "--public", "--data", "line.csv", "--json", "--method", hostileName},
+		{"predict", "model.json", "line.csv"}, {"predict", "unknown.json", "line.csv"},
+		{"predict", hostileName, hostileName},
+		{"predict", "\u202eout/release/model.json", "line.csv", "-o", hostileName},
+		{"predict", "\u202eout/release/model.json", "line.csv", "-o", "no/" + hostileName},
+		{"describe", "line.csv", "--epsilon", "3", "--out", "\u202ecard"}, {"report", "\u202ecard"},
+		{"verify", "\u202ecard"},
+		{"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--out", "x"},
+		{"describe", hostileName, "--epsilon", "3", "--plan"},
+		{"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--plan", "--json"},
+		{"init", hostileName + ".csv"}, {"init", hostileName},
+		{"init", "line.csv", "--target", hostileName},
+		{hostileName}, {"fit", "--" + hostileName}, {"help", hostileName},
+		{"completion", hostileName}, {"report", hostileName}, {"ledger", "show", hostileName},
 	}
 	for _, recipe := range []string{"paths.yaml", "turned.yaml", "good.yaml", hostileName} {
 		for _, verb := range []string{"check", "plan", "fit"} {
@@ -50,7 +68,8 @@ func TestNothingMovesTheCursor(t *testing.T) {
 		commands = append(commands, []string{"plan", recipe, "--json"})
 	}
 	for _, recipe := range []string{"paths.yaml", "turned.yaml", hostileName} { // these commands fail
-		commands = append(commands, []string{"audit", recipe}, []string{"audit", recipe, "--own-table"})
+		commands = append(commands, []string{"audit", recipe},
+			[]string{"audit", recipe, "--own-table"})
 	}
 	printed := 0
 	for _, args := range commands {

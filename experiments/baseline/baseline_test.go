@@ -45,18 +45,21 @@ func TestPlanErrors(t *testing.T) {
 func TestOtherRelationsAreRefused(t *testing.T) {
 	tab := sample(t, 20)
 	for _, r := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		pate, people := PATE{Columns: sampleColumns(), Buckets: 3, Queries: 3}, People{Columns: sampleColumns()}
+		pate, people := PATE{Columns: sampleColumns(), Buckets: 3, Queries: 3},
+			People{Columns: sampleColumns()}
 		s, err := mechanism.NewSession(price(t, pate, 1, r))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pate.Run(context.Background(), s, tab.All(), tab.All()); !errors.Is(err, mechanism.ErrRelation) {
+		if _, err := pate.Run(context.Background(), s, tab.All(), tab.All()); !errors.Is(err,
+			mechanism.ErrRelation) {
 			t.Errorf("pate, %v: %v", r, err)
 		}
 		if s, err = mechanism.NewSession(price(t, people, 1, r)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := people.Run(context.Background(), s, tab.All(), sampleRanges()); !errors.Is(err, mechanism.ErrRelation) {
+		if _, err := people.Run(context.Background(), s, tab.All(), sampleRanges()); !errors.Is(err,
+			mechanism.ErrRelation) {
 			t.Errorf("people, %v: %v", r, err)
 		}
 	}
@@ -102,10 +105,12 @@ func TestAccuracy(t *testing.T) {
 
 // TestTotal checks that unusual tables cause no error and no panic.
 func TestTotal(t *testing.T) {
-	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}}, {Codes: []int32{}}}
+	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
+		{Codes: []int32{}}}
 	odd := cells(sample(t, 12))
 	for i := range odd[1].Floats {
-		odd[0].Floats[i], odd[1].Floats[i], odd[2].Codes[i] = math.NaN(), []float64{math.NaN(), math.Inf(1), -1e300}[i%3], 7
+		odd[0].Floats[i], odd[1].Floats[i], odd[2].Codes[i] = math.NaN(),
+			[]float64{math.NaN(), math.Inf(1), -1e300}[i%3], 7
 	}
 	unlabelled := cells(sample(t, 12))
 	for i := range unlabelled[3].Codes {
@@ -113,10 +118,16 @@ func TestTotal(t *testing.T) {
 	}
 	one := cells(sample(t, 12))
 	clear(one[3].Codes)
-	for name, d := range map[string][]dataset.ColumnData{"no record": none, "no value": odd, "no class": unlabelled, "one class": one} {
+	for name, d := range map[string][]dataset.ColumnData{
+		"no record": none,
+		"no value":  odd,
+		"no class":  unlabelled,
+		"one class": one,
+	} {
 		tab, queries := table(t, d), sample(t, 5)
 		pate := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9}
-		if got, err := pate.Run(context.Background(), session(t, pate, 1), tab.All(), queries.All()); err != nil || len(got) != 5 {
+		if got, err := pate.Run(context.Background(), session(t, pate, 1), tab.All(),
+			queries.All()); err != nil || len(got) != 5 {
 			t.Errorf("%s: pate: %v, %v", name, got, err)
 		}
 		people := People{Columns: sampleColumns(), Rounds: 3}
@@ -135,11 +146,14 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := sample(t, 50)
-	pate, people := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9}, People{Columns: sampleColumns()}
-	if _, err := pate.Run(ctx, session(t, pate, 1), tab.All(), tab.All()); !errors.Is(err, context.Canceled) {
+	pate, people := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9},
+		People{Columns: sampleColumns()}
+	if _, err := pate.Run(ctx, session(t, pate, 1), tab.All(), tab.All()); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("pate: %v", err)
 	}
-	if _, err := people.Run(ctx, session(t, people, 1), tab.All(), sampleRanges()); !errors.Is(err, context.Canceled) {
+	if _, err := people.Run(ctx, session(t, people, 1), tab.All(), sampleRanges()); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("people: %v", err)
 	}
 }
@@ -147,7 +161,9 @@ func TestCancelled(t *testing.T) {
 // TestEvidence compares the evidence of a vote with the logarithm of a ratio of two mixtures, computed directly.
 func TestEvidence(t *testing.T) {
 	density := func(x, sigma, p float64) float64 {
-		at := func(mean float64) float64 { return math.Exp(-(x - mean) * (x - mean) / (2 * sigma * sigma)) }
+		at := func(mean float64) float64 {
+			return math.Exp(-(x - mean) * (x - mean) / (2 * sigma * sigma))
+		}
 		return p*at(1) + (1-p)*at(-1)
 	}
 	for _, x := range []float64{-1.5, -1, -.2, 0, .7, 2} {
@@ -171,7 +187,12 @@ func TestEvidence(t *testing.T) {
 func TestNearerMean(t *testing.T) {
 	const kappa = .5 // linear.Kappa
 	h := nearerMean([]float64{0, 2, 4 * kappa, 4, 0, 4 * kappa})
-	for x, want := range map[[2]float64]bool{{1, 0}: true, {0, .5}: false, {.9, .1}: true, {.1, .4}: false} {
+	for x, want := range map[[2]float64]bool{
+		{1, 0}:   true,
+		{0, .5}:  false,
+		{.9, .1}: true,
+		{.1, .4}: false,
+	} {
 		if got := h.constant + h.theta[0]*x[0] + h.theta[1]*x[1]; got > 0 != want {
 			t.Errorf("%v: %v", x, got)
 		}

@@ -37,7 +37,8 @@ func line(n int) *dataset.Table {
 }
 
 func sessionFor(node budget.Node) *mechanism.Session {
-	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 20, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	p, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		panic(err)
 	}
@@ -68,7 +69,8 @@ func ExamplePeople_Run() {
 	if err != nil {
 		panic(err)
 	}
-	ranges := []scaling.Range{{Lower: 0, Upper: 1, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}}
+	ranges := []scaling.Range{{Lower: 0, Upper: 1, Declared: true},
+		{Lower: -1, Upper: 1, Declared: true}, {}}
 	m, err := p.Run(context.Background(), sessionFor(node), train.All(), ranges)
 	if err != nil {
 		panic(err)

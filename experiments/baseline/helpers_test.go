@@ -17,7 +17,13 @@ func sampleColumns() []dataset.Column {
 	return []dataset.Column{
 		{Name: "open", Ranged: true, Lower: -3, Upper: 3},
 		{Name: "hidden", Ranged: true, Lower: -3, Upper: 3, Private: true},
-		{Name: "colour", Kind: dataset.Category, Categories: []string{"red", "green"}, Other: true, Private: true},
+		{
+			Name:       "colour",
+			Kind:       dataset.Category,
+			Categories: []string{"red", "green"},
+			Other:      true,
+			Private:    true,
+		},
 		{Name: "class", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}
 }
@@ -55,7 +61,8 @@ func table(t testing.TB, d []dataset.ColumnData) *dataset.Table {
 // cells copies the columns of a table.
 func cells(t *dataset.Table) []dataset.ColumnData {
 	return []dataset.ColumnData{
-		{Floats: slices.Clone(t.Float(0))}, {Floats: slices.Clone(t.Float(1))}, {Codes: slices.Clone(t.Codes(2))}, {Codes: slices.Clone(t.Codes(3))},
+		{Floats: slices.Clone(t.Float(0))}, {Floats: slices.Clone(t.Float(1))},
+		{Codes: slices.Clone(t.Codes(2))}, {Codes: slices.Clone(t.Codes(3))},
 	}
 }
 
@@ -69,7 +76,8 @@ func price(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r})
+	p, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r})
 	if err != nil {
 		t.Fatal(err)
 	}

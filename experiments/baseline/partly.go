@@ -12,7 +12,8 @@ import (
 var (
 	// ErrColumns is returned for columns without a private feature, or whose last column is not a public target of
 	// two classes.
-	ErrColumns = errors.New("there must be a private feature, and then a public target of two classes")
+	ErrColumns = errors.New(
+		"there must be a private feature, and then a public target of two classes")
 	// ErrSetting is returned if the number of buckets, queries or rounds is out of range.
 	ErrSetting = errors.New("a setting is out of range")
 )
@@ -32,7 +33,8 @@ func sides(columns []dataset.Column) (private, public []int) {
 // check validates the columns of a partly private classifier.
 func check(columns []dataset.Column) error {
 	last := len(columns) - 1
-	if last < 1 || columns[last].Kind != dataset.Category || len(columns[last].Categories) != 2 || columns[last].Private {
+	if last < 1 || columns[last].Kind != dataset.Category || len(columns[last].Categories) != 2 ||
+		columns[last].Private {
 		return ErrColumns
 	}
 	if private, _ := sides(columns); len(private) == 0 {
@@ -44,7 +46,8 @@ func check(columns []dataset.Column) error {
 // checkRelation refuses a session whose relation is not the one that the bounds of this package hold for.
 func checkRelation(s *mechanism.Session) error {
 	if r := s.Relation(); r != budget.SubstitutePrivateColumns {
-		return fmt.Errorf("%w: baselines protect private columns (%v), the run has %v", mechanism.ErrRelation, budget.SubstitutePrivateColumns, r)
+		return fmt.Errorf("%w: baselines protect private columns (%v), the run has %v",
+			mechanism.ErrRelation, budget.SubstitutePrivateColumns, r)
 	}
 	return nil
 }

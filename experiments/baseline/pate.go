@@ -75,7 +75,9 @@ func (t PATE) Plan() (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	if t.Buckets < 1 || t.Buckets > MaxBuckets || t.Queries < 1 || t.Queries > MaxQueries {
-		return budget.Node{}, fmt.Errorf("%w: %d buckets and %d queries; choose 1 to %d and 1 to %d", ErrSetting, t.Buckets, t.Queries, MaxBuckets, MaxQueries)
+		return budget.Node{},
+			fmt.Errorf("%w: %d buckets and %d queries; choose 1 to %d and 1 to %d", ErrSetting,
+				t.Buckets, t.Queries, MaxBuckets, MaxQueries)
 	}
 	return budget.Seq(pateNode,
 		budget.GaussianLeaf(agreementLeaf, agreementShare, 1),
@@ -84,7 +86,9 @@ func (t PATE) Plan() (budget.Node, error) {
 
 // Run trains on the records of v and returns the classes of the first t.Queries records of queries. Both views have
 // the columns t.Columns. The session s is that of the parent of the node that Plan returned.
-func (t PATE) Run(ctx context.Context, s *mechanism.Session, v, queries dataset.View) ([]int32, error) {
+func (t PATE) Run(
+	ctx context.Context, s *mechanism.Session, v, queries dataset.View,
+) ([]int32, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
 	}
@@ -137,7 +141,9 @@ type ballots struct {
 }
 
 // vote trains the teachers and collects their votes.
-func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset.View) (*ballots, error) {
+func (t PATE) vote(
+	ctx context.Context, s *mechanism.Session, v, queries dataset.View,
+) (*ballots, error) {
 	roles, coins := s.PublicStream("roles"), s.Coins("buckets")
 	// The order of the rows does not depend on any private column.
 	var students []int32
@@ -157,7 +163,11 @@ func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset
 		}
 	}
 	asked := v.Select(students)
-	out := &ballots{answers: s.NewVotes(t.Queries, t.Queries), shares: s.NewSums([]float64{0, 0}, []float64{1, 1}), buckets: t.Buckets}
+	out := &ballots{
+		answers: s.NewVotes(t.Queries, t.Queries),
+		shares:  s.NewSums([]float64{0, 0}, []float64{1, 1}),
+		buckets: t.Buckets,
+	}
 	for c := range size {
 		out.factor[c] = min(1, size[c]/float64(t.Buckets))
 	}
@@ -177,7 +187,9 @@ func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset
 }
 
 // teach adds the votes of one teacher.
-func (t PATE) teach(ctx context.Context, out *ballots, bucket, students, queries dataset.View, size [2]float64) error {
+func (t PATE) teach(
+	ctx context.Context, out *ballots, bucket, students, queries dataset.View, size [2]float64,
+) error {
 	private, _ := sides(t.Columns)
 	teacher, err := FitOpen(ctx, nonprivate.NonprivateLogistic, bucket, private)
 	if err != nil {
@@ -237,6 +249,8 @@ func evidence(x, sigma float64, p [2]float64) float64 {
 	// which both classes share.
 	up, down := x/(sigma*sigma), -x/(sigma*sigma)
 	top := max(up, down)
-	log := func(p float64) float64 { return math.Log(p*math.Exp(up-top) + (1-p)*math.Exp(down-top)) }
+	log := func(p float64) float64 {
+		return math.Log(p*math.Exp(up-top) + (1-p)*math.Exp(down-top))
+	}
 	return log(p[1]) - log(p[0])
 }

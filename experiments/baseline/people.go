@@ -86,7 +86,9 @@ type member struct {
 
 // Run trains on the records of v, whose columns are t.Columns. The list ranges has one entry per column. The session
 // s is that of the parent of the node that Plan returned.
-func (t People) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*PeopleModel, error) {
+func (t People) Run(
+	ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range,
+) (*PeopleModel, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
 	}
@@ -96,12 +98,22 @@ func (t People) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 	if err != nil {
 		return nil, err
 	}
-	m := &PeopleModel{start: start, private: private, enc: scaling.NewEncoder(pick(t.Columns, private), pick(ranges, private))}
+	m := &PeopleModel{
+		start:   start,
+		private: private,
+		enc:     scaling.NewEncoder(pick(t.Columns, private), pick(ranges, private)),
+	}
 	margins, err := m.margins(v)
 	if err != nil {
 		return nil, err
 	}
-	p := peopleRun{model: m, session: s, labels: Labels(v), rows: m.encode(v), weights: make([]float64, v.Len())}
+	p := peopleRun{
+		model:   m,
+		session: s,
+		labels:  Labels(v),
+		rows:    m.encode(v),
+		weights: make([]float64, v.Len()),
+	}
 	for i, label := range p.labels {
 		p.weights[i] = clip(math.Exp(-sign(label) * margins[i]))
 	}
@@ -177,7 +189,9 @@ func sign(label int32) float64 {
 	return 0
 }
 
-func clip(w float64) float64 { return min(max(w, lowerWeight), upperWeight) }
+func clip(w float64) float64 {
+	return min(max(w, lowerWeight), upperWeight)
+}
 
 // A peopleRun is the state of one run.
 type peopleRun struct {
@@ -204,7 +218,8 @@ func (p *peopleRun) round(round int) error {
 	}
 	agreement := p.session.NewAgreement(lowerWeight, upperWeight)
 	agreement.Add(p.weights, votes)
-	released, err := mechanism.GaussianDraw(p.session, agreementLeaf, round, mechanism.Alone(agreement.Sum()))
+	released, err := mechanism.GaussianDraw(p.session, agreementLeaf, round,
+		mechanism.Alone(agreement.Sum()))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ func neighbours(t *testing.T, tab *dataset.Table, each func(name string, n *data
 
 // replayed runs a method on a table, and then on all neighbours with the releases of the first run. It repeats this
 // under several keys, since the effect of a record depends on how coins assign the others.
-func replayed(t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any) (closest float64) {
+func replayed(
+	t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any,
+) (closest float64) {
 	t.Helper()
 	priced := price(t, x, 5, budget.SubstitutePrivateColumns)
 	for key := range byte(3) {

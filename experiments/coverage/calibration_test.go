@@ -48,7 +48,9 @@ func (c *calibrations) add(probabilities []float64, codes []int32, runs float64)
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(probabilities[a], probabilities[b]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(probabilities[a], probabilities[b])
+	})
 	n := float64(len(codes)) * runs
 	for k := range calibrationGroups {
 		distance, variance := 0., 0.
@@ -66,11 +68,16 @@ func (c *calibrations) add(probabilities []float64, codes []int32, runs float64)
 
 // oneClass names the class that is told from the others in tables of more than two classes.
 var oneClass = map[string][]string{
-	"satellite": {"damp_grey_soil"}, "letters": {"A", "E", "I", "O", "U"}, "usps": {"8"}, "penbased": {"c6"}, "segment": {"c3"},
+	"satellite": {"damp_grey_soil"}, "letters": {"A", "E", "I", "O", "U"}, "usps": {"8"},
+	"penbased": {"c6"}, "segment": {"c3"},
 }
 
 // classesOfMore lists the classes of the tables in the folder more-classes.
-var classesOfMore = map[string][]string{"magic": {"cg", "ch"}, "penbased": prefixed(10), "segment": prefixed(7)}
+var classesOfMore = map[string][]string{
+	"magic":    {"cg", "ch"},
+	"penbased": prefixed(10),
+	"segment":  prefixed(7),
+}
 
 // prefixed lists c1 to cn.
 func prefixed(n int) []string {
@@ -103,16 +110,23 @@ func readTwoClasses(t *testing.T, name string) *classTable {
 		}
 	}
 	last := len(c.schema.Columns) - 1
-	c.schema.Columns[last] = dataset.Column{Name: "second", Kind: dataset.Category, Categories: []string{"0", "1"}}
+	c.schema.Columns[last] = dataset.Column{
+		Name:       "second",
+		Kind:       dataset.Category,
+		Categories: []string{"0", "1"},
+	}
 	return c
 }
 
 // measureCalibration fits on some rows and measures the probabilities of others.
-func measureCalibration(t *testing.T, l *calibrationLine, c *classTable, model method.Trainer, train, rest []int) {
+func measureCalibration(
+	t *testing.T, l *calibrationLine, c *classTable, model method.Trainer, train, rest []int,
+) {
 	t.Helper()
 	last := len(c.schema.Columns) - 1
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name, Holdout: pipeline.DefaultHoldout, Model: model,
+		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name,
+		Holdout: pipeline.DefaultHoldout, Model: model,
 		Budget: budget.Target{Epsilon: l.Epsilon, Delta: delta},
 	}
 	res, err := p.Fit(context.Background(), c.pick(t, train), pipeline.Options{})
@@ -165,14 +179,25 @@ func TestCalibration(t *testing.T) {
 		return
 	}
 	done := finished(t)
-	for _, name := range []string{"adult.raw", "credit_default.raw", "letters", "magic", "penbased", "satellite", "segment", "spambase", "usps"} {
+	for _, name := range []string{"adult.raw", "credit_default.raw", "letters", "magic", "penbased",
+		"satellite", "segment", "spambase", "usps"} {
 		if !wanted(name) {
 			continue
 		}
 		c := readTwoClasses(t, name)
-		for suffix, model := range map[string]method.Trainer{"": nil, ", joint-gram": adassp.JointGram{}, ", boosted-additive": boosting.Additive{}} {
+		for suffix, model := range map[string]method.Trainer{
+			"":                   nil,
+			", joint-gram":       adassp.JointGram{},
+			", boosted-additive": boosting.Additive{},
+		} {
 			for _, epsilon := range list(t, *epsilons) {
-				l := calibrationLine{Kind: "calibration", Name: name + suffix, N: min(10_000, len(c.codes)*3/4), Epsilon: epsilon, Runs: *runs}
+				l := calibrationLine{
+					Kind:    "calibration",
+					Name:    name + suffix,
+					N:       min(10_000, len(c.codes)*3/4),
+					Epsilon: epsilon,
+					Runs:    *runs,
+				}
 				if done[line{Kind: l.Kind, Name: l.Name, N: l.N, Epsilon: l.Epsilon}.key()] {
 					continue
 				}

@@ -58,7 +58,8 @@ func (x *intervals) add(s evaluate.Share, fresh float64) {
 		x.hits++
 	}
 	if s.Known() {
-		x.errors, x.widths = append(x.errors, math.Abs(s.Value-fresh)), append(x.widths, s.Upper-s.Lower)
+		x.errors, x.widths = append(x.errors, math.Abs(s.Value-fresh)),
+			append(x.widths, s.Upper-s.Lower)
 	}
 }
 
@@ -142,7 +143,8 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 	for _, column := range header[:len(header)-1] {
 		all.Columns = append(all.Columns, dataset.Column{Name: column})
 	}
-	all.Columns = append(all.Columns, dataset.Column{Name: last, Kind: dataset.Category, Categories: classes})
+	all.Columns = append(all.Columns,
+		dataset.Column{Name: last, Kind: dataset.Category, Categories: classes})
 	tab, _, err := dataset.Read(context.Background(), path, all, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -165,8 +167,9 @@ func readClassesFrom(t *testing.T, folder, name string, classes []string) *class
 var classesOf = map[string][]string{
 	"credit_default.raw": {"0", "1"}, "spambase": {"0", "1"}, "adult.raw": {"<=50K", ">50K"},
 	"wdbc": {"0", "1"}, "ionosphere": {"0", "1"},
-	"satellite": {"cotton_crop", "damp_grey_soil", "grey_soil", "red_soil", "vegetation_stubble", "very_damp_grey_soil"},
-	"letters":   letters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
+	"satellite": {"cotton_crop", "damp_grey_soil", "grey_soil", "red_soil", "vegetation_stubble",
+		"very_damp_grey_soil"},
+	"letters": letters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
 }
 
 // upTo lists integers as texts.
@@ -187,12 +190,15 @@ func letters() []string {
 }
 
 // measureClasses fits on some rows of a table and compares the reported measures with those on the other rows.
-func measureClasses(t *testing.T, sums map[string]*intervals, c *classTable, epsilon float64, train, rest []int) {
+func measureClasses(
+	t *testing.T, sums map[string]*intervals, c *classTable, epsilon float64, train, rest []int,
+) {
 	t.Helper()
 	last := len(c.schema.Columns) - 1
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name, Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: epsilon, Delta: delta},
+		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name,
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
 	res, err := p.Fit(context.Background(), c.pick(t, train), pipeline.Options{})
 	if err != nil {
@@ -286,7 +292,12 @@ func area(scores []float64, codes []int32) float64 {
 }
 
 // classLaws are the class shares of the distributions, by name.
-var classLaws = map[string][]float64{"half": {.5, .5}, "quarter": {.75, .25}, "tenth": {.9, .1}, "four": {.4, .3, .2, .1}}
+var classLaws = map[string][]float64{
+	"half":    {.5, .5},
+	"quarter": {.75, .25},
+	"tenth":   {.9, .1},
+	"four":    {.4, .3, .2, .1},
+}
 
 // TestClasses checks that the intervals of whole runs cover the accuracy, the recalls, the AUC and the log loss on
 // records that the run never saw. By default one distribution is fitted 12 times: with a coverage of .9 fewer than 3
@@ -315,7 +326,8 @@ func TestClasses(t *testing.T) {
 	}
 	number, numbers, laws, tables := *runs, list(t, *sizes), classLaws, classesOf
 	if number == 0 {
-		number, numbers, laws, tables = 12, []float64{400}, map[string][]float64{"tenth": classLaws["tenth"]}, nil
+		number, numbers, laws, tables = 12, []float64{400},
+			map[string][]float64{"tenth": classLaws["tenth"]}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(laws)) {
 		if !wanted(name) {
@@ -323,19 +335,22 @@ func TestClasses(t *testing.T) {
 		}
 		for _, held := range numbers {
 			n := int(held / pipeline.DefaultHoldout)
-			setting(classLine{Kind: "class-laws", Name: name, N: n}, number, func(i int) (*classTable, []int, []int) {
-				c := lawOfClasses(laws[name], n+freshRecords, rand.New(rand.NewPCG(uint64(i), 7)))
-				return c, span(0, n), span(n, n+freshRecords)
-			})
+			setting(classLine{Kind: "class-laws", Name: name, N: n}, number,
+				func(i int) (*classTable, []int, []int) {
+					c := lawOfClasses(laws[name], n+freshRecords,
+						rand.New(rand.NewPCG(uint64(i), 7)))
+					return c, span(0, n), span(n, n+freshRecords)
+				})
 		}
 	}
 	for _, c := range readAll(t, tables) {
 		used := min(len(c.codes), *most)
 		n := int(*share * float64(used))
-		setting(classLine{Kind: "class-tables", Name: c.name, N: n}, number, func(i int) (*classTable, []int, []int) {
-			order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(c.codes))[:used]
-			return c, order[:n], order[n:]
-		})
+		setting(classLine{Kind: "class-tables", Name: c.name, N: n}, number,
+			func(i int) (*classTable, []int, []int) {
+				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(c.codes))[:used]
+				return c, order[:n], order[n:]
+			})
 	}
 }
 

@@ -58,7 +58,8 @@ var describedLaws = []struct {
 				x := r.NormFloat64()
 				chi += x * x
 			}
-			out[j] = 5 + math.Pow(10, float64(j-2))*(float64(group)+r.NormFloat64()/math.Sqrt(chi/3))
+			out[j] = 5 +
+				math.Pow(10, float64(j-2))*(float64(group)+r.NormFloat64()/math.Sqrt(chi/3))
 		}
 		return out
 	}},
@@ -68,7 +69,8 @@ var describedLaws = []struct {
 	}},
 	{"whole numbers", func(r *rand.Rand, group int) []float64 {
 		age := math.Floor(17 + 60*r.Float64()*r.Float64())
-		return []float64{age, math.Floor(age/10) + float64(r.IntN(3)), float64(r.IntN(7)), float64(group)}
+		return []float64{age, math.Floor(age/10) + float64(r.IntN(3)), float64(r.IntN(7)),
+			float64(group)}
 	}},
 	{"two modes", func(r *rand.Rand, group int) []float64 {
 		x := r.NormFloat64()
@@ -79,7 +81,8 @@ var describedLaws = []struct {
 	}},
 	{"missing values", func(r *rand.Rand, group int) []float64 {
 		x := 3 * r.NormFloat64()
-		out := []float64{10 + x, x + r.NormFloat64(), math.Exp(r.NormFloat64()), 40 + float64(group)}
+		out := []float64{10 + x, x + r.NormFloat64(), math.Exp(r.NormFloat64()),
+			40 + float64(group)}
 		if r.Float64() < .2 {
 			out[0] = math.NaN()
 		}
@@ -127,7 +130,8 @@ func describedTable(t *testing.T, law, n int) described {
 		x.schema.Columns = append(x.schema.Columns, dataset.Column{Name: fmt.Sprintf("n%d", j)})
 		data = append(data, dataset.ColumnData{Floats: column})
 	}
-	x.schema.Columns = append(x.schema.Columns, dataset.Column{Name: "group", Kind: dataset.Category, Categories: fourNames, Other: true},
+	x.schema.Columns = append(x.schema.Columns,
+		dataset.Column{Name: "group", Kind: dataset.Category, Categories: fourNames, Other: true},
 		dataset.Column{Name: "other", Kind: dataset.Category, Categories: threeNames, Other: true})
 	data = append(data, dataset.ColumnData{Codes: x.groups}, dataset.ColumnData{Codes: x.others})
 	var err error
@@ -168,7 +172,8 @@ func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
 	}
 	x[kind][0]++
 	slack := 1e-9 * (1 + math.Abs(truth))
-	if truth != truth || (lower == nil || *lower <= truth+slack) && (upper == nil || *upper >= truth-slack) {
+	if truth != truth ||
+		(lower == nil || *lower <= truth+slack) && (upper == nil || *upper >= truth-slack) {
 		x[kind][1]++
 	}
 }
@@ -185,7 +190,9 @@ func (x intervalTally) all() (n, hits float64) {
 // counts, absolute for correlations, and in standard deviations of the column for all other numbers.
 type medians map[string][]float64
 
-func (m medians) add(kind string, width float64) { m[kind] = append(m[kind], width) }
+func (m medians) add(kind string, width float64) {
+	m[kind] = append(m[kind], width)
+}
 
 // compare adds the intervals of a release. Numbers that are hidden by the noise are left out.
 func (x described) compare(out intervalTally, widths medians, released *describe.Released) {
@@ -226,7 +233,8 @@ func (x described) compare(out intervalTally, widths medians, released *describe
 			}
 			out.add("spreads", c.Deviation.Lower, c.Deviation.Upper, spread)
 			for i, q := range []float64{.25, .5, .75} {
-				out.add("quartiles", c.Quartiles[i].Lower, c.Quartiles[i].Upper, values[max(int(math.Ceil(q*float64(len(values))))-1, 0)])
+				out.add("quartiles", c.Quartiles[i].Lower, c.Quartiles[i].Upper,
+					values[max(int(math.Ceil(q*float64(len(values))))-1, 0)])
 			}
 		}
 		for _, v := range x.columns[j] {
@@ -255,9 +263,11 @@ func (x described) compare(out intervalTally, widths medians, released *describe
 		switch a.Measure {
 		case describe.Correlation:
 			widths.add("correlations", *a.Upper-*a.Lower)
-			out.add("correlations", a.Lower, a.Upper, correlationOf(filled[a.First], filled[a.Second]))
+			out.add("correlations", a.Lower, a.Upper,
+				correlationOf(filled[a.First], filled[a.Second]))
 		case describe.Eta:
-			out.add("correlation ratios", a.Lower, a.Upper, etaOf(filled[a.First], codes[a.Second], 4))
+			out.add("correlation ratios", a.Lower, a.Upper,
+				etaOf(filled[a.First], codes[a.Second], 4))
 		case describe.CramersV:
 			out.add("cramers v", a.Lower, a.Upper, cramerOf(codes[a.First], codes[a.Second]))
 		}
@@ -265,12 +275,15 @@ func (x described) compare(out intervalTally, widths medians, released *describe
 	x.compareGroups(out, widths, spreads, released, card)
 }
 
-func (x described) compareGroups(out intervalTally, widths medians, spreads map[string]float64, released *describe.Released, card *describe.Card) {
+func (x described) compareGroups(
+	out intervalTally, widths medians, spreads map[string]float64, released *describe.Released, card *describe.Card,
+) {
 	if card.By == nil {
 		return
 	}
 	for k, g := range card.By.Groups {
-		sums, numbers, records := make([]float64, len(x.columns)), make([]float64, len(x.columns)), 0.
+		sums, numbers, records := make([]float64, len(x.columns)), make([]float64, len(x.columns)),
+			0.
 		i := -1
 		for j, column := range x.columns {
 			raw := released.Columns[j]
@@ -378,7 +391,11 @@ func TestDescriptions(t *testing.T) {
 			for _, epsilon := range settings {
 				var plans []*describe.Plan
 				for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-					s := describe.Study{Schema: x.schema, By: "group", Budget: budget.Target{Epsilon: epsilon, Delta: delta, Relation: relation}}
+					s := describe.Study{
+						Schema: x.schema,
+						By:     "group",
+						Budget: budget.Target{Epsilon: epsilon, Delta: delta, Relation: relation},
+					}
 					plan, err := s.Plan()
 					if err != nil {
 						t.Fatal(err)
@@ -401,7 +418,8 @@ func TestDescriptions(t *testing.T) {
 					x.compare(one, into, res.Released)
 				}
 				n, hits := one.all()
-				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name, x.table.Len(), epsilon, hits/n, n)
+				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name,
+					x.table.Len(), epsilon, hits/n, n)
 				for kind, k := range one {
 					if all[kind] == nil {
 						all[kind] = new([2]float64)

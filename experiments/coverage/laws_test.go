@@ -42,7 +42,8 @@ func settledLaws() []law {
 		}
 	}
 	return []law{
-		{"normal-0", gaussian(.05, 1)}, {"normal-.8", gaussian(2, 1)}, {"normal-.99", gaussian(10, 1)},
+		{"normal-0", gaussian(.05, 1)}, {"normal-.8", gaussian(2, 1)},
+		{"normal-.99", gaussian(10, 1)},
 		{"uniform", func(r *rand.Rand) (float64, float64) {
 			p := 2*r.Float64() - 1
 			return p + r.Float64() - .5, p
@@ -71,7 +72,9 @@ func settledLaws() []law {
 }
 
 // laws returns the distributions on which the constants were chosen, and those that confirm them.
-func laws() []law { return append(settledLaws(), confirmingLaws()...) }
+func laws() []law {
+	return append(settledLaws(), confirmingLaws()...)
+}
 
 // confirmingLaws returns ten distributions that were not used to choose any constant of the method: counts, ties,
 // zeros, skew, two clusters, noise that grows with the prediction, tails of several kinds, and predictions with a
@@ -140,7 +143,9 @@ func confirmingLaws() []law {
 
 // table returns n draws as pairs, with a range like one found by scaling and predictions clamped to it. If like is
 // not nil, its range is used.
-func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fresh, evaluate.Pairs) {
+func (l law) table(
+	t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs,
+) (fresh, evaluate.Pairs) {
 	t.Helper()
 	f := fresh{make([]float64, n), make([]float64, n)}
 	for i := range n {
@@ -164,7 +169,8 @@ func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fre
 	for i, x := range f.prediction {
 		f.prediction[i] = min(max(x, p.Lower), p.Upper)
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}}, []dataset.ColumnData{{Floats: f.y}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: f.y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +196,14 @@ func TestLaws(t *testing.T) {
 		number, where = 20, []float64{4000}
 	}
 	for _, epsilon := range list(t, *epsilons) {
-		priced, err := budget.Calibrate(evaluate.Regression{}.Plan(), budget.Target{Epsilon: epsilon, Delta: delta})
+		priced, err := budget.Calibrate(evaluate.Regression{}.Plan(),
+			budget.Target{Epsilon: epsilon, Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range laws() {
-			if !wanted(l.name) || *runs == 0 && l.name != "normal-.8" && l.name != "uniform" && l.name != "t5" {
+			if !wanted(l.name) ||
+				*runs == 0 && l.name != "normal-.8" && l.name != "uniform" && l.name != "t5" {
 				continue
 			}
 			r := rand.New(rand.NewPCG(1, uint64(len(l.name))))

@@ -36,7 +36,8 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 	}
 	var total, square, size float64
 	error := func(i int) float64 {
-		return min(math.Abs(min(max(f.y[i], lower), upper)-min(max(f.prediction[i], lower), upper)), limit)
+		return min(math.Abs(min(max(f.y[i], lower), upper)-min(max(f.prediction[i], lower), upper)),
+			limit)
 	}
 	around := func(i int) float64 { return min(max(f.y[i], lower), upper) - mean }
 	for i, y := range f.y {
@@ -55,11 +56,14 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 			spread += d * d
 		}
 	}
-	return measures{max(1-ratio, -1), size / n, math.Sqrt(square / n), math.Sqrt(spread/n) / (total / n)}
+	return measures{max(1-ratio, -1), size / n, math.Sqrt(square / n),
+		math.Sqrt(spread/n) / (total / n)}
 }
 
 // of returns the measures that a release estimates.
-func (f fresh) of(r evaluate.R2) measures { return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit) }
+func (f fresh) of(r evaluate.R2) measures {
+	return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit)
+}
 
 // allErrors returns the R² with unlimited errors, of targets and predictions that are clamped as stated in a release.
 func (f fresh) allErrors(r evaluate.R2) float64 {
@@ -94,7 +98,8 @@ func (f fresh) sample(r *rand.Rand, n int) fresh {
 // pairs returns the records as test records of a model, in the frame of other pairs.
 func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}}, []dataset.ColumnData{{Floats: f.y}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: f.y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,8 @@ func readTable(t *testing.T, name string) *dataset.Table {
 	columns := make([]dataset.ColumnData, 0, len(numeric))
 	for _, j := range numeric {
 		kept.Columns = append(kept.Columns, schema.Columns[j])
-		columns = append(columns, dataset.ColumnData{Floats: slices.Clone(tab.All().Block(0, tab.Len()).Float(j, nil))})
+		columns = append(columns,
+			dataset.ColumnData{Floats: slices.Clone(tab.All().Block(0, tab.Len()).Float(j, nil))})
 	}
 	if tab, err = dataset.NewTable(kept, columns, nil); err != nil {
 		t.Fatal(err)
@@ -83,8 +84,9 @@ func plan(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline
 	t.Helper()
 	columns := tab.Schema().Columns
 	p := &pipeline.Pipeline{
-		Schema: tab.Schema(), Target: columns[len(columns)-1].Name, Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: epsilon, Delta: delta},
+		Schema: tab.Schema(), Target: columns[len(columns)-1].Name,
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
 	plan, err := p.Plan()
 	if err != nil {
@@ -117,7 +119,9 @@ func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 }
 
 // fit executes a run on some rows. It also returns the other rows with their predictions.
-func fit(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int) (*pipeline.Result, fresh) {
+func fit(
+	t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int,
+) (*pipeline.Result, fresh) {
 	t.Helper()
 	parts := deal(t, tab, train, rest)
 	res, err := p.FitPlan(context.Background(), plan.Again(), parts[0], pipeline.Options{})
@@ -128,7 +132,9 @@ func fit(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, fresh{parts[1].All().Block(0, parts[1].Len()).Float(len(tab.Schema().Columns)-1, nil), predicted}
+	return res,
+		fresh{parts[1].All().Block(0, parts[1].Len()).Float(len(tab.Schema().Columns)-1, nil),
+			predicted}
 }
 
 // TestTables checks that the interval of a whole run covers the R² of the records that it never saw. By default one
@@ -189,7 +195,8 @@ func TestSplit(t *testing.T) {
 				res, f := fit(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
 				r := *res.R2
 				sum.add(r, f, pipeline.DefaultHoldout*float64(n))
-				t.Logf("| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |", name, n, epsilon, r.Value, r.Lower, r.Upper, f.of(r).r2,
+				t.Logf("| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |", name, n,
+					epsilon, r.Value, r.Lower, r.Upper, f.of(r).r2,
 					r.AllErrorsLower, f.cut(math.Inf(-1), math.Inf(1), math.Inf(1)).r2, r.Far)
 			}
 			keep(t, sum.result())
@@ -232,12 +239,18 @@ func TestPools(t *testing.T) {
 			for i := range poolFits {
 				r := rand.New(rand.NewPCG(uint64(i), 2))
 				order := r.Perm(tab.Len())
-				res, f := fit(t, p, fitPlan, tab, order[:poolRecords], order[poolRecords:min(len(order), poolRecords+*most)])
+				res, f := fit(t, p, fitPlan, tab, order[:poolRecords],
+					order[poolRecords:min(len(order), poolRecords+*most)])
 				model := regression.LinearPart(res.Model)
-				frame := evaluate.Pairs{Lower: model.Lower, Upper: model.Upper, Center: res.R2.TargetLower/2 + res.R2.TargetUpper/2}
+				frame := evaluate.Pairs{
+					Lower:  model.Lower,
+					Upper:  model.Upper,
+					Center: res.R2.TargetLower/2 + res.R2.TargetUpper/2,
+				}
 				priced := heldOutPlan(t, releasePlan)
 				for range (number + poolFits - 1 - i) / poolFits {
-					sum.add(measured(t, priced, f.sample(r, heldOut).pairs(t, frame)), f, float64(heldOut))
+					sum.add(measured(t, priced, f.sample(r, heldOut).pairs(t, frame)), f,
+						float64(heldOut))
 				}
 			}
 			result := sum.result()
@@ -260,7 +273,9 @@ func heldOutPlan(t *testing.T, plan *pipeline.Plan) *budget.Priced {
 		}
 		node.Kids[i] = budget.FixedLeaf(leaf.Name, law).Of(leaf.Leaf.Statistic)
 	}
-	priced, err := budget.Calibrate(budget.Seq("r2", append(node.Kids, budget.GaussianLeaf("rest", 1, 1))...), budget.Target{Epsilon: 50, Delta: delta})
+	priced, err := budget.Calibrate(
+		budget.Seq("r2", append(node.Kids, budget.GaussianLeaf("rest", 1, 1))...),
+		budget.Target{Epsilon: 50, Delta: delta})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,11 +48,14 @@ func (m BoostedAdaSSP) rounds() int {
 // (epsilon, delta): a matrix, an eigenvalue and one gradient per round, each of sensitivity 1 with noise
 // of standard deviation mu unless it is calibrated.
 func (m BoostedAdaSSP) TrueEpsilon(epsilon, delta float64) float64 {
-	return budget.GaussianEpsilon(math.Sqrt(float64(m.rounds()+2))/m.deviation(epsilon, delta), delta)
+	return budget.GaussianEpsilon(math.Sqrt(float64(m.rounds()+2))/m.deviation(epsilon, delta),
+		delta)
 }
 
 // Fit returns the coefficients of the columns x and, last, the intercept.
-func (m BoostedAdaSSP) Fit(src Source, x [][]float64, y []float64, epsilon, delta float64) ([]float64, error) {
+func (m BoostedAdaSSP) Fit(
+	src Source, x [][]float64, y []float64, epsilon, delta float64,
+) ([]float64, error) {
 	sigma := m.deviation(epsilon, delta)
 	d := len(x) + 1
 	rows := clippedRows(x, len(y))
@@ -97,7 +100,8 @@ func (m BoostedAdaSSP) Fit(src Source, x [][]float64, y []float64, epsilon, delt
 		}
 		var step mat.VecDense
 		var condition mat.Condition
-		if err := factor.SolveVecTo(&step, false, mat.NewVecDense(d, gradient)); err != nil && !errors.As(err, &condition) {
+		if err := factor.SolveVecTo(&step, false, mat.NewVecDense(d, gradient)); err != nil &&
+			!errors.As(err, &condition) {
 			return nil, ErrSingular
 		}
 		theta.AddVec(theta, &step)

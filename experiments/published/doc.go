@@ -15,10 +15,14 @@ import (
 type Source interface{ Uint64() uint64 }
 
 // uniform returns a number in the open interval (0, 1).
-func uniform(src Source) float64 { return (float64(src.Uint64()>>11) + .5) * 0x1p-53 }
+func uniform(src Source) float64 {
+	return (float64(src.Uint64()>>11) + .5) * 0x1p-53
+}
 
 // normal returns a standard normal variate.
-func normal(src Source) float64 { return math.Sqrt2 * math.Erfinv(2*uniform(src)-1) }
+func normal(src Source) float64 {
+	return math.Sqrt2 * math.Erfinv(2*uniform(src)-1)
+}
 
 // laplace returns a variate with density exp(-|x|/scale)/(2 scale).
 func laplace(src Source, scale float64) float64 {
@@ -30,7 +34,9 @@ func laplace(src Source, scale float64) float64 {
 }
 
 // gumbel returns a standard Gumbel variate.
-func gumbel(src Source) float64 { return -math.Log(-math.Log(uniform(src))) }
+func gumbel(src Source) float64 {
+	return -math.Log(-math.Log(uniform(src)))
+}
 
 // permutation returns 0..n-1 in random order.
 func permutation(src Source, n int) []int {

@@ -144,7 +144,9 @@ func (m DPFSDR) uncorrelated(z [][]float64, order []int) []int {
 	}
 	var kept []int
 	for _, j := range order {
-		if !slices.ContainsFunc(kept, func(i int) bool { return correlation(z[i], z[j]) >= threshold }) {
+		if !slices.ContainsFunc(kept, func(i int) bool {
+			return correlation(z[i], z[j]) >= threshold
+		}) {
 			kept = append(kept, j)
 		}
 	}
@@ -209,7 +211,9 @@ type related struct {
 }
 
 // train fits the machine to some columns, adds noise and returns it with its exact training accuracy.
-func (m DPFSDR) train(src Source, z [][]float64, labels []float64, columns []int, records [][]related) (weights []float64, accuracy float64) {
+func (m DPFSDR) train(
+	src Source, z [][]float64, labels []float64, columns []int, records [][]related,
+) (weights []float64, accuracy float64) {
 	d, n := len(columns)+1, len(labels)
 	row := func(i int) *mat.VecDense {
 		v := mat.NewVecDense(d, nil)
@@ -249,7 +253,8 @@ func (m DPFSDR) train(src Source, z [][]float64, labels []float64, columns []int
 		if err := factor.SolveVecTo(&step, gradient); err != nil {
 			break
 		}
-		theta.AddScaledVec(theta, -stepLength(z, columns, labels, theta, &step, gradient, penalty), &step)
+		theta.AddScaledVec(theta, -stepLength(z, columns, labels, theta, &step, gradient, penalty),
+			&step)
 	}
 	noise := m.correlatedSensitivity(hessian, slopes, row, records) / m.Epsilon2
 	weights = slices.Clone(theta.RawVector().Data)
@@ -267,7 +272,9 @@ func (m DPFSDR) train(src Source, z [][]float64, labels []float64, columns []int
 }
 
 // stepLength halves a Newton step until the objective falls enough.
-func stepLength(z [][]float64, columns []int, labels []float64, theta, step, gradient *mat.VecDense, penalty float64) float64 {
+func stepLength(
+	z [][]float64, columns []int, labels []float64, theta, step, gradient *mat.VecDense, penalty float64,
+) float64 {
 	value := func(t float64) float64 {
 		sum := 0.
 		w := mat.NewVecDense(theta.Len(), nil)
@@ -297,7 +304,9 @@ func stepLength(z [][]float64, columns []int, labels []float64, theta, step, gra
 
 // correlatedSensitivity returns the largest sum, over the records correlated with one, of correlated degree times the change of the
 // coefficients when that record is left out (equation 4), to first order.
-func (m DPFSDR) correlatedSensitivity(hessian *mat.SymDense, slopes []float64, row func(int) *mat.VecDense, records [][]related) float64 {
+func (m DPFSDR) correlatedSensitivity(
+	hessian *mat.SymDense, slopes []float64, row func(int) *mat.VecDense, records [][]related,
+) float64 {
 	var factor mat.Cholesky
 	if !factor.Factorize(hessian) {
 		return 0

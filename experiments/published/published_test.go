@@ -22,7 +22,8 @@ func TestTrueEpsilon(t *testing.T) {
 	if got := (BoostedAdaSSP{Calibrated: true}).TrueEpsilon(1, 1e-6); math.Abs(got-1) > 1e-6 {
 		t.Errorf("calibrated noise has epsilon %v", got)
 	}
-	if one, ten := (BoostedAdaSSP{Rounds: 1}).TrueEpsilon(1, 1e-6), (BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one && one < ten && ten < 1112) {
+	if one, ten := (BoostedAdaSSP{Rounds: 1}).TrueEpsilon(1, 1e-6),
+		(BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one && one < ten && ten < 1112) {
 		t.Errorf("epsilons %v and %v", one, ten)
 	}
 }
@@ -142,7 +143,8 @@ func TestTukeyChecks(t *testing.T) {
 	if further < 20 {
 		t.Errorf("lemma 8.5 counts further %d times", further)
 	}
-	old, tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84), LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
+	old, tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84),
+		LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
 	if !(tight < old) {
 		t.Errorf("%d models by lemma 8.4, %d by lemma 8.5", old, tight)
 	}
@@ -194,7 +196,8 @@ func TestDPFSDR(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, labels := separable(rng, 400)
 	m := DPFSDR{Epsilon1: 1, Epsilon2: 1}.Fit(rng, x, labels)
-	if !slices.Contains(m.Columns, 3) || slices.Contains(m.Columns, 0) && slices.Contains(m.Columns, 1) {
+	if !slices.Contains(m.Columns, 3) ||
+		slices.Contains(m.Columns, 0) && slices.Contains(m.Columns, 1) {
 		t.Errorf("columns %v", m.Columns)
 	}
 	tests, truth := separable(rng, 4000)

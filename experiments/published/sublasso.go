@@ -19,7 +19,9 @@ type SubLasso struct {
 }
 
 // Choose returns the chosen columns in increasing order. The error is that of ctx.
-func (m SubLasso) Choose(ctx context.Context, src Source, x [][]float64, y []float64, epsilon float64) ([]int, error) {
+func (m SubLasso) Choose(
+	ctx context.Context, src Source, x [][]float64, y []float64, epsilon float64,
+) ([]int, error) {
 	counts, err := m.Votes(ctx, src, x, y)
 	if err != nil {
 		return nil, err
@@ -33,7 +35,9 @@ func (m SubLasso) Choose(ctx context.Context, src Source, x [][]float64, y []flo
 }
 
 // Votes counts the votes for every column.
-func (m SubLasso) Votes(ctx context.Context, src Source, x [][]float64, y []float64) ([]float64, error) {
+func (m SubLasso) Votes(
+	ctx context.Context, src Source, x [][]float64, y []float64,
+) ([]float64, error) {
 	counts := make([]float64, len(x))
 	order := permutation(src, len(y))
 	size := len(y) / max(m.Parts, 1)
@@ -65,7 +69,8 @@ func (m SubLasso) vote(ctx context.Context, x [][]float64, y []float64, rows []i
 	for j, column := range x {
 		part[j] = take(column)
 	}
-	solver, err := lasso.NewSolver(ctx, part, take(y), lasso.Options{Standardize: true, Tolerance: 1e-6, MaxSweeps: 10_000, Workers: 1})
+	solver, err := lasso.NewSolver(ctx, part, take(y),
+		lasso.Options{Standardize: true, Tolerance: 1e-6, MaxSweeps: 10_000, Workers: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,13 @@ type TukeyCheck struct {
 // NewTukeyCheck returns the check of models with a budget. There must be at least two models, all of one length.
 func NewTukeyCheck(models [][]float64, epsilon, delta float64) TukeyCheck {
 	m := len(models)
-	c := TukeyCheck{epsilon: epsilon, delta: delta, t: m / 4, volume: make([]float64, m/2), weight: make([]float64, m/2)}
+	c := TukeyCheck{
+		epsilon: epsilon,
+		delta:   delta,
+		t:       m / 4,
+		volume:  make([]float64, m/2),
+		weight:  make([]float64, m/2),
+	}
 	for j := range models[0] {
 		column := make([]float64, m)
 		for i, model := range models {
@@ -51,7 +57,9 @@ func logAdd(a, b float64) float64 {
 }
 
 // limit returns the logarithm of delta/(8 exp(epsilon)).
-func (c TukeyCheck) limit() float64 { return math.Log(c.delta/8) - c.epsilon }
+func (c TukeyCheck) limit() float64 {
+	return math.Log(c.delta/8) - c.epsilon
+}
 
 // Distance84 returns the largest k for which some g > 0 has V_(t-k-1)/V_(t+k+g+1) exp(-epsilon g) <= delta/(8
 // exp(epsilon)), or -1 if no k does.
@@ -71,7 +79,8 @@ func (c TukeyCheck) Distance84() int {
 func (c TukeyCheck) Distance85() int {
 	return c.largest(func(k int) bool {
 		from := c.t + k - 1
-		return from >= 1 && from <= len(c.weight) && c.volume[c.t-k-2]+c.epsilon*float64(c.t+k+1)-c.weight[from-1] <= c.limit()
+		return from >= 1 && from <= len(c.weight) &&
+			c.volume[c.t-k-2]+c.epsilon*float64(c.t+k+1)-c.weight[from-1] <= c.limit()
 	})
 }
 
@@ -100,7 +109,9 @@ func NormalModels(m, d int) [][]float64 {
 // threshold ln(1/(2 delta))/epsilon.
 func LeastModels(d int, epsilon, delta float64, distance func(TukeyCheck) int) int {
 	for m := 8; ; m++ {
-		if float64(distance(NewTukeyCheck(NormalModels(m, d), epsilon, delta))) >= math.Log(1/(2*delta))/epsilon {
+		if float64(
+			distance(NewTukeyCheck(NormalModels(m, d), epsilon, delta))) >= math.Log(1/(2*delta))/
+			epsilon {
 			return m
 		}
 	}

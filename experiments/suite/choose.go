@@ -43,7 +43,8 @@ func newProblem(names []string, x [][]float64, y []float64) (problem, error) {
 func problemOf(t *dataset.Table) problem {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
-	return problem{t, selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}}
+	return problem{t,
+		selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}}
 }
 
 // features returns the columns and the target.
@@ -56,7 +57,9 @@ func (p problem) features() (x [][]float64, y []float64) {
 
 // choose runs a selector on its own with a budget, with a private number of records. It returns the chosen columns,
 // from 0 and increasing.
-func (p problem) choose(ctx context.Context, x selection.Selector, target budget.Target) ([]int, error) {
+func (p problem) choose(
+	ctx context.Context, x selection.Selector, target budget.Target,
+) ([]int, error) {
 	node, private, err := x.Plan(p.facts)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ type fitJob struct {
 func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, error) {
 	columns := t.Schema().Columns
 	p := pipeline.Pipeline{
-		Schema: t.Schema(), Task: regression.TaskClassification, Target: columns[len(columns)-1].Name,
+		Schema: t.Schema(), Task: regression.TaskClassification,
+		Target: columns[len(columns)-1].Name,
 		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model,
 	}
 	if p.Selector == nil {
@@ -52,13 +53,19 @@ func predicted(m regression.Model, v dataset.View) ([]int32, error) {
 // priced opens a session for a trainer that is not available in recipes, with the ranges of the columns released from
 // the same budget. It returns the session and the ranges; the range of the target, the last column, is empty. The
 // function plan plans the trainer.
-func priced(ctx context.Context, plan func() (budget.Node, error), v dataset.View, target budget.Target, ranges bool) (*mechanism.Session, []scaling.Range, error) {
+func priced(
+	ctx context.Context, plan func() (budget.Node, error), v dataset.View, target budget.Target, ranges bool,
+) (*mechanism.Session, []scaling.Range, error) {
 	node, err := plan()
 	if err != nil {
 		return nil, nil, err
 	}
 	columns := v.Schema().Columns
-	scale := scaling.Private{Columns: columns[:len(columns)-1], Target: -1, Relation: target.Relation}
+	scale := scaling.Private{
+		Columns:  columns[:len(columns)-1],
+		Target:   -1,
+		Relation: target.Relation,
+	}
 	kids := []budget.Node{node}
 	if s, private := scale.Plan(); ranges && private {
 		kids = []budget.Node{s, node}

@@ -17,12 +17,16 @@ const metricAccuracy = bench.MetricAccuracy
 // readClassTable reads a public table whose last column is the class. Text columns and those listed in categories are
 // categories; a missing cell is a category of its own. If codes is true, a category is converted to a number: its
 // position in the order of the values, the empty one first.
-func readClassTable(ctx context.Context, path string, drop, categories []string, codes bool) (*dataset.Table, error) {
+func readClassTable(
+	ctx context.Context, path string, drop, categories []string, codes bool,
+) (*dataset.Table, error) {
 	columns, err := bench.PublicColumns(ctx, path, "", categories)
 	if err != nil {
 		return nil, err
 	}
-	columns = slices.DeleteFunc(columns, func(c dataset.Column) bool { return slices.Contains(drop, c.Name) })
+	columns = slices.DeleteFunc(columns, func(c dataset.Column) bool {
+		return slices.Contains(drop, c.Name)
+	})
 	t, _, err := dataset.Read(ctx, path, dataset.Schema{Columns: columns}, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -124,7 +128,8 @@ func rowsOf(t *dataset.Table, rows []int) dataset.View {
 // predictions than records, only the first records count.
 func accuracy(predicted []int32, v dataset.View) Outcome {
 	columns := v.Schema().Columns
-	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories, baseline.Labels(v)[:len(predicted)], predicted)
+	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories,
+		baseline.Labels(v)[:len(predicted)], predicted)
 	if err != nil {
 		return failed(err)
 	}

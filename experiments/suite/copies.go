@@ -43,7 +43,9 @@ func copiesSelectors() []namedSelector {
 		{"sublasso", func(p problem, k int) selection.Selector {
 			return selection.SubLasso{K: k, Buckets: rootOf(p.table.Len())}
 		}},
-		{"sis-tau", func(p problem, k int) selection.Selector { return selection.SIS{K: k, Score: selection.ScoreTau} }},
+		{"sis-tau", func(p problem, k int) selection.Selector {
+			return selection.SIS{K: k, Score: selection.ScoreTau}
+		}},
 	}
 }
 
@@ -54,7 +56,9 @@ type namedSelector struct {
 }
 
 // rootOf returns the number of buckets of the two-stage method, the square root of n.
-func rootOf(n int) int { return max(2, int(math.Sqrt(float64(n)))) }
+func rootOf(n int) int {
+	return max(2, int(math.Sqrt(float64(n))))
+}
 
 // copiesPlan is the experiment.
 func copiesPlan(o Options) (*Plan, error) {
@@ -74,20 +78,23 @@ func copiesPlan(o Options) (*Plan, error) {
 				add(n, copiesEach)
 			}
 		}
-		p.Tasks = append(p.Tasks, Task{Name: data, Cells: cells, Trials: o.trials(copiesTrials), Run: copiesRun(o.Seed)})
+		p.Tasks = append(p.Tasks,
+			Task{Name: data, Cells: cells, Trials: o.trials(copiesTrials), Run: copiesRun(o.Seed)})
 	}
 	return p, nil
 }
 
 func copiesCell(data, method string, n, copies int) Cell {
-	return Cell{data, method, Setting{K: copiesInformative, Epsilon: copiesEpsilon, N: n, Copies: copies}}
+	return Cell{data, method,
+		Setting{K: copiesInformative, Epsilon: copiesEpsilon, N: n, Copies: copies}}
 }
 
 // copiesRun chooses in fresh tables. All methods see the same tables.
 func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
-			t := newCopiesTable(k.Data, k.Setting, newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)))
+			t := newCopiesTable(k.Data, k.Setting,
+				newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)))
 			p, err := newProblem(nil, t.x, t.y)
 			if err != nil {
 				return failed(err)
@@ -116,7 +123,11 @@ type copiesTable struct {
 }
 
 func newCopiesTable(data string, s Setting, g *generator) copiesTable {
-	t := copiesTable{x: make([][]float64, copiesColumns), y: make([]float64, s.N), group: make([]int, copiesColumns)}
+	t := copiesTable{
+		x:     make([][]float64, copiesColumns),
+		y:     make([]float64, s.N),
+		group: make([]int, copiesColumns),
+	}
 	place := g.permutation(copiesColumns)
 	next := 0
 	put := func(column []float64, group int) {

@@ -17,7 +17,8 @@ func TestCopiesTable(t *testing.T) {
 		for j, g := range table.group {
 			groups[g] = append(groups[g], j)
 		}
-		if len(table.x) != copiesColumns || len(groups) != copiesInformative+1 || len(groups[-1]) != copiesColumns-4*copiesInformative {
+		if len(table.x) != copiesColumns || len(groups) != copiesInformative+1 ||
+			len(groups[-1]) != copiesColumns-4*copiesInformative {
 			t.Fatalf("%s: groups %v", data, groups)
 		}
 		rest := slices.Clone(table.y) // the remainder is noise if copies are exact
@@ -28,7 +29,8 @@ func TestCopiesTable(t *testing.T) {
 			}
 			for _, j := range columns[1:] {
 				c := correlationScores([][]float64{table.x[j]}, table.x[columns[0]])[0]
-				if data == exactCopies && !near(c, 1) || data == nearCopies && (c < .97 || c > .995) {
+				if data == exactCopies && !near(c, 1) ||
+					data == nearCopies && (c < .97 || c > .995) {
 					t.Errorf("%s: two copies correlate by %v", data, c)
 				}
 			}
@@ -48,7 +50,8 @@ func TestCopiesJudge(t *testing.T) {
 		picked        []int
 		right, groups float64
 	}{
-		{[]int{1, 2, 3, 4, 5}, 1, 1}, {[]int{0, 1, 2, 3, 4}, 0, .8}, {[]int{2, 3, 4, 5, 6}, 0, .8}, {[]int{0, 1, 2, 3, 4, 5}, 0, 1}, {[]int{6}, 0, 0},
+		{[]int{1, 2, 3, 4, 5}, 1, 1}, {[]int{0, 1, 2, 3, 4}, 0, .8}, {[]int{2, 3, 4, 5, 6}, 0, .8},
+		{[]int{0, 1, 2, 3, 4, 5}, 0, 1}, {[]int{6}, 0, 0},
 	} {
 		got := table.judge(c.picked)
 		if got[metricRight] != c.right || got[metricGroups] != c.groups {
@@ -59,7 +62,9 @@ func TestCopiesJudge(t *testing.T) {
 
 // TestCopiesRun checks that with many rows Kendall finds the groups, and that the tables do not depend on the method.
 func TestCopiesRun(t *testing.T) {
-	if got := newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)); !slices.Equal(got.y, newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)).y) {
+	if got := newCopiesTable(nearCopies, Setting{K: 5, N: 10},
+		newGenerator("a", 1, 1)); !slices.Equal(got.y,
+		newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)).y) {
 		t.Error("the same seed gave another table")
 	}
 	var keys []Key
@@ -68,7 +73,9 @@ func TestCopiesRun(t *testing.T) {
 	}
 	keys = append(keys, Key{copiesCell(nearCopies, "magic", 100, 2), 1})
 	var records []Record
-	if err := copiesRun(0)(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+	if err := copiesRun(0)(t.Context(), keys, func(k Key, o Outcome) {
+		records = append(records, Record{k, o})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range records {
@@ -118,7 +125,8 @@ func TestCopiesPlan(t *testing.T) {
 	if _, err := NewPlan(Copies, Options{}); !errors.Is(err, bench.ErrNotPublic) {
 		t.Errorf("without consent: %v", err)
 	}
-	if _, err := NewPlan(Copies, Options{Public: true, Trials: -1}); !errors.Is(err, bench.ErrTrials) {
+	if _, err := NewPlan(Copies, Options{Public: true, Trials: -1}); !errors.Is(err,
+		bench.ErrTrials) {
 		t.Errorf("-1 trials: %v", err)
 	}
 }

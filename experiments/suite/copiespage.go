@@ -10,9 +10,15 @@ func copiesPage(records []Record) Page {
 	p := Page{
 		Title: "Correlated copies: Kendall against SubLasso (theorem 3.8 of seed 001)",
 		Lead: []string{
-			fmt.Sprintf("The theorem's tables: %d independent standard normal columns whose sum, with noise of variance %v, is the target; each has some copies; independent columns fill up to %d; columns are in random order. The right answer is exactly one column of each group of copies.", copiesInformative, copiesNoise, copiesColumns),
-			fmt.Sprintf("Every method chooses %d columns with epsilon = %v, delta = 0 (add or remove one record), and nothing else is spent. SubLasso has √n buckets, as if the number of rows were public, and lambda = 0.1 on standardised columns; sis-tau takes the largest |tau| with the target and knows nothing of copies.", copiesInformative, copiesEpsilon),
-			fmt.Sprintf("A lasso that meets exact copies takes the first of them in every bucket, because its descent goes by position; so exact copies are easy for it. In the tables of near copies each copy has a correlation of %v with the original.", nearCorrelation),
+			fmt.Sprintf(
+				"The theorem's tables: %d independent standard normal columns whose sum, with noise of variance %v, is the target; each has some copies; independent columns fill up to %d; columns are in random order. The right answer is exactly one column of each group of copies.",
+				copiesInformative, copiesNoise, copiesColumns),
+			fmt.Sprintf(
+				"Every method chooses %d columns with epsilon = %v, delta = 0 (add or remove one record), and nothing else is spent. SubLasso has √n buckets, as if the number of rows were public, and lambda = 0.1 on standardised columns; sis-tau takes the largest |tau| with the target and knows nothing of copies.",
+				copiesInformative, copiesEpsilon),
+			fmt.Sprintf(
+				"A lasso that meets exact copies takes the first of them in every bucket, because its descent goes by position; so exact copies are easy for it. In the tables of near copies each copy has a correlation of %v with the original.",
+				nearCorrelation),
 			"A trial is a fresh table, the same for every method. Intervals are 95%: Wilson's for shares of trials, the normal one for means.",
 		},
 	}
@@ -32,15 +38,30 @@ func copiesSection(x index, title, metric, label string) Section {
 		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
 	}
 	for _, data := range []string{exactCopies, nearCopies} {
-		byCopies := Figure{Title: fmt.Sprintf("%s, n = %d", data, copiesRows), XLabel: "copies of each informative column", YLabel: label, YMax: 1}
-		byRows := Figure{Title: fmt.Sprintf("%s, %d of each", data, copiesEach), XLabel: "rows", YLabel: label, YMax: 1, LogX: true}
+		byCopies := Figure{
+			Title:  fmt.Sprintf("%s, n = %d", data, copiesRows),
+			XLabel: "copies of each informative column",
+			YLabel: label,
+			YMax:   1,
+		}
+		byRows := Figure{
+			Title:  fmt.Sprintf("%s, %d of each", data, copiesEach),
+			XLabel: "rows",
+			YLabel: label,
+			YMax:   1,
+			LogX:   true,
+		}
 		for _, c := range copiesCounts {
 			byCopies.Ticks = append(byCopies.Ticks, float64(c))
 		}
 		for _, n := range copiesSizes {
 			byRows.Ticks = append(byRows.Ticks, float64(n))
 		}
-		table := Table{Caption: data, Head: []string{"method", "rows", "copies", label, "95% interval", "trials", "without a value"}}
+		table := Table{
+			Caption: data,
+			Head: []string{"method", "rows", "copies", label, "95% interval", "trials",
+				"without a value"},
+		}
 		for i, m := range copiesSelectors() {
 			a, b := Series{Name: m.name, Style: i}, Series{Name: m.name, Style: i}
 			for _, c := range copiesCounts {
@@ -65,7 +86,8 @@ func copiesSection(x index, title, metric, label string) Section {
 
 func copiesRow(s Summary) []Entry {
 	return text(s.Method, strconv.Itoa(s.Setting.N), strconv.Itoa(s.Setting.Copies),
-		short(s.Mean), interval(s.Distribution), strconv.Itoa(s.Count), strconv.Itoa(s.NotApplicable+s.Failed+s.Unavailable))
+		short(s.Mean), interval(s.Distribution), strconv.Itoa(s.Count),
+		strconv.Itoa(s.NotApplicable+s.Failed+s.Unavailable))
 }
 
 // interval formats the confidence interval of a mean.

@@ -46,7 +46,8 @@ func ExampleNames() {
 
 func ExampleDescribe() {
 	d := suite.Describe([]float64{.2, .4, .6, .8})
-	fmt.Printf("median %.2f, quartiles %.2f and %.2f, mean %.2f in %.2f to %.2f\n", d.Median, d.Q25, d.Q75, d.Mean, d.Low, d.High)
+	fmt.Printf("median %.2f, quartiles %.2f and %.2f, mean %.2f in %.2f to %.2f\n", d.Median, d.Q25,
+		d.Q75, d.Mean, d.Low, d.High)
 	// Output: median 0.50, quartiles 0.35 and 0.65, mean 0.50 in 0.25 to 0.75
 }
 
@@ -66,7 +67,11 @@ func ExampleOpenStore() {
 		}
 		fmt.Println("finished:", s.Done(key))
 		if !s.Done(key) {
-			if err := s.Put(suite.Record{Key: key, Outcome: suite.Outcome{Status: suite.OK, Values: map[string]float64{"r2": .7}}}); err != nil {
+			if err := s.Put(
+				suite.Record{
+					Key:     key,
+					Outcome: suite.Outcome{Status: suite.OK, Values: map[string]float64{"r2": .7}},
+				}); err != nil {
 				panic(err)
 			}
 		}
@@ -82,7 +87,8 @@ func ExampleOpenStore() {
 func ExampleFigure_SVG() {
 	svg := suite.Figure{
 		Title: "a curve", XLabel: "epsilon", YLabel: "share", YMax: 1,
-		Series: []suite.Series{{Points: []suite.Point{{X: 1, Y: .2, Low: .1, High: .3}, {X: 2, Y: .6, Low: .5, High: .7}}}},
+		Series: []suite.Series{{Points: []suite.Point{{X: 1, Y: .2, Low: .1, High: .3},
+			{X: 2, Y: .6, Low: .5, High: .7}}}},
 	}.SVG()
 	fmt.Println(strings.Contains(string(svg), "<title>a curve</title>"))
 	// Output: true

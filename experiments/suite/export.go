@@ -12,12 +12,14 @@ import (
 )
 
 // settingHead names the columns that describe a cell.
-var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share", "noise", "lambda"}
+var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share",
+	"noise", "lambda"}
 
 // fields returns the values of settingHead.
 func (c Cell) fields() []string {
 	s := c.Setting
-	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
+	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N),
+		whole(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
 }
 
 // whole and number return an empty string for an unused field.
@@ -87,7 +89,8 @@ func SummaryCSV(records []Record) ([]byte, error) {
 			row = append(row, exact(v))
 		}
 		rows = append(rows, append(row,
-			strconv.Itoa(s.Abstained), strconv.Itoa(s.NotApplicable), strconv.Itoa(s.Failed), strconv.Itoa(s.Unavailable), s.Reason))
+			strconv.Itoa(s.Abstained), strconv.Itoa(s.NotApplicable), strconv.Itoa(s.Failed),
+			strconv.Itoa(s.Unavailable), s.Reason))
 	}
 	return encode(rows)
 }

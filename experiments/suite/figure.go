@@ -30,8 +30,9 @@ type Figure struct {
 // SVG draws the figure as an svg element, in the colours of a page.
 func (f Figure) SVG() chart.SVG {
 	p := chart.Plot{
-		Title: f.Title, XLabel: f.XLabel, YLabel: f.YLabel, LogX: f.LogX, Ticks: f.Ticks, TickNames: f.TickNames,
-		YMin: f.YMin, YMax: f.YMax, Sticks: f.Bars,
+		Title: f.Title, XLabel: f.XLabel, YLabel: f.YLabel, LogX: f.LogX, Ticks: f.Ticks,
+		TickNames: f.TickNames,
+		YMin:      f.YMin, YMax: f.YMax, Sticks: f.Bars,
 	}
 	for _, s := range f.Series {
 		p.Series = append(p.Series, s.curve())

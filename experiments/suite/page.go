@@ -61,7 +61,8 @@ func (p Page) document() document.Page {
 			part.Blocks = append(part.Blocks, document.Block{Gallery: s.gallery()})
 		}
 		for _, t := range s.Tables {
-			part.Blocks = append(part.Blocks, document.Block{Caption: t.Caption, Table: t.document()})
+			part.Blocks = append(part.Blocks,
+				document.Block{Caption: t.Caption, Table: t.document()})
 		}
 		out.Sections = append(out.Sections, part)
 	}
@@ -85,7 +86,8 @@ func (t Table) document() *document.Table {
 	for _, row := range t.Rows {
 		texts, marks := make([]string, len(row)), make([]document.Mark, len(row))
 		for j, e := range row {
-			texts[j], marks[j] = e.Text, document.Mark{Note: e.Note, Heat: e.Heat, Strong: e.Strong, Prose: e.Prose}
+			texts[j], marks[j] = e.Text,
+				document.Mark{Note: e.Note, Heat: e.Heat, Strong: e.Strong, Prose: e.Prose}
 		}
 		out.Rows, out.Marks = append(out.Rows, texts), append(out.Marks, marks)
 	}
@@ -93,4 +95,6 @@ func (t Table) document() *document.Table {
 }
 
 // HTML writes the page as one self-contained file with the structure of a report. It returns the errors of w.
-func (p Page) HTML(w io.Writer) error { return document.HTML(w, p.document()) }
+func (p Page) HTML(w io.Writer) error {
+	return document.HTML(w, p.document())
+}

@@ -35,7 +35,8 @@ func checkPage(t *testing.T, p Page) string {
 	for _, element := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1) {
 		wellFormed(t, element)
 	}
-	if outside := regexp.MustCompile(`(?i)<script|<link|<img|@import|url\(|src=|href="[^#]`).FindString(text); outside != "" {
+	if outside := regexp.MustCompile(
+		`(?i)<script|<link|<img|@import|url\(|src=|href="[^#]`).FindString(text); outside != "" {
 		t.Errorf("the page holds %s", outside)
 	}
 	for _, broken := range []string{"NaN", "ZgotmplZ", "%!"} {
@@ -51,21 +52,35 @@ func checkPage(t *testing.T, p Page) string {
 }
 
 func TestPageHTML(t *testing.T) {
-	curve := Series{Name: "a<b", Points: []Point{{1, .2, .1, .3}, {10, .5, math.NaN(), math.NaN()}, {100, math.NaN(), 0, 1}}}
+	curve := Series{
+		Name:   "a<b",
+		Points: []Point{{1, .2, .1, .3}, {10, .5, math.NaN(), math.NaN()}, {100, math.NaN(), 0, 1}},
+	}
 	text := checkPage(t, Page{
 		Title: "R & D", Lead: []string{"first", "second"},
 		Sections: []Section{{
 			Title: "Part", Text: []string{"words"}, Legend: []Series{curve},
-			Figures: []Figure{{Title: "a<b & c", XLabel: "epsilon", YLabel: "share", LogX: true, Ticks: []float64{1, 10, 100}, YMax: 1, Series: []Series{curve}}},
+			Figures: []Figure{{
+				Title:  "a<b & c",
+				XLabel: "epsilon",
+				YLabel: "share",
+				LogX:   true,
+				Ticks:  []float64{1, 10, 100},
+				YMax:   1,
+				Series: []Series{curve},
+			}},
 			Tables: []Table{{Caption: "numbers", Head: []string{"name", "value"}, Rows: [][]Entry{
-				{{Text: "x<y"}, {Text: "0.5", Note: "± 0.1", Heat: .5, Strong: true}}, {{Text: "z"}, {Text: "why", Prose: true, Heat: math.NaN()}},
+				{{Text: "x<y"}, {Text: "0.5", Note: "± 0.1", Heat: .5, Strong: true}},
+				{{Text: "z"}, {Text: "why", Prose: true, Heat: math.NaN()}},
 			}}},
 		}},
 	})
 	for _, want := range []string{
-		"<title>R &amp; D</title>", `<p class="lead">second</p>`, `<h2 id="part-1-title">Part</h2>`, "a&lt;b", "<title>a&lt;b &amp; c</title>", ">epsilon<", ">100<",
+		"<title>R &amp; D</title>", `<p class="lead">second</p>`, `<h2 id="part-1-title">Part</h2>`,
+		"a&lt;b", "<title>a&lt;b &amp; c</title>", ">epsilon<", ">100<",
 		"<p>numbers</p>", `<th scope="col">value</th>`, `<th scope="row">x&lt;y</th>`,
-		`<td class="strong hot" style="--heat:0.50">0.5<small>± 0.1</small></td>`, `<td class="prose">why</td>`,
+		`<td class="strong hot" style="--heat:0.50">0.5<small>± 0.1</small></td>`,
+		`<td class="prose">why</td>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
@@ -94,8 +109,14 @@ func TestFigureDrawsWhatThereIs(t *testing.T) {
 
 // TestCurveIntervals checks that an interval contains its point, and that a point without ends has no interval.
 func TestCurveIntervals(t *testing.T) {
-	c := Series{Style: 3, Points: []Point{{0, .5, .4, .7}, {1, .5, .6, .4}, {2, .5, math.NaN(), 1}, {3, math.NaN(), 0, 1}}}.curve()
-	if c.Style != 3 || !slices.Equal(c.X, []float64{0, 1, 2}) || !slices.Equal(c.Low[:2], []float64{.4, .5}) || !slices.Equal(c.High[:2], []float64{.7, .5}) || !math.IsNaN(c.Low[2]) {
+	c := Series{
+		Style: 3,
+		Points: []Point{{0, .5, .4, .7}, {1, .5, .6, .4}, {2, .5, math.NaN(), 1},
+			{3, math.NaN(), 0, 1}},
+	}.curve()
+	if c.Style != 3 || !slices.Equal(c.X, []float64{0, 1, 2}) ||
+		!slices.Equal(c.Low[:2], []float64{.4, .5}) ||
+		!slices.Equal(c.High[:2], []float64{.7, .5}) || !math.IsNaN(c.Low[2]) {
 		t.Errorf("%+v", c)
 	}
 }

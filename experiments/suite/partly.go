@@ -53,8 +53,20 @@ func partlySets() []partlySet {
 	return []partlySet{
 		{name: adultCodes, file: "adult", public: adult, codes: true},
 		{name: adultOneHot, file: "adult", public: adult},
-		{name: creditCodes, file: "credit_default", drop: []string{"ID"}, public: credit, codes: true},
-		{name: creditOneHot, file: "credit_default", drop: []string{"ID"}, public: credit, categories: names},
+		{
+			name:   creditCodes,
+			file:   "credit_default",
+			drop:   []string{"ID"},
+			public: credit,
+			codes:  true,
+		},
+		{
+			name:       creditOneHot,
+			file:       "credit_default",
+			drop:       []string{"ID"},
+			public:     credit,
+			categories: names,
+		},
 		{name: adultSmall, file: "adult", public: adult, codes: true, small: true},
 	}
 }
@@ -78,9 +90,16 @@ func partlyPlan(o Options) (*Plan, error) {
 			cells = append(cells, m.cells(set.name)...)
 		}
 		if set.name == adultCodes {
-			p.Tasks = append(p.Tasks, Task{Name: curveSet, Cells: curveCells(), Trials: o.trials(partlyTrials), Run: x.run})
+			p.Tasks = append(p.Tasks,
+				Task{
+					Name:   curveSet,
+					Cells:  curveCells(),
+					Trials: o.trials(partlyTrials),
+					Run:    x.run,
+				})
 		}
-		p.Tasks = append(p.Tasks, Task{Name: set.name, Cells: cells, Trials: o.trials(partlyTrials), Run: x.run})
+		p.Tasks = append(p.Tasks,
+			Task{Name: set.name, Cells: cells, Trials: o.trials(partlyTrials), Run: x.run})
 	}
 	p.Tasks = append(p.Tasks, toyTask(o))
 	return p, nil
@@ -134,7 +153,8 @@ type partlyTrial struct {
 
 func (x *partly) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 	x.once.Do(func() {
-		if x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories, x.set.codes); x.err != nil {
+		if x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories,
+			x.set.codes); x.err != nil {
 			return
 		}
 		x.table, x.err = redeclare(x.table.All(), marked(x.table.Schema().Columns, x.set.public))
@@ -166,5 +186,6 @@ func (x *partly) trial(k Key) partlyTrial {
 		rows := balanced(labels, count(0, n), g)
 		test, train = rows[:len(rows)/10], rows[len(rows)/10:]
 	}
-	return partlyTrial{rowsOf(x.table, train), rowsOf(x.table, test), budget.Target{Epsilon: k.Setting.Epsilon, Delta: k.Setting.Delta}, g}
+	return partlyTrial{rowsOf(x.table, train), rowsOf(x.table, test),
+		budget.Target{Epsilon: k.Setting.Epsilon, Delta: k.Setting.Delta}, g}
 }

@@ -28,7 +28,8 @@ func classCSV(t *testing.T, path string, n int) {
 		if age+5*float64(i%3)+2*g.normal() > 48 {
 			class = ">50K"
 		}
-		fmt.Fprintf(&b, "%d,%.3f,%s,%.3f,%s,%s\n", i, g.normal(), []string{"f", "m"}[i%2], age, job, class)
+		fmt.Fprintf(&b, "%d,%.3f,%s,%.3f,%s,%s\n", i, g.normal(), []string{"f", "m"}[i%2], age, job,
+			class)
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,13 @@ func classCSV(t *testing.T, path string, n int) {
 }
 
 func smallSet(codes bool) partlySet {
-	return partlySet{name: adultCodes, file: "adult", drop: []string{"ID"}, public: []string{"fnlwgt", "sex"}, codes: codes}
+	return partlySet{
+		name:   adultCodes,
+		file:   "adult",
+		drop:   []string{"ID"},
+		public: []string{"fnlwgt", "sex"},
+		codes:  codes,
+	}
 }
 
 func TestReadClassTable(t *testing.T) {
@@ -55,21 +62,25 @@ func TestReadClassTable(t *testing.T) {
 				private = append(private, c.Name)
 			}
 		}
-		if !slices.Equal(names, []string{"fnlwgt", "sex", "age", "job", "income"}) || !slices.Equal(private, []string{"age", "job"}) {
+		if !slices.Equal(names, []string{"fnlwgt", "sex", "age", "job", "income"}) ||
+			!slices.Equal(private, []string{"age", "job"}) {
 			t.Errorf("columns %v, private %v", names, private)
 		}
 		if codes {
-			if columns[3].Kind != dataset.Numeric || !slices.Equal(tab.Float(3)[:5], []float64{2, 3, 1, 3, 0}) {
+			if columns[3].Kind != dataset.Numeric ||
+				!slices.Equal(tab.Float(3)[:5], []float64{2, 3, 1, 3, 0}) {
 				t.Errorf("codes %v", tab.Float(3)[:5])
 			}
-		} else if c := columns[3]; !c.Other || !slices.Equal(c.Categories, []string{"baker", "clerk", "smith"}) || columns[1].Other {
+		} else if c := columns[3]; !c.Other ||
+			!slices.Equal(c.Categories, []string{"baker", "clerk", "smith"}) || columns[1].Other {
 			t.Errorf("%+v", c)
 		}
 		if c := columns[4]; c.Other || len(c.Categories) != 2 {
 			t.Errorf("the target: %+v", c)
 		}
 	}
-	if tab, err := readClassTable(t.Context(), path, nil, []string{"ID"}, false); err != nil || len(tab.Schema().Columns[0].Categories) != 50 {
+	if tab, err := readClassTable(t.Context(), path, nil, []string{"ID"}, false); err != nil ||
+		len(tab.Schema().Columns[0].Categories) != 50 {
 		t.Errorf("a number as a category: %v", err)
 	}
 }
@@ -82,7 +93,8 @@ func TestBalanced(t *testing.T) {
 		ones += int(labels[i])
 	}
 	sorted := slices.Sorted(slices.Values(got))
-	if len(got) != 6 || ones != 3 || sorted[0] == 0 || len(slices.Compact(sorted)) != 6 || slices.Contains(got, 5) {
+	if len(got) != 6 || ones != 3 || sorted[0] == 0 || len(slices.Compact(sorted)) != 6 ||
+		slices.Contains(got, 5) {
 		t.Errorf("%v", got)
 	}
 }
@@ -108,7 +120,9 @@ func TestPartlyRun(t *testing.T) {
 			}
 		}
 		keys = append(keys, Key{Cell{Method: "magic"}, 1})
-		if err := x.run(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+		if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+			records = append(records, Record{k, o})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,12 +141,14 @@ func TestPartlyRun(t *testing.T) {
 			t.Errorf("without privacy: %+v", r)
 		case r.Method == publicLogistic && a > .75:
 			t.Errorf("public columns say nothing: %+v", r)
-		case r.Method == openLogistic && r.Setting != (Setting{}), r.Method == partlyGram && r.Setting.Epsilon != 5:
+		case r.Method == openLogistic && r.Setting != (Setting{}),
+			r.Method == partlyGram && r.Setting.Epsilon != 5:
 			t.Errorf("setting: %+v", r)
 		}
 	}
 	text := checkPage(t, partlyPage(records))
-	for _, part := range []string{adultOneHot + ", partly private", "boosting-for-people", "ε = 0.3"} {
+	for _, part := range []string{adultOneHot + ", partly private", "boosting-for-people",
+		"ε = 0.3"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -156,11 +172,15 @@ func TestPartlyTrial(t *testing.T) {
 		}
 		return out
 	}
-	a, b := x.trial(Key{Cell{Method: "a"}, 2}), x.trial(Key{Cell{Method: "b", Setting: Setting{Epsilon: 1}}, 2})
-	if !slices.Equal(ids(a.train), ids(b.train)) || !slices.Equal(ids(a.test), ids(b.test)) || slices.Equal(ids(a.test), ids(x.trial(Key{Trial: 3}).test)) {
+	a, b := x.trial(Key{Cell{Method: "a"}, 2}),
+		x.trial(Key{Cell{Method: "b", Setting: Setting{Epsilon: 1}}, 2})
+	if !slices.Equal(ids(a.train), ids(b.train)) || !slices.Equal(ids(a.test), ids(b.test)) ||
+		slices.Equal(ids(a.test), ids(x.trial(Key{Trial: 3}).test)) {
 		t.Error("splits depend on the method, or not on the trial")
 	}
-	if slices.ContainsFunc(ids(a.test), func(id uint64) bool { return slices.Contains(ids(a.train), id) }) {
+	if slices.ContainsFunc(ids(a.test), func(id uint64) bool {
+		return slices.Contains(ids(a.train), id)
+	}) {
 		t.Error("a record is trained and tested on")
 	}
 	ones := 0
@@ -182,7 +202,8 @@ func TestPartlyTrial(t *testing.T) {
 func TestPartlyPlan(t *testing.T) {
 	dir := t.TempDir()
 	classCSV(t, filepath.Join(dir, "adult.csv"), 20)
-	if _, err := NewPlan(Seed004, Options{Public: true, Data: dir}); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "credit_default") {
+	if _, err := NewPlan(Seed004, Options{Public: true, Data: dir}); !errors.Is(err, ErrData) ||
+		!strings.Contains(err.Error(), "credit_default") {
 		t.Errorf("a table is missing: %v", err)
 	}
 	classCSV(t, filepath.Join(dir, "credit_default.raw.csv"), 20)
@@ -198,7 +219,8 @@ func TestPartlyPlan(t *testing.T) {
 			}
 			seen[c] = true
 		}
-		if want := partlyTrials; task.Name == toySet && task.Trials != toyTrials || task.Name != toySet && task.Trials != want {
+		if want := partlyTrials; task.Name == toySet && task.Trials != toyTrials ||
+			task.Name != toySet && task.Trials != want {
 			t.Errorf("%s: %d trials", task.Name, task.Trials)
 		}
 	}
@@ -217,14 +239,18 @@ func TestToy(t *testing.T) {
 		{Cell{Data: toySet, Method: "magic"}, 1},
 	}
 	got := map[float64]Outcome{}
-	if err := task.Run(t.Context(), keys, func(k Key, o Outcome) { got[k.Setting.Epsilon] = o }); err != nil {
+	if err := task.Run(t.Context(), keys, func(k Key, o Outcome) {
+		got[k.Setting.Epsilon] = o
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if a := got[10].Values[metricAccuracy]; a < .9 || got[.001].Status != OK || got[0].Status != Unavailable {
+	if a := got[10].Values[metricAccuracy]; a < .9 || got[.001].Status != OK ||
+		got[0].Status != Unavailable {
 		t.Errorf("%+v", got)
 	}
 	tab, err := toyTable(newGenerator("test", 0, 1))
-	if err != nil || tab.Len() != toyPoints || !slices.IsSorted(tab.Float(1)) || !near(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
+	if err != nil || tab.Len() != toyPoints || !slices.IsSorted(tab.Float(1)) ||
+		!near(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
 		t.Errorf("the points: %v", err)
 	}
 }
@@ -247,9 +273,12 @@ func TestReweigh(t *testing.T) {
 func TestPartlyOnPublicData(t *testing.T) {
 	path := publicdata.Path(t, "classification", "adult.raw.csv.gz")
 	x := &partly{set: partlySets()[0], path: path}
-	keys := []Key{{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1}, {partlyCell(adultCodes, methodNamed(partlyGram), 1), 1}}
+	keys := []Key{{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1},
+		{partlyCell(adultCodes, methodNamed(partlyGram), 1), 1}}
 	got := map[string]float64{}
-	if err := x.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o.Values[metricAccuracy] }); err != nil {
+	if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+		got[k.Method] = o.Values[metricAccuracy]
+	}); err != nil {
 		t.Fatal(err)
 	}
 	trial := x.trial(Key{Trial: 1})

@@ -22,7 +22,9 @@ const (
 var curveRounds = [...]int{1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100}
 
 // afterRounds returns the metric of the accuracy after t rounds.
-func afterRounds(t int) string { return fmt.Sprintf("%s_after_%d", metricAccuracy, t) }
+func afterRounds(t int) string {
+	return fmt.Sprintf("%s_after_%d", metricAccuracy, t)
+}
 
 // curveMethods are the boosters whose rounds are compared.
 func curveMethods() []partlyMethod {
@@ -53,7 +55,13 @@ func curveRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 		for _, t := range curveRounds {
 			score := *model.Scores[0].(*regression.Votes)
 			score.Members = score.Members[:t]
-			o := judge(predicted(&regression.Classifier{Target: model.Target, Classes: model.Classes, Scores: []regression.Model{&score}}, x.test))(x.test)
+			o := judge(
+				predicted(
+					&regression.Classifier{
+						Target:  model.Target,
+						Classes: model.Classes,
+						Scores:  []regression.Model{&score},
+					}, x.test))(x.test)
 			if o.Status != OK {
 				return o
 			}
@@ -109,7 +117,8 @@ func scaledColumns(train, test dataset.View) (a, b [][]float64, err error) {
 		if c.Kind != dataset.Numeric {
 			return nil, nil, fmt.Errorf("column %q is no number", c.Name)
 		}
-		x, z := filled(first.Float(j, make([]float64, train.Len()))), filled(second.Float(j, make([]float64, test.Len())))
+		x, z := filled(first.Float(j, make([]float64, train.Len()))),
+			filled(second.Float(j, make([]float64, test.Len())))
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, v := range x {
 			low, high = min(low, v), max(high, v)

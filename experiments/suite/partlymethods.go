@@ -109,18 +109,23 @@ func fitRun(model method.Trainer, r budget.Relation) func(context.Context, partl
 }
 
 // boost runs BRC on its own.
-func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relation) (*regression.Classifier, error) {
+func (x partlyTrial) boost(
+	ctx context.Context, b boosting.BRC, r budget.Relation,
+) (*regression.Classifier, error) {
 	x.target.Relation = r
 	t, err := x.records(r)
 	if err != nil {
 		return nil, err
 	}
 	facts := method.Facts{Columns: t.Schema().Columns, Relation: r}
-	s, ranges, err := priced(ctx, func() (budget.Node, error) { return b.Plan(facts) }, t.All(), x.target, true)
+	s, ranges, err := priced(ctx, func() (budget.Node, error) {
+		return b.Plan(facts)
+	}, t.All(), x.target, true)
 	if err != nil {
 		return nil, err
 	}
-	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: memory.NewRecords(t.All()), Ranges: ranges})
+	fit, err := b.Fit(ctx, s,
+		method.Data{Facts: facts, Records: memory.NewRecords(t.All()), Ranges: ranges})
 	if err != nil {
 		return nil, err
 	}

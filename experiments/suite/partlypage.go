@@ -13,12 +13,17 @@ func partlyPage(records []Record) Page {
 		Title: "Classification with partially private features (seed 004)",
 		Lead: []string{
 			"The experiments of sections 4 to 7 of the paper on the two of its tables that are public here. Classes are balanced by leaving records out at random beforehand, which no guarantee covers; a tenth of what is left is tested on, exactly; splits are the same for every method.",
-			fmt.Sprintf("delta = %v throughout. Partly private methods protect the private columns of one record; target, number of records and the public columns are public: of adult workclass, fnlwgt, race, sex and native-country, of credit default LIMIT_BAL and SEX. All-private ones are add-remove, but brc as published, which is substitution. Ranges of private columns are released from the same budget.", partlyDelta),
-			fmt.Sprintf("pate answers %d tested records and then has nothing left; the others end in a model. The two baselines of the paper, pate and boosting-for-people, are our sound versions of them.", pateQueries),
+			fmt.Sprintf(
+				"delta = %v throughout. Partly private methods protect the private columns of one record; target, number of records and the public columns are public: of adult workclass, fnlwgt, race, sex and native-country, of credit default LIMIT_BAL and SEX. All-private ones are add-remove, but brc as published, which is substitution. Ranges of private columns are released from the same budget.",
+				partlyDelta),
+			fmt.Sprintf(
+				"pate answers %d tested records and then has nothing left; the others end in a model. The two baselines of the paper, pate and boosting-for-people, are our sound versions of them.",
+				pateQueries),
 			"Points and numbers are medians of the trials, bars their quartiles.",
 		},
 	}
-	p.Sections = append(p.Sections, partlyFigures(x), partlyRounds(x), partlyToy(x), partlyTables(x))
+	p.Sections = append(p.Sections, partlyFigures(x), partlyRounds(x), partlyToy(x),
+		partlyTables(x))
 	return p
 }
 
@@ -59,9 +64,11 @@ func partlyFigures(x index) Section {
 				LogX: true, Ticks: partlyEpsilons[:], YMin: .45, YMax: .85,
 			}
 			for _, m := range side.methods {
-				f.Series = append(f.Series, medianSeries(m.name, style[m.name], partlyEpsilons[:], func(epsilon float64) Summary {
-					return x.of(partlyCell(set.name, m, epsilon), metricAccuracy)
-				}))
+				f.Series = append(f.Series,
+					medianSeries(m.name, style[m.name], partlyEpsilons[:],
+						func(epsilon float64) Summary {
+							return x.of(partlyCell(set.name, m, epsilon), metricAccuracy)
+						}))
 			}
 			s.Figures = append(s.Figures, f)
 		}
@@ -82,9 +89,18 @@ func medianSeries(name string, style int, at []float64, of func(float64) Summary
 // partlyRounds is figure 4c.
 func partlyRounds(x index) Section {
 	s := Section{Title: "Convergence (figure 4c)", Text: []string{
-		fmt.Sprintf("Accuracy after some of %d rounds at epsilon %v on adult with integer codes, public columns as above; AdaBoost draws its classifiers as brc does, weighs them without noise and without limits, and takes all columns.", curveLength, curveEpsilon),
+		fmt.Sprintf(
+			"Accuracy after some of %d rounds at epsilon %v on adult with integer codes, public columns as above; AdaBoost draws its classifiers as brc does, weighs them without noise and without limits, and takes all columns.",
+			curveLength, curveEpsilon),
 	}}
-	f := Figure{Title: curveSet, XLabel: "rounds", YLabel: "accuracy", YMin: .45, YMax: .85, Ticks: []float64{0, 20, 40, 60, 80, 100}}
+	f := Figure{
+		Title:  curveSet,
+		XLabel: "rounds",
+		YLabel: "accuracy",
+		YMin:   .45,
+		YMax:   .85,
+		Ticks:  []float64{0, 20, 40, 60, 80, 100},
+	}
 	table := Table{Head: []string{"method"}}
 	for _, t := range curveRounds {
 		table.Head = append(table.Head, strconv.Itoa(t))
@@ -95,7 +111,9 @@ func partlyRounds(x index) Section {
 	}
 	for i, m := range curveMethods() {
 		cell := partlyCell(curveSet, m, curveEpsilon)
-		curve := medianSeries(m.name, i, rounds, func(t float64) Summary { return x.of(cell, afterRounds(int(t))) })
+		curve := medianSeries(m.name, i, rounds, func(t float64) Summary {
+			return x.of(cell, afterRounds(int(t)))
+		})
 		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
 		f.Series = append(f.Series, curve)
 		row := text(m.name)
@@ -123,17 +141,31 @@ func methodNamed(name string) partlyMethod {
 // partlyToy is figure 1a.
 func partlyToy(x index) Section {
 	s := Section{Title: "The toy example of section 4 (figure 1a)", Text: []string{
-		fmt.Sprintf("%d points on a line, their place private; the left half is one class, the right half the other. Accuracy on the points themselves.", toyPoints),
+		fmt.Sprintf(
+			"%d points on a line, their place private; the left half is one class, the right half the other. Accuracy on the points themselves.",
+			toyPoints),
 	}}
-	f := Figure{Title: toySet, XLabel: "epsilon", YLabel: "accuracy", LogX: true, Ticks: toyEpsilons[:], YMax: 1}
-	table := Table{Head: []string{"method", "epsilon", "min", "q25", "median", "q75", "max", "trials"}}
+	f := Figure{
+		Title:  toySet,
+		XLabel: "epsilon",
+		YLabel: "accuracy",
+		LogX:   true,
+		Ticks:  toyEpsilons[:],
+		YMax:   1,
+	}
+	table := Table{Head: []string{"method", "epsilon", "min", "q25", "median", "q75", "max",
+		"trials"}}
 	for i, m := range toyMethods() {
-		of := func(epsilon float64) Summary { return x.of(partlyCell(toySet, m, epsilon), metricAccuracy) }
+		of := func(epsilon float64) Summary {
+			return x.of(partlyCell(toySet, m, epsilon), metricAccuracy)
+		}
 		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
 		f.Series = append(f.Series, medianSeries(m.name, i, toyEpsilons[:], of))
 		for _, epsilon := range toyEpsilons {
 			d := of(epsilon)
-			table.Rows = append(table.Rows, text(m.name, fmt.Sprint(epsilon), short(d.Min), short(d.Q25), short(d.Median), short(d.Q75), short(d.Max), strconv.Itoa(d.Count)))
+			table.Rows = append(table.Rows,
+				text(m.name, fmt.Sprint(epsilon), short(d.Min), short(d.Q25), short(d.Median),
+					short(d.Q75), short(d.Max), strconv.Itoa(d.Count)))
 		}
 	}
 	s.Figures, s.Tables = []Figure{f}, []Table{table}
@@ -142,14 +174,18 @@ func partlyToy(x index) Section {
 
 // partlyTables shows the figures as tables.
 func partlyTables(x index) Section {
-	s := Section{Title: "Accuracy in numbers", Text: []string{"Medians, and below them the quartiles. The best private number of a column is bold."}}
+	s := Section{
+		Title: "Accuracy in numbers",
+		Text:  []string{"Medians, and below them the quartiles. The best private number of a column is bold."},
+	}
 	for _, set := range partlySets() {
 		t := Table{Caption: set.name, Head: []string{"method"}}
 		best := make([]float64, len(partlyEpsilons))
 		for k, epsilon := range partlyEpsilons {
 			t.Head = append(t.Head, fmt.Sprint("ε = ", epsilon))
 			for _, m := range partlyMethods() {
-				if found := x.of(partlyCell(set.name, m, epsilon), metricAccuracy); !m.open && found.Median > best[k] {
+				if found := x.of(partlyCell(set.name, m, epsilon), metricAccuracy); !m.open &&
+					found.Median > best[k] {
 					best[k] = found.Median
 				}
 			}
@@ -175,5 +211,10 @@ func quartileEntry(s Summary, strong bool) Entry {
 		}
 		return Entry{Text: "–"}
 	}
-	return Entry{Text: short(s.Median), Note: short(s.Q25) + " to " + short(s.Q75), Heat: 2*s.Median - 1, Strong: strong}
+	return Entry{
+		Text:   short(s.Median),
+		Note:   short(s.Q25) + " to " + short(s.Q75),
+		Heat:   2*s.Median - 1,
+		Strong: strong,
+	}
 }

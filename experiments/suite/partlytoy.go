@@ -42,7 +42,15 @@ func toyTask(o Options) Task {
 			}
 			for _, m := range toyMethods() {
 				if m.name == k.Method {
-					return m.run(ctx, partlyTrial{train: table.All(), test: table.All(), target: budget.Target{Epsilon: k.Setting.Epsilon, Delta: k.Setting.Delta}})
+					return m.run(ctx,
+						partlyTrial{
+							train: table.All(),
+							test:  table.All(),
+							target: budget.Target{
+								Epsilon: k.Setting.Epsilon,
+								Delta:   k.Setting.Delta,
+							},
+						})
 				}
 			}
 			return failure(Unavailable, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
@@ -60,7 +68,8 @@ func toyTable(g *generator) (*dataset.Table, error) {
 	cells := make([]dataset.ColumnData, len(columns))
 	for i := range toyPoints {
 		x := (2*float64(i)+1)/toyPoints - 1
-		cells[0].Floats, cells[1].Floats = append(cells[0].Floats, 2*g.uniform()-1), append(cells[1].Floats, x)
+		cells[0].Floats, cells[1].Floats = append(cells[0].Floats, 2*g.uniform()-1),
+			append(cells[1].Floats, x)
 		side := int32(0)
 		if x > 0 {
 			side = 1

@@ -77,7 +77,11 @@ func publishedPipelines() []publishedPipeline {
 }
 
 func publishedCell(data string, p publishedPipeline) Cell {
-	c := Cell{Data: data, Method: p.name(), Setting: Setting{Epsilon: bench.DefaultEpsilon, Delta: bench.DefaultDelta}}
+	c := Cell{
+		Data:    data,
+		Method:  p.name(),
+		Setting: Setting{Epsilon: bench.DefaultEpsilon, Delta: bench.DefaultDelta},
+	}
 	if p.selector != "" {
 		c.Setting.K = publishedK
 	}
@@ -160,7 +164,11 @@ func (x *publishedTrials) trial(ctx context.Context, p publishedPipeline, k Key)
 		return publishedFailure(err)
 	}
 	_, y := numbersOf(test)
-	return Outcome{Status: OK, Picked: fromOne(columns), Values: map[string]float64{bench.MetricR2: max(rSquared(y, predicted), -math.MaxFloat64)}}
+	return Outcome{
+		Status: OK,
+		Picked: fromOne(columns),
+		Values: map[string]float64{bench.MetricR2: max(rSquared(y, predicted), -math.MaxFloat64)},
+	}
 }
 
 // publishedFailure returns the outcome of a pipeline without a model.
@@ -172,12 +180,17 @@ func publishedFailure(err error) Outcome {
 }
 
 // choose selects columns with the share of epsilon that the paper assigns to the selection.
-func (p publishedPipeline) choose(ctx context.Context, src source, v dataset.View, epsilon float64) ([]int, error) {
+func (p publishedPipeline) choose(
+	ctx context.Context, src source, v dataset.View, epsilon float64,
+) ([]int, error) {
 	spent := publishedShare * epsilon
 	if p.selector == "sublasso" {
 		x, y := numbersOf(v)
 		parts := published.LowerBound(src, len(y), spent) / (publishedK + 1)
-		return published.SubLasso{K: publishedK, Parts: min(parts, len(y)/2)}.Choose(ctx, src, x, y, spent)
+		return published.SubLasso{
+			K:     publishedK,
+			Parts: min(parts, len(y)/2),
+		}.Choose(ctx, src, x, y, spent)
 	}
 	m, err := variants.New("as-published-"+p.selector, variants.Options{K: publishedK})
 	if err != nil {
@@ -188,7 +201,9 @@ func (p publishedPipeline) choose(ctx context.Context, src source, v dataset.Vie
 }
 
 // fit trains the model on the columns of a view and predicts those of another.
-func (p publishedPipeline) fit(ctx context.Context, src source, train, test dataset.View, epsilon float64) ([]float64, error) {
+func (p publishedPipeline) fit(
+	ctx context.Context, src source, train, test dataset.View, epsilon float64,
+) ([]float64, error) {
 	inputs, _ := numbersOf(test)
 	if p.model != "tukey" {
 		x, y := numbersOf(train)
@@ -273,8 +288,10 @@ func paperMedian(data string, pipeline int) float64 {
 
 // publishedSections compare the results of the paper, the published code and our methods.
 func (t regressionTable) publishedSections() []Section {
-	detail := Table{Head: []string{"table", "pipeline", "the paper", "published code", "epsilon that holds", "ours", "epsilon that holds"}}
-	shares := Table{Head: []string{"pipeline", "the paper, its 25 tables", "the paper, tables here", "published code", "epsilon that holds", "ours at the claimed epsilon"}}
+	detail := Table{Head: []string{"table", "pipeline", "the paper", "published code",
+		"epsilon that holds", "ours", "epsilon that holds"}}
+	shares := Table{Head: []string{"pipeline", "the paper, its 25 tables", "the paper, tables here",
+		"published code", "epsilon that holds", "ours at the claimed epsilon"}}
 	claimed := short(bench.DefaultEpsilon)
 	for i, p := range publishedPipelines() {
 		holds := "none"
@@ -303,15 +320,24 @@ func (t regressionTable) publishedSections() []Section {
 			}
 			detail.Rows = append(detail.Rows, row)
 		}
-		shares.Rows = append(shares.Rows, text(p.name(), paperShare(i), paper.String(), code.String(), holds, ours.String()))
+		shares.Rows = append(shares.Rows,
+			text(p.name(), paperShare(i), paper.String(), code.String(), holds, ours.String()))
 	}
 	lines := []string{
 		"The pipelines of the paper with its budget: 5% of epsilon for the selection, 5% for the number of models, and five columns. Splits are drawn anew for every trial.",
 		"\"None\" means that neighbouring tables exist on which the outputs hardly overlap, whatever epsilon is; docs/lab/as-published.md has them. For Boosted AdaSSP it is the composition of its Gaussian releases.",
 	}
 	return []Section{
-		{Title: "Share of tables with a positive median R², by version", Text: lines, Tables: []Table{shares}},
-		{Title: "Median R², by version", Text: []string{"A dash: no figure, or no model in more than half of the trials."}, Tables: []Table{detail}},
+		{
+			Title:  "Share of tables with a positive median R², by version",
+			Text:   lines,
+			Tables: []Table{shares},
+		},
+		{
+			Title:  "Median R², by version",
+			Text:   []string{"A dash: no figure, or no model in more than half of the trials."},
+			Tables: []Table{detail},
+		},
 	}
 }
 

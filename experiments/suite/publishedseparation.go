@@ -15,8 +15,12 @@ const methodPublishedDR = "as-published dpfsdr + svm"
 // separatePublished runs the published selection and model.
 func separatePublished(_ context.Context, x separationTrial) Outcome {
 	inputs, labels := separationNumbers(x, true)
-	g := newGenerator(fmt.Sprint(methodPublishedDR, " ", x.epsilon), 0, math.Float64bits(average(inputs[0])))
-	m := published.DPFSDR{Epsilon1: chooseEpsilon, Epsilon2: x.epsilon}.Fit(source{g}, inputs, labels)
+	g := newGenerator(fmt.Sprint(methodPublishedDR, " ", x.epsilon), 0,
+		math.Float64bits(average(inputs[0])))
+	m := published.DPFSDR{
+		Epsilon1: chooseEpsilon,
+		Epsilon2: x.epsilon,
+	}.Fit(source{g}, inputs, labels)
 	tests, truth := separationNumbers(x, false)
 	right := 0.
 	for i, label := range truth {
@@ -24,7 +28,10 @@ func separatePublished(_ context.Context, x separationTrial) Outcome {
 			right++
 		}
 	}
-	o := Outcome{Status: OK, Values: map[string]float64{metricAccuracy: right / float64(len(truth))}}
+	o := Outcome{
+		Status: OK,
+		Values: map[string]float64{metricAccuracy: right / float64(len(truth))},
+	}
 	return o.with(x, m.Columns)
 }
 
@@ -57,7 +64,8 @@ func publishedSeparationSection(x index) Section {
 	}
 	for _, data := range separationSets() {
 		open := x.of(separationCell(data, openDFS, 0, 0), metricAccuracy)
-		row := text(data, "the paper: at most .02 below DFS without privacy, "+short(open.Median), "none")
+		row := text(data, "the paper: at most .02 below DFS without privacy, "+short(open.Median),
+			"none")
 		for _, e := range separationEpsilons {
 			claim := ""
 			if e == 1 {
@@ -72,7 +80,9 @@ func publishedSeparationSection(x index) Section {
 		} {
 			row := text(data, m.version, m.holds)
 			for _, e := range separationEpsilons {
-				row = append(row, Entry{Text: short(x.of(separationCell(data, m.name, e, 0), metricAccuracy).Median)})
+				row = append(row,
+					Entry{Text: short(
+						x.of(separationCell(data, m.name, e, 0), metricAccuracy).Median)})
 			}
 			table.Rows = append(table.Rows, row)
 		}

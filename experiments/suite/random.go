@@ -30,7 +30,9 @@ func (g *generator) next() uint64 {
 }
 
 // uniform returns a number in (0, 1).
-func (g *generator) uniform() float64 { return (float64(g.next()>>11) + .5) * 0x1p-53 }
+func (g *generator) uniform() float64 {
+	return (float64(g.next()>>11) + .5) * 0x1p-53
+}
 
 // normal returns a standard normal number (Box and Muller, 1958).
 func (g *generator) normal() float64 {
@@ -49,7 +51,9 @@ func (g *generator) normals(n int) []float64 {
 
 // below returns a number in [0, n). Its bias, at most n 2^-53, does not matter
 // for a synthetic table.
-func (g *generator) below(n int) int { return int(g.uniform() * float64(n)) }
+func (g *generator) below(n int) int {
+	return int(g.uniform() * float64(n))
+}
 
 // permutation returns the numbers below n in random order.
 func (g *generator) permutation(n int) []int {

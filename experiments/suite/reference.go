@@ -49,7 +49,9 @@ func newReference(ctx context.Context, x [][]float64, y []float64) (reference, e
 }
 
 // top returns the first k columns, or all if there are fewer.
-func (r reference) top(k int) []int { return r.order[:min(k, len(r.order))] }
+func (r reference) top(k int) []int {
+	return r.order[:min(k, len(r.order))]
+}
 
 // byMagnitude lists the columns with nonzero values by decreasing |value|, equal ones by position.
 func byMagnitude(values []float64) []int {
@@ -59,7 +61,9 @@ func byMagnitude(values []float64) []int {
 			order = append(order, j)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(values[b]), math.Abs(values[a]))
+	})
 	return order
 }
 
@@ -101,9 +105,10 @@ func average(x []float64) float64 {
 
 // tauScores returns n/2 |tau-a| of every column with y, the exact scores of DP-SIS with rank correlations.
 func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
-	sums, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
-		return kendall.Rank(x[j], scratch)
-	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
+	sums, err := kendall.AgainstTarget(ctx, len(x),
+		func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+			return kendall.Rank(x[j], scratch)
+		}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,9 @@ func regressionMethods() (names []string, ks map[string]int) {
 var regressionRounds = [...]int{1, 3, 10, 100}
 
 // roundsMethod returns the name of Boosted AdaSSP with a fixed number of rounds.
-func roundsMethod(rounds int) string { return fmt.Sprintf("%s:%d", regressionModels[0], rounds) }
+func roundsMethod(rounds int) string {
+	return fmt.Sprintf("%s:%d", regressionModels[0], rounds)
+}
 
 // regressionCell returns the cell of a method of seed-001 on a table.
 func regressionCell(data, method string, ks map[string]int) Cell {
@@ -78,7 +80,11 @@ func regressionPlan(o Options) (*Plan, error) {
 		}
 		p.Tasks = append(p.Tasks, planTask(t, methods, ks), Task{
 			Name: t.name, Cells: cells, Trials: o.trials(bench.DefaultTrials),
-			Run: regressionRun{path: t.path, seed: o.Seed, trials: o.trials(bench.DefaultTrials)}.run,
+			Run: regressionRun{
+				path:   t.path,
+				seed:   o.Seed,
+				trials: o.trials(bench.DefaultTrials),
+			}.run,
 		}, publishedTask(t, o))
 	}
 	return p, nil
@@ -140,7 +146,9 @@ func (x regressionRun) run(ctx context.Context, todo []Key, emit func(Key, Outco
 }
 
 // methods runs the remaining trials of some methods.
-func (x regressionRun) methods(ctx context.Context, methods []string, wanted map[string]map[int]Key, deliver func(bench.Row)) error {
+func (x regressionRun) methods(
+	ctx context.Context, methods []string, wanted map[string]map[int]Key, deliver func(bench.Row),
+) error {
 	open := map[string]map[int]bool{} // a copy, since Skip and deliver run concurrently
 	for _, m := range methods {
 		open[m] = map[int]bool{}

@@ -54,19 +54,25 @@ func TestRegressionSuite(t *testing.T) {
 	}
 	for _, r := range records {
 		switch {
-		case strings.HasPrefix(r.Method, publishedBefore) && strings.Contains(r.Method, "adassp") && !(r.Status == OK && r.Values["r2"] < 1):
+		case strings.HasPrefix(r.Method, publishedBefore) && strings.Contains(r.Method, "adassp") &&
+			!(r.Status == OK && r.Values["r2"] < 1):
 			t.Errorf("a published pipeline: %+v", r)
-		case r.Method == "plan of tukey" && !(r.Status == OK && r.Values[metricNeeded] > r.Values[metricTrain] && r.Values[metricTrain] == 270):
+		case r.Method == "plan of tukey" &&
+			!(r.Status == OK && r.Values[metricNeeded] > r.Values[metricTrain] &&
+				r.Values[metricTrain] == 270):
 			t.Errorf("the plan does not predict the abstention: %+v", r)
-		case r.Method == nonPrivate && !(r.Status == OK && r.Values["r2"] > .99 && r.Setting.Epsilon == 0):
+		case r.Method == nonPrivate &&
+			!(r.Status == OK && r.Values["r2"] > .99 && r.Setting.Epsilon == 0):
 			t.Errorf("least squares: %+v", r)
 		case ks[r.Method] == 10 && r.Status != NotApplicable:
 			t.Errorf("10 of 6 columns: %+v", r)
 		case r.Method == "tukey" && r.Status != Abstained:
 			t.Errorf("300 rows are too few: %+v", r)
-		case strings.HasPrefix(r.Method, "boosted-adassp:") && !(r.Status == OK && r.Values["r2"] < 1):
+		case strings.HasPrefix(r.Method, "boosted-adassp:") &&
+			!(r.Status == OK && r.Values["r2"] < 1):
 			t.Errorf("rounds: %+v", r)
-		case r.Method == "joint-gram" && (r.Status != OK || r.Setting.Epsilon != bench.DefaultEpsilon):
+		case r.Method == "joint-gram" &&
+			(r.Status != OK || r.Setting.Epsilon != bench.DefaultEpsilon):
 			t.Errorf("joint-gram: %+v", r)
 		}
 	}
@@ -92,14 +98,23 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 	smallTable(t, data, "small.csv", 100, 3)
 	path := filepath.Join(data, "small.csv")
 	var want []float64
-	if _, err := bench.Run(t.Context(), bench.Config{Public: true, Data: []string{path}, Methods: []string{nonPrivate}, Trials: 5, Seed: 3},
+	if _, err := bench.Run(t.Context(),
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{nonPrivate},
+			Trials:  5,
+			Seed:    3,
+		},
 		func(r bench.Row) { want = append(want, r.Value) }); err != nil {
 		t.Fatal(err)
 	}
 	cell := regressionCell("small", nonPrivate, nil)
 	run := regressionRun{path: path, seed: 3, trials: 5}
 	got := map[int]float64{}
-	if err := run.run(t.Context(), []Key{{cell, 2}, {cell, 5}}, func(k Key, o Outcome) { got[k.Trial] = o.Values["r2"] }); err != nil {
+	if err := run.run(t.Context(), []Key{{cell, 2}, {cell, 5}}, func(k Key, o Outcome) {
+		got[k.Trial] = o.Values["r2"]
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 2 || got[2] != want[1] || got[5] != want[4] {
@@ -112,7 +127,8 @@ func TestRegressionTroubles(t *testing.T) {
 	smallTable(t, data, "small.csv", 60, 3)
 	run := regressionRun{path: filepath.Join(data, "small.csv"), trials: 1}
 	got := map[string]Outcome{}
-	keys := []Key{{Cell{Method: "magic+tukey"}, 1}, {Cell{Method: "nonprivate-ols"}, 1}, {Cell{Method: "kendall:9+joint-gram"}, 1}}
+	keys := []Key{{Cell{Method: "magic+tukey"}, 1}, {Cell{Method: "nonprivate-ols"}, 1},
+		{Cell{Method: "kendall:9+joint-gram"}, 1}}
 	if err := run.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o }); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +143,9 @@ func TestRegressionTroubles(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run.run(ctx, keys[1:], func(Key, Outcome) { t.Error("a trial of an ended run") }); !errors.Is(err, context.Canceled) {
+	if err := run.run(ctx, keys[1:], func(Key, Outcome) {
+		t.Error("a trial of an ended run")
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	run.path = filepath.Join(data, "none.csv")
@@ -135,7 +153,9 @@ func TestRegressionTroubles(t *testing.T) {
 	if err := run.run(t.Context(), keys[1:], func(Key, Outcome) {}); !errors.As(err, &file) {
 		t.Errorf("an absent table: %v", err)
 	}
-	if o := outcomeOf(bench.Row{Err: fmt.Errorf("trial: %w", bench.ErrAbstained)}); o.Status != Abstained || o.Values != nil {
+	if o := outcomeOf(
+		bench.Row{Err: fmt.Errorf("trial: %w", bench.ErrAbstained)}); o.Status != Abstained ||
+		o.Values != nil {
 		t.Errorf("an abstention: %+v", o)
 	}
 }
@@ -177,10 +197,13 @@ func TestRegressionPageByHand(t *testing.T) {
 			records = append(records, Record{Key{regressionCell(data, method, ks), trial + 1}, o})
 		}
 	}
-	value := func(v float64) Outcome { return Outcome{Status: OK, Values: map[string]float64{"r2": v}} }
+	value := func(v float64) Outcome {
+		return Outcome{Status: OK, Values: map[string]float64{"r2": v}}
+	}
 	medians := map[string]float64{
 		nonPrivate: .9, "joint-gram": .8, "auto": .7, "boosted-adassp": -1,
-		"kendall:5+tukey": .85, "sublasso:5+tukey": .1, "kendall:5+boosted-adassp": .7, "sublasso:5+boosted-adassp": -2e9,
+		"kendall:5+tukey": .85, "sublasso:5+tukey": .1, "kendall:5+boosted-adassp": .7,
+		"sublasso:5+boosted-adassp": -2e9,
 	}
 	for _, m := range methods {
 		v, ok := medians[m]
@@ -201,8 +224,9 @@ func TestRegressionPageByHand(t *testing.T) {
 	table := newRegressionTable(records)
 	ranks := table.rankIn("a", 5)
 	for m, want := range map[string]float64{
-		"kendall:5+tukey": 1, "joint-gram": 2, "auto": 3.5, "kendall:5+boosted-adassp": 3.5, "sublasso:5+tukey": 5,
-		"boosted-adassp": 6, "sublasso:5+boosted-adassp": 7, "tukey": 8,
+		"kendall:5+tukey": 1, "joint-gram": 2, "auto": 3.5, "kendall:5+boosted-adassp": 3.5,
+		"sublasso:5+tukey": 5,
+		"boosted-adassp":   6, "sublasso:5+boosted-adassp": 7, "tukey": 8,
 	} {
 		if ranks[m] != want {
 			t.Errorf("rank of %s: %v, want %v", m, ranks[m], want)
@@ -211,7 +235,8 @@ func TestRegressionPageByHand(t *testing.T) {
 	if len(ranks) != 8 || len(table.rankIn("b", 5)) != 0 || len(table.rankIn("a", 10)) != 0 {
 		t.Errorf("ranks %v, %v, %v", ranks, table.rankIn("b", 5), table.rankIn("a", 10))
 	}
-	if s := table.standing("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 || s.positive != 1 || s.tables != 1 {
+	if s := table.standing("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 ||
+		s.positive != 1 || s.tables != 1 {
 		t.Errorf("standing %+v", s)
 	}
 	if s := table.standing("tukey", 5); s.abstained != 2 || s.positive != 0 {
@@ -231,8 +256,10 @@ func TestRegressionPageByHand(t *testing.T) {
 	}
 	text := checkPage(t, regressionPage(records))
 	for _, want := range []string{
-		"as-published kendall &#43; tukey", "<td>56%</td>", "<td>-29.000</td>", "<td>744.7</td>", "<td>none</td>", "<td>1 of 1</td>", "<td>0 of 1</td>",
-		`<td class="strong hot" style="--heat:0.85">0.850</td>`, "-2.0e&#43;09", "<small>2 abstained</small>",
+		"as-published kendall &#43; tukey", "<td>56%</td>", "<td>-29.000</td>", "<td>744.7</td>",
+		"<td>none</td>", "<td>1 of 1</td>", "<td>0 of 1</td>",
+		`<td class="strong hot" style="--heat:0.85">0.850</td>`, "-2.0e&#43;09",
+		"<small>2 abstained</small>",
 		`<td class="prose">too few rows</td>`, "<td>3.5</td>",
 	} {
 		if !strings.Contains(text, want) {
@@ -245,10 +272,16 @@ func TestRegressionPageByHand(t *testing.T) {
 // above one round; on b it is .1 below it and below one round. T = 100 is not part of the comparison.
 func TestRoundsByHand(t *testing.T) {
 	var records []Record
-	for data, medians := range map[string][5]float64{"a": {.5, .6, .55, .7, .596}, "b": {.5, .4, .3, .2, .4}} {
-		methods := []string{roundsMethod(1), roundsMethod(3), roundsMethod(10), roundsMethod(100), "boosted-adassp"}
+	for data, medians := range map[string][5]float64{
+		"a": {.5, .6, .55, .7, .596},
+		"b": {.5, .4, .3, .2, .4},
+	} {
+		methods := []string{roundsMethod(1), roundsMethod(3), roundsMethod(10), roundsMethod(100),
+			"boosted-adassp"}
 		for i, m := range methods {
-			records = append(records, Record{Key{regressionCell(data, m, nil), 1}, Outcome{Status: OK, Values: map[string]float64{"r2": medians[i]}}})
+			records = append(records,
+				Record{Key{regressionCell(data, m, nil), 1},
+					Outcome{Status: OK, Values: map[string]float64{"r2": medians[i]}}})
 		}
 	}
 	table := newRegressionTable(records)
@@ -265,7 +298,8 @@ func TestRoundsByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"# Rounds\n\n## Rounds of Boosted AdaSSP\n", "| table | T = 1 | T = 3 | T = 10 | T = 100 | chosen | chosen − best of T ≤ 10 | chosen − T = 1 |\n| --- | --- |",
+		"# Rounds\n\n## Rounds of Boosted AdaSSP\n",
+		"| table | T = 1 | T = 3 | T = 10 | T = 100 | chosen | chosen − best of T ≤ 10 | chosen − T = 1 |\n| --- | --- |",
 		"| a | 0.500 | **0.600** | 0.550 | 0.700 | 0.596 | -0.004 | +0.096 |\n",
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -274,7 +308,8 @@ func TestRoundsByHand(t *testing.T) {
 	}
 	tables := Comparison(Seed001, records)
 	var plain strings.Builder
-	if err := tables[len(tables)-1].Plain(&plain); err != nil || !strings.Contains(plain.String(), "b      0.500  0.400") {
+	if err := tables[len(tables)-1].Plain(&plain); err != nil ||
+		!strings.Contains(plain.String(), "b      0.500  0.400") {
 		t.Errorf("%v\n%s", err, &plain)
 	}
 }
@@ -282,10 +317,12 @@ func TestRoundsByHand(t *testing.T) {
 func TestMissingMethodsAreNamed(t *testing.T) {
 	_, ks := regressionMethods()
 	text := checkPage(t, regressionPage([]Record{
-		{Key{regressionCell("a", nonPrivate, ks), 1}, Outcome{Status: OK, Values: map[string]float64{"r2": .5}}},
+		{Key{regressionCell("a", nonPrivate, ks), 1},
+			Outcome{Status: OK, Values: map[string]float64{"r2": .5}}},
 		{Key{regressionCell("a", "tukey", ks), 1}, failure(Unavailable, errors.New("no model"))},
 	}))
-	if !strings.Contains(text, "left out below: tukey.") || strings.Contains(text, "<th>tukey</th>") {
+	if !strings.Contains(text, "left out below: tukey.") ||
+		strings.Contains(text, "<th>tukey</th>") {
 		t.Error("an unavailable method is not set apart")
 	}
 }

@@ -99,12 +99,15 @@ func regressionPage(records []Record) Page {
 		Title: "Private linear regression with private feature selection (seed 001)",
 		Lead: []string{
 			"The experiment of section 4 of the paper: least squares without privacy, and the private methods on all columns and on 5 or 10 columns that SubLasso or Kendall selection chose.",
-			fmt.Sprintf("Every private method spends epsilon = ln 3 = %.4f, delta = %v (add or remove one record), choice of columns included. A trial trains on nine tenths of the rows and measures R² on the rest, exactly; ten trials are the ten folds of one permutation, the same for every method.", bench.DefaultEpsilon, bench.DefaultDelta),
+			fmt.Sprintf(
+				"Every private method spends epsilon = ln 3 = %.4f, delta = %v (add or remove one record), choice of columns included. A trial trains on nine tenths of the rows and measures R² on the rest, exactly; ten trials are the ten folds of one permutation, the same for every method.",
+				bench.DefaultEpsilon, bench.DefaultDelta),
 			"The numbers on this page are exact numbers about public data. No privacy guarantee covers them.",
 		},
 	}
 	if len(t.missing) > 0 {
-		p.Lead = append(p.Lead, "Not available in this version, and left out below: "+strings.Join(t.missing, ", ")+".")
+		p.Lead = append(p.Lead,
+			"Not available in this version, and left out below: "+strings.Join(t.missing, ", ")+".")
 	}
 	p.Sections = []Section{t.medians(), t.ranking(), t.rounds()}
 	p.Sections = append(p.Sections, t.publishedSections()...)
@@ -130,7 +133,8 @@ func (t regressionTable) medians() Section {
 		}
 		row := text(data)
 		for _, m := range t.methods {
-			row = append(row, medianEntry(t.of(data, m), m != nonPrivate && score(t.of(data, m)) == best))
+			row = append(row,
+				medianEntry(t.of(data, m), m != nonPrivate && score(t.of(data, m)) == best))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -184,13 +188,16 @@ func (t regressionTable) ranking() Section {
 	for _, k := range regressionKs {
 		table := Table{
 			Caption: fmt.Sprintf("k = %d", k),
-			Head:    []string{"method", "mean rank", "first", "first or second", "positive medians", "tables", "trials that abstained", "trials not applicable", "trials that failed"},
+			Head: []string{"method", "mean rank", "first", "first or second", "positive medians",
+				"tables", "trials that abstained", "trials not applicable", "trials that failed"},
 		}
 		var standings []standing
 		for _, m := range t.contest(k) {
 			standings = append(standings, t.standing(m, k))
 		}
-		slices.SortStableFunc(standings, func(a, b standing) int { return cmp.Compare(a.mean, b.mean) })
+		slices.SortStableFunc(standings, func(a, b standing) int {
+			return cmp.Compare(a.mean, b.mean)
+		})
 		for _, st := range standings {
 			table.Rows = append(table.Rows, st.row())
 		}
@@ -241,7 +248,8 @@ func (s standing) row() []Entry {
 		mean = strconv.FormatFloat(s.mean, 'f', 2, 64)
 	}
 	row := text(s.method, mean)
-	for _, n := range []int{s.first, s.second, s.positive, s.tables, s.abstained, s.notApplicable, s.failed} {
+	for _, n := range []int{s.first, s.second, s.positive, s.tables, s.abstained, s.notApplicable,
+		s.failed} {
 		row = append(row, Entry{Text: strconv.Itoa(n)})
 	}
 	return row
@@ -253,7 +261,8 @@ const lowestR2 = -.2
 // figures draws one figure per table.
 func (t regressionTable) figures() Section {
 	s := Section{Title: "Effect of the selection", Text: []string{fmt.Sprintf(
-		"Median R² with its quartiles, on all columns, on 5 and on 10. What is below %v is drawn there; a method without a value is not drawn.", lowestR2)}}
+		"Median R² with its quartiles, on all columns, on 5 and on 10. What is below %v is drawn there; a method without a value is not drawn.",
+		lowestR2)}}
 	type curve struct {
 		name    string
 		methods [3]string
@@ -263,7 +272,8 @@ func (t regressionTable) figures() Section {
 	for i, model := range regressionModels {
 		for j, selection := range regressionSelections {
 			curves = append(curves, curve{selection + " + " + model, [3]string{model,
-				fmt.Sprintf("%s:%d+%s", selection, regressionKs[0], model), fmt.Sprintf("%s:%d+%s", selection, regressionKs[1], model)}, 2*i + j})
+				fmt.Sprintf("%s:%d+%s", selection, regressionKs[0], model),
+				fmt.Sprintf("%s:%d+%s", selection, regressionKs[1], model)}, 2*i + j})
 		}
 	}
 	for i, m := range []string{"joint-gram", nonPrivate} {
@@ -281,7 +291,9 @@ func (t regressionTable) figures() Section {
 			series := Series{Name: c.name, Style: c.style}
 			for x, m := range c.methods {
 				found := t.of(data, m)
-				series.Points = append(series.Points, Point{float64(x), clampR2(found.Median), clampR2(found.Q25), clampR2(found.Q75)})
+				series.Points = append(series.Points,
+					Point{float64(x), clampR2(found.Median), clampR2(found.Q25),
+						clampR2(found.Q75)})
 			}
 			f.Series = append(f.Series, series)
 		}
@@ -291,18 +303,23 @@ func (t regressionTable) figures() Section {
 }
 
 // clampR2 raises x to lowestR2 and preserves NaN.
-func clampR2(x float64) float64 { return math.Max(x, lowestR2) }
+func clampR2(x float64) float64 {
+	return math.Max(x, lowestR2)
+}
 
 // silent lists the reasons of trials without a value.
 func (t regressionTable) silent() Section {
 	s := Section{Title: "Trials without a value", Text: []string{
 		"What a plan asks for is known before any row is read: with that many rows, the method answers 95% of the time.",
 	}}
-	table := Table{Head: []string{"table", "method", "abstained", "not applicable", "failed", "rows of a trial", "rows that the plan asks for", "first reason"}}
+	table := Table{Head: []string{"table", "method", "abstained", "not applicable", "failed",
+		"rows of a trial", "rows that the plan asks for", "first reason"}}
 	for _, data := range t.data {
 		for _, m := range t.methods {
 			if found := t.of(data, m); found.Abstained+found.NotApplicable+found.Failed > 0 {
-				row := append(text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable), strconv.Itoa(found.Failed)), t.asked(data, m)...)
+				row := append(
+					text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable),
+						strconv.Itoa(found.Failed)), t.asked(data, m)...)
 				table.Rows = append(table.Rows, append(row, Entry{Text: found.Reason, Prose: true}))
 			}
 		}
@@ -328,7 +345,8 @@ func (t regressionTable) asked(data, method string) []Entry {
 
 // quantiles shows the table of one data set.
 func (t regressionTable) quantiles(data string) Section {
-	table := Table{Head: []string{"method", "min", "q25", "median", "q75", "max", "rank, k = 5", "rank, k = 10", "trials", "abstained", "not applicable", "failed"}}
+	table := Table{Head: []string{"method", "min", "q25", "median", "q75", "max", "rank, k = 5",
+		"rank, k = 10", "trials", "abstained", "not applicable", "failed"}}
 	var byK []map[string]float64
 	for _, k := range regressionKs {
 		byK = append(byK, t.rankIn(data, k))
@@ -346,7 +364,10 @@ func (t regressionTable) quantiles(data string) Section {
 			}
 			row = append(row, Entry{Text: rank})
 		}
-		table.Rows = append(table.Rows, append(row, text(strconv.Itoa(found.Count), strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable), strconv.Itoa(found.Failed))...))
+		table.Rows = append(table.Rows,
+			append(row,
+				text(strconv.Itoa(found.Count), strconv.Itoa(found.Abstained),
+					strconv.Itoa(found.NotApplicable), strconv.Itoa(found.Failed))...))
 	}
 	return Section{Title: data, Tables: []Table{table}}
 }

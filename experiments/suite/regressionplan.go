@@ -36,7 +36,8 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 			return err
 		}
 		target := header[len(header)-1]
-		rows, _, err := dataset.Read(ctx, t.path, dataset.Schema{Columns: []dataset.Column{{Name: target}}}, dataset.ReadOptions{})
+		rows, _, err := dataset.Read(ctx, t.path,
+			dataset.Schema{Columns: []dataset.Column{{Name: target}}}, dataset.ReadOptions{})
 		if err != nil {
 			return err
 		}

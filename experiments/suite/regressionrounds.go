@@ -34,10 +34,14 @@ func (t regressionTable) roundsOf(data string) roundsRow {
 }
 
 // near reports whether the default is at most roundsTolerance below the best.
-func (r roundsRow) near() bool { return score(r.chosen) >= r.best-roundsTolerance }
+func (r roundsRow) near() bool {
+	return score(r.chosen) >= r.best-roundsTolerance
+}
 
 // gains reports whether the default is above one round.
-func (r roundsRow) gains() bool { return score(r.chosen) > r.medians[0] }
+func (r roundsRow) gains() bool {
+	return score(r.chosen) > r.medians[0]
+}
 
 // rounds shows Boosted AdaSSP by its number of rounds.
 func (t regressionTable) rounds() Section {
@@ -46,7 +50,8 @@ func (t regressionTable) rounds() Section {
 	for _, rounds := range regressionRounds {
 		table.Head = append(table.Head, fmt.Sprint("T = ", rounds))
 	}
-	table.Head = append(table.Head, "chosen", fmt.Sprintf("chosen − best of T ≤ %d", mostRounds), "chosen − T = 1")
+	table.Head = append(table.Head, "chosen", fmt.Sprintf("chosen − best of T ≤ %d", mostRounds),
+		"chosen − T = 1")
 	var near, gains int
 	for _, data := range t.data {
 		row := t.roundsOf(data)
@@ -55,9 +60,12 @@ func (t regressionTable) rounds() Section {
 		}
 		entries := text(data)
 		for i, rounds := range regressionRounds {
-			entries = append(entries, medianEntry(t.of(data, roundsMethod(rounds)), row.medians[i] == row.best))
+			entries = append(entries,
+				medianEntry(t.of(data, roundsMethod(rounds)), row.medians[i] == row.best))
 		}
-		entries = append(entries, medianEntry(row.chosen, false), Entry{Text: signed(score(row.chosen) - row.best)}, Entry{Text: signed(score(row.chosen) - row.medians[0])})
+		entries = append(entries, medianEntry(row.chosen, false),
+			Entry{Text: signed(score(row.chosen) - row.best)},
+			Entry{Text: signed(score(row.chosen) - row.medians[0])})
 		if row.near() {
 			near++
 		}
@@ -68,7 +76,9 @@ func (t regressionTable) rounds() Section {
 	}
 	s.Text = []string{
 		"Median R² on all columns. Bold is the best of T = 1, 3 and 10. By default boosted-adassp chooses T from the matrix that it released.",
-		fmt.Sprintf("The default is at most %v below the best of T = 1, 3 and 10 on %d of %d tables, and above T = 1 on %d.", roundsTolerance, near, len(table.Rows), gains),
+		fmt.Sprintf(
+			"The default is at most %v below the best of T = 1, 3 and 10 on %d of %d tables, and above T = 1 on %d.",
+			roundsTolerance, near, len(table.Rows), gains),
 	}
 	s.Tables = []Table{table}
 	return s

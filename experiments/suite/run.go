@@ -101,7 +101,9 @@ func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) err
 }
 
 // each runs trials on all cores and emits those that ended before ctx did.
-func each(ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome)) error {
+func each(
+	ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome),
+) error {
 	var mu sync.Mutex
 	next := make(chan Key)
 	var workers parallel.Group

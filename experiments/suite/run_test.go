@@ -17,7 +17,9 @@ func fakePlan(trials int, ran *[]Key) *Plan {
 	var mu sync.Mutex
 	for _, data := range []string{"a", "b"} {
 		p.Tasks = append(p.Tasks, Task{
-			Name: data, Trials: trials, Cells: []Cell{{Data: data, Method: "m"}, {Data: data, Method: "m", Setting: Setting{K: 3}}},
+			Name: data, Trials: trials,
+			Cells: []Cell{{Data: data, Method: "m"},
+				{Data: data, Method: "m", Setting: Setting{K: 3}}},
 			Run: func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 				return each(ctx, todo, func(_ context.Context, k Key) Outcome {
 					mu.Lock()
@@ -38,13 +40,16 @@ func TestRunResumes(t *testing.T) {
 		ran = nil
 		s := open(t, dir)
 		var seen []Progress
-		if err := fakePlan(step.trials, &ran).Run(t.Context(), s, func(p Progress) { seen = append(seen, p) }); err != nil {
+		if err := fakePlan(step.trials, &ran).Run(t.Context(), s, func(p Progress) {
+			seen = append(seen, p)
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if len(ran) != step.want {
 			t.Errorf("%d trials: %d were run, want %d", step.trials, len(ran), step.want)
 		}
-		if n := len(seen); step.want > 0 && (seen[n-1] != Progress{"b", 4 * step.trials, 4 * step.trials}) {
+		if n := len(seen); step.want > 0 &&
+			(seen[n-1] != Progress{"b", 4 * step.trials, 4 * step.trials}) {
 			t.Errorf("%d trials: progress ends with %+v", step.trials, seen[n-1])
 		}
 		if err := s.Close(); err != nil {
@@ -77,7 +82,8 @@ func TestRunInterrupted(t *testing.T) {
 		t.Errorf("%d trials are kept of 30 that ended", kept)
 	}
 	ran = nil
-	if err := fakePlan(50, &ran).Run(t.Context(), s, nil); err != nil || len(ran) != 200-kept || len(s.Records()) != 200 {
+	if err := fakePlan(50, &ran).Run(t.Context(), s, nil); err != nil || len(ran) != 200-kept ||
+		len(s.Records()) != 200 {
 		t.Errorf("continued: %v, %d run, %d kept", err, len(ran), len(s.Records()))
 	}
 	if err := s.Close(); err != nil {
@@ -91,7 +97,8 @@ func TestRunEndsWhenTheStoreDoes(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := fakePlan(1000, &ran).Run(t.Context(), s, nil); !errors.Is(err, ErrOutput) || len(ran) == 4000 {
+	if err := fakePlan(1000, &ran).Run(t.Context(), s, nil); !errors.Is(err, ErrOutput) ||
+		len(ran) == 4000 {
 		t.Errorf("got %v after %d trials", err, len(ran))
 	}
 }

@@ -152,7 +152,9 @@ type screened struct {
 
 func newScreened(p problem, r reference) *screened {
 	x, y := p.features()
-	return &screened{p, x, y, r, sync.OnceValues(func() ([]float64, error) { return tauScores(context.Background(), x, y) })}
+	return &screened{p, x, y, r, sync.OnceValues(func() ([]float64, error) {
+		return tauScores(context.Background(), x, y)
+	})}
 }
 
 // read reads the table, all columns as numbers, and fits the reference.
@@ -199,7 +201,9 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 	if k.Setting.Epsilon == 0 {
 		return s.open(k, g)
 	}
-	i := slices.IndexFunc(screeningMethods(), func(m screeningMethod) bool { return m.name == k.Method })
+	i := slices.IndexFunc(screeningMethods(), func(m screeningMethod) bool {
+		return m.name == k.Method
+	})
 	if i < 0 {
 		return failure(Unavailable, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
 	}
@@ -217,7 +221,8 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 			return failed(err)
 		}
 		q := selection.QualityOf(tau, picked)
-		o.Values[metricTop], o.Values[metricGreat], o.Values[metricGood] = indicator(q.Top), indicator(q.Great), indicator(q.Good)
+		o.Values[metricTop], o.Values[metricGreat], o.Values[metricGood] = indicator(q.Top),
+			indicator(q.Great), indicator(q.Good)
 	}
 	return o
 }
@@ -241,7 +246,8 @@ func (s *screened) open(k Key, g *generator) Outcome {
 	picked := largest(scores, k.Setting.K, g)
 	values := map[string]float64{
 		metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
-		metricRows:    float64(len(s.y)), metricColumns: float64(len(s.x)), metricKept: float64(len(s.reference.order)),
+		metricRows:    float64(len(s.y)), metricColumns: float64(len(s.x)),
+		metricKept: float64(len(s.reference.order)),
 	}
 	if !math.IsNaN(s.reference.r2) {
 		values[metricR2] = s.reference.r2

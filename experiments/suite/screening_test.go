@@ -17,7 +17,8 @@ func TestScreeningKs(t *testing.T) {
 		d    int
 		want []int
 	}{
-		{"alon", 2000, []int{5, 7}}, {"sorlie", 456, []int{5, 6}}, {"yeoh", 12625, []int{5, 9}}, {"wide", 150, []int{5}},
+		{"alon", 2000, []int{5, 7}}, {"sorlie", 456, []int{5, 6}}, {"yeoh", 12625, []int{5, 9}},
+		{"wide", 150, []int{5}},
 		{"small", 20, []int{5, 2}}, {"tiny", 5, []int{1}}, {syntheticSet, 2000, []int{5, 8}},
 	} {
 		if got := screeningKs(c.data, c.d); !slices.Equal(got, c.want) {
@@ -42,28 +43,34 @@ func TestScreeningTable(t *testing.T) {
 		if r.Status != OK {
 			t.Fatalf("%+v", r)
 		}
-		if len(r.Picked) != r.Setting.K || !slices.IsSorted(r.Picked) || r.Picked[0] < 1 || r.Picked[r.Setting.K-1] > 12 {
+		if len(r.Picked) != r.Setting.K || !slices.IsSorted(r.Picked) || r.Picked[0] < 1 ||
+			r.Picked[r.Setting.K-1] > 12 {
 			t.Errorf("picked %v for k = %d", r.Picked, r.Setting.K)
 		}
 		seen[r.Method]++
-		if r.Method == plainTau && r.Setting.K == 2 && (r.Values[metricOverlap] != 1 || r.Values[metricRows] != 300 || r.Values[metricR2] < .9) {
+		if r.Method == plainTau && r.Setting.K == 2 &&
+			(r.Values[metricOverlap] != 1 || r.Values[metricRows] != 300 ||
+				r.Values[metricR2] < .9) {
 			t.Errorf("the two columns that matter: %+v", r)
 		}
-		if r.Method == methodSIS && r.Setting.K == 2 && r.Setting.Epsilon == 20 && (r.Values[metricOverlap] != 1 || r.Values[metricTop] != 1) {
+		if r.Method == methodSIS && r.Setting.K == 2 && r.Setting.Epsilon == 20 &&
+			(r.Values[metricOverlap] != 1 || r.Values[metricTop] != 1) {
 			t.Errorf("with much budget: %+v", r)
 		}
 	}
 	// Numbers of cells: trials x budgets x (k = 5, k = 2, and k = 10 if quality is measured); three budgets and one k
 	// if ranges are released.
-	want := map[string]int{plainTau: 2, plainSIS: 2, methodSIS: 42, "sis-tau-peeling": 42, methodTwoStage: 28,
-		"sis-product": 6, "sis-correlation": 6, published.NameSIS: 28}
+	want := map[string]int{plainTau: 2, plainSIS: 2, methodSIS: 42, "sis-tau-peeling": 42,
+		methodTwoStage: 28,
+		"sis-product":  6, "sis-correlation": 6, published.NameSIS: 28}
 	for m, n := range want {
 		if seen[m] != n {
 			t.Errorf("%d trials of %s, want %d", seen[m], m, n)
 		}
 	}
 	text := checkPage(t, screeningPage(store.Records()))
-	for _, part := range []string{"small, k = 2", "small, k = 5", "± ", "TOP", "ε = 0.1", "w1-w2, nonprivate-sis"} {
+	for _, part := range []string{"small, k = 2", "small, k = 5", "± ", "TOP", "ε = 0.1",
+		"w1-w2, nonprivate-sis"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -105,14 +112,18 @@ func TestSyntheticSet(t *testing.T) {
 		}
 		k := Key{screeningCell(syntheticSet, m, syntheticNonZero, 1000), 1}
 		o := on.trial(t.Context(), k, newGenerator("test", 0, 1))
-		if o.Status != OK || len(o.Picked) != syntheticNonZero || m.name != methodTwoStage && o.Values[metricOverlap] < .25 {
+		if o.Status != OK || len(o.Picked) != syntheticNonZero ||
+			m.name != methodTwoStage && o.Values[metricOverlap] < .25 {
 			t.Errorf("%s: %+v", m.name, o)
 		}
 	}
-	if o := on.trial(t.Context(), Key{Cell{syntheticSet, "magic", Setting{K: 5, Epsilon: 1}}, 1}, nil); o.Status != Unavailable {
+	if o := on.trial(t.Context(), Key{Cell{syntheticSet, "magic", Setting{K: 5, Epsilon: 1}}, 1},
+		nil); o.Status != Unavailable {
 		t.Errorf("an unknown method: %+v", o)
 	}
-	if o := on.trial(t.Context(), Key{screeningCell(syntheticSet, screeningMethods()[0], 2000, 1), 1}, nil); o.Status != Failed {
+	if o := on.trial(t.Context(),
+		Key{screeningCell(syntheticSet, screeningMethods()[0], 2000, 1), 1},
+		nil); o.Status != Failed {
 		t.Errorf("all columns of 2000: %+v", o)
 	}
 }
@@ -128,11 +139,13 @@ func TestReferenceOrder(t *testing.T) {
 		t.Errorf("overlap %v", got)
 	}
 	// |tau|: 1, 2, 3, 4 against 2, 1, 3, 4 has one discordant pair, so S = 4.
-	scores, err := tauScores(t.Context(), [][]float64{{1, 2, 3, 4}, {4, 4, 4, 4}}, []float64{2, 1, 3, 4})
+	scores, err := tauScores(t.Context(), [][]float64{{1, 2, 3, 4}, {4, 4, 4, 4}},
+		[]float64{2, 1, 3, 4})
 	if err != nil || !near(scores[0], 4./3) || scores[1] != 0 {
 		t.Errorf("scores %v, %v", scores, err)
 	}
-	if c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6}); !near(c[0], 1) || c[1] != 0 {
+	if c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6}); !near(c[0],
+		1) || c[1] != 0 {
 		t.Errorf("correlations %v", c)
 	}
 	// In y = 10 a + b, a has the smaller unit, so b matters more.
@@ -155,7 +168,8 @@ func TestFilled(t *testing.T) {
 	if got := filled(whole); &got[0] != &whole[0] {
 		t.Error("a column without gaps was copied")
 	}
-	if got := filled([]float64{1, math.NaN(), 3, math.Inf(1)}); !slices.Equal(got, []float64{1, 2, 3, 2}) {
+	if got := filled([]float64{1, math.NaN(), 3, math.Inf(1)}); !slices.Equal(got,
+		[]float64{1, 2, 3, 2}) {
 		t.Errorf("%v", got)
 	}
 	if got := filled([]float64{math.NaN()}); got[0] != 0 {
@@ -166,7 +180,8 @@ func TestFilled(t *testing.T) {
 func TestDifferenceEntry(t *testing.T) {
 	a := Summary{Distribution: Distribution{Count: 10, Mean: .75, Low: .72, High: .78}}
 	b := Summary{Distribution: Distribution{Count: 10, Mean: .5, Low: .46, High: .54}}
-	if e := differenceEntry(a, b); e.Text != "0.25" || e.Note != "± 0.05" || !e.Strong || e.Heat != .25 {
+	if e := differenceEntry(a, b); e.Text != "0.25" || e.Note != "± 0.05" || !e.Strong ||
+		e.Heat != .25 {
 		t.Errorf("%+v", e)
 	}
 	b.Low, b.High = .1, .9
@@ -200,17 +215,21 @@ func TestStability(t *testing.T) {
 	if o.Status != OK || o.Values[metricOverlap] < .6 {
 		t.Errorf("%+v", o)
 	}
-	if o := runOne(t, Key{stabilityCell(stableW1W2, plainTwoStage), 1}); o.Status != OK || len(o.Picked) != 5 {
+	if o := runOne(t, Key{stabilityCell(stableW1W2, plainTwoStage), 1}); o.Status != OK ||
+		len(o.Picked) != 5 {
 		t.Errorf("%+v", o)
 	}
-	if o := runOne(t, Key{stabilityCell(stableW1, "magic"), 1}); o.Status != Failed || !strings.Contains(o.Reason, "magic") {
+	if o := runOne(t, Key{stabilityCell(stableW1, "magic"), 1}); o.Status != Failed ||
+		!strings.Contains(o.Reason, "magic") {
 		t.Errorf("%+v", o)
 	}
 }
 
 func runOne(t *testing.T, k Key) (out Outcome) {
 	t.Helper()
-	if err := stabilityRun(0)(t.Context(), []Key{k}, func(_ Key, o Outcome) { out = o }); err != nil {
+	if err := stabilityRun(0)(t.Context(), []Key{k}, func(_ Key, o Outcome) {
+		out = o
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return out

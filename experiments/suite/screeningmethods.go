@@ -68,24 +68,30 @@ func screeningMethods() []screeningMethod {
 			says: "the scores of sis-tau, k rounds of the exponential mechanism"},
 		{name: published.NameSIS, choose: publishedChoice,
 			says: "DP-SIS as the paper has it; no guarantee holds for it"},
-		{name: "sis-product", delta: rangesDelta, ranged: true, choose: rangedChoice(selection.ScoreProduct),
-			says: "DP-SIS with scores |sum x y| of scaled and clamped columns; delta is 1e-5, and half of the budget pays for the ranges"},
-		{name: "sis-correlation", delta: rangesDelta, ranged: true, choose: rangedChoice(selection.ScoreCorrelation),
-			says: "the same with the target centred and the columns cut, so that the score is nearer to a correlation"},
+		{name: "sis-product", delta: rangesDelta, ranged: true,
+			choose: rangedChoice(selection.ScoreProduct),
+			says:   "DP-SIS with scores |sum x y| of scaled and clamped columns; delta is 1e-5, and half of the budget pays for the ranges"},
+		{name: "sis-correlation", delta: rangesDelta, ranged: true,
+			choose: rangedChoice(selection.ScoreCorrelation),
+			says:   "the same with the target centred and the columns cut, so that the score is nearer to a correlation"},
 		{name: "sis-product-declared", only: syntheticSet, choose: declaredChoice,
 			says: "sis-product with the range -4 to 4 declared for every standard normal column; pure"},
 	}
 }
 
 // pureChoice runs a selector that needs no ranges.
-func pureChoice(of func(t *screened, k int) selection.Selector) func(context.Context, *screened, Setting, *generator) ([]int, error) {
+func pureChoice(
+	of func(t *screened, k int) selection.Selector,
+) func(context.Context, *screened, Setting, *generator) ([]int, error) {
 	return func(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
 		return t.choose(ctx, of(t, s.K), pure(s.Epsilon))
 	}
 }
 
 // rangedChoice first finds the ranges of all columns and of the target.
-func rangedChoice(score selection.SISScore) func(context.Context, *screened, Setting, *generator) ([]int, error) {
+func rangedChoice(
+	score selection.SISScore,
+) func(context.Context, *screened, Setting, *generator) ([]int, error) {
 	return func(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
 		x := selection.SIS{K: s.K, Score: score, TopK: mechanism.Lipschitz}
 		choice, _, err := x.Plan(t.facts)
@@ -95,7 +101,8 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 		columns := append(slices.Clone(t.facts.Columns), t.facts.Target)
 		private := scaling.Private{Columns: columns, Target: len(columns) - 1}
 		ranges, _ := private.Plan()
-		priced, err := budget.Calibrate(budget.Seq("choose", ranges.Scaled(rangesShare), choice.Scaled(1-rangesShare)),
+		priced, err := budget.Calibrate(
+			budget.Seq("choose", ranges.Scaled(rangesShare), choice.Scaled(1-rangesShare)),
 			budget.Target{Epsilon: s.Epsilon, Delta: s.Delta, Relation: budget.AddRemove})
 		if err != nil {
 			return nil, err
@@ -105,7 +112,8 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 			return nil, err
 		}
 		facts := t.facts
-		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), memory.NewRecords(t.table.All())); err != nil {
+		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name),
+			memory.NewRecords(t.table.All())); err != nil {
 			return nil, err
 		}
 		return x.Select(ctx, session, facts, memory.NewRecords(t.table.All()))
@@ -121,7 +129,9 @@ func declaredChoice(ctx context.Context, t *screened, s Setting, _ *generator) (
 		p.facts.Ranges[j] = scaling.Range{Lower: -4, Upper: 4}
 	}
 	p.facts.Ranges[len(p.facts.Columns)] = scaling.Range{Lower: -32, Upper: 32}
-	return p.choose(ctx, selection.SIS{K: s.K, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}, pure(s.Epsilon))
+	return p.choose(ctx,
+		selection.SIS{K: s.K, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz},
+		pure(s.Epsilon))
 }
 
 // publishedChoice draws from a public seed, since the method has no valid guarantee.
@@ -137,4 +147,6 @@ func publishedChoice(ctx context.Context, t *screened, s Setting, g *generator) 
 // source adapts a generator to a source of bits.
 type source struct{ g *generator }
 
-func (s source) Uint64() uint64 { return s.g.next() }
+func (s source) Uint64() uint64 {
+	return s.g.next()
+}

@@ -45,14 +45,17 @@ func screeningPage(records []Record) Page {
 		Title: "Private feature selection on wide tables (seed 000)",
 		Lead: []string{
 			"The experiments of sections 3 and 5 of the paper, with methods that keep their promise, beside the published one, which does not.",
-			fmt.Sprintf("The right answer for a table is the k columns of the largest |coefficient| of a lasso without privacy (lambda = %v, standardised columns). A method's accuracy is the share of them that it chooses. On the synthetic set (%d rows, %d columns, %d of them in the target) the truth is known instead, and every trial draws a fresh set.", referenceLambda, syntheticRows, syntheticColumns, syntheticNonZero),
+			fmt.Sprintf(
+				"The right answer for a table is the k columns of the largest |coefficient| of a lasso without privacy (lambda = %v, standardised columns). A method's accuracy is the share of them that it chooses. On the synthetic set (%d rows, %d columns, %d of them in the target) the truth is known instead, and every trial draws a fresh set.",
+				referenceLambda, syntheticRows, syntheticColumns, syntheticNonZero),
 			"The methods that release ranges are slow on wide tables: they have fewer budgets and trials; summary.csv counts them.",
 			"Budgets are pure, delta = 0, add or remove one record, unless a method says otherwise. Intervals are 95% intervals of a mean over trials: the normal one, or Wilson's where every trial gives 0 or 1.",
 			"The numbers on this page are exact numbers about public data. No privacy guarantee covers them.",
 		},
 	}
 	p.Sections = append(p.Sections, t.methods(), t.references(), t.accuracy())
-	for i, name := range []string{"k = 5 (figure 6)", "k = log d, and 8 on the synthetic set (figure 7)"} {
+	for i, name := range []string{"k = 5 (figure 6)",
+		"k = log d, and 8 on the synthetic set (figure 7)"} {
 		p.Sections = append(p.Sections, t.difference(name, i))
 	}
 	return Page{p.Title, p.Lead, append(p.Sections, t.quality(), t.stability(), t.numbers())}
@@ -65,14 +68,23 @@ func (t screeningTable) methods() Section {
 		table.Rows = append(table.Rows, []Entry{{Text: m.name}, {Text: m.says, Prose: true}})
 	}
 	table.Rows = append(table.Rows,
-		[]Entry{{Text: plainTau}, {Text: "the k columns of the largest |tau| with the target, without noise", Prose: true}},
-		[]Entry{{Text: plainSIS}, {Text: "the k columns of the largest |correlation| with the target, without noise", Prose: true}})
+		[]Entry{{Text: plainTau},
+			{
+				Text:  "the k columns of the largest |tau| with the target, without noise",
+				Prose: true,
+			}},
+		[]Entry{{Text: plainSIS},
+			{
+				Text:  "the k columns of the largest |correlation| with the target, without noise",
+				Prose: true,
+			}})
 	return Section{Title: "Methods", Tables: []Table{table}}
 }
 
 // references shows the best results that are possible.
 func (t screeningTable) references() Section {
-	table := Table{Head: []string{"table", "rows", "columns", "R² of the lasso", "columns it keeps", "k", "largest |tau|", "largest |correlation|"}}
+	table := Table{Head: []string{"table", "rows", "columns", "R² of the lasso", "columns it keeps",
+		"k", "largest |tau|", "largest |correlation|"}}
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
 			cell := Cell{data, plainTau, Setting{K: k}}
@@ -81,8 +93,10 @@ func (t screeningTable) references() Section {
 			cell.Method = plainSIS
 			plain := t.index.of(cell, metricOverlap)
 			table.Rows = append(table.Rows, append(
-				text(data, whole(int(of(metricRows))), whole(int(of(metricColumns))), short(of(metricR2)), whole(int(of(metricKept))), strconv.Itoa(k)),
-				Entry{Text: short(tau.Mean), Heat: tau.Mean}, Entry{Text: short(plain.Mean), Heat: plain.Mean}))
+				text(data, whole(int(of(metricRows))), whole(int(of(metricColumns))),
+					short(of(metricR2)), whole(int(of(metricKept))), strconv.Itoa(k)),
+				Entry{Text: short(tau.Mean), Heat: tau.Mean},
+				Entry{Text: short(plain.Mean), Heat: plain.Mean}))
 		}
 	}
 	return Section{Title: "What can be reached", Text: []string{
@@ -114,7 +128,9 @@ func (t screeningTable) accuracy() Section {
 }
 
 // series returns one metric of one method by epsilon.
-func (t screeningTable) series(data string, m screeningMethod, k int, metric, name string, style int) Series {
+func (t screeningTable) series(
+	data string, m screeningMethod, k int, metric, name string, style int,
+) Series {
 	s := Series{Name: name, Style: style}
 	for _, epsilon := range screeningEpsilons {
 		found := t.index.of(screeningCell(data, m, k, epsilon), metric)
@@ -126,7 +142,9 @@ func (t screeningTable) series(data string, m screeningMethod, k int, metric, na
 // screeningNamed returns a method by name.
 func screeningNamed(name string) screeningMethod {
 	methods := screeningMethods()
-	return methods[slices.IndexFunc(methods, func(m screeningMethod) bool { return m.name == name })]
+	return methods[slices.IndexFunc(methods, func(m screeningMethod) bool {
+		return m.name == name
+	})]
 }
 
 // difference is the table of figure 6 or 7. The index which selects the k of each table.
@@ -144,8 +162,10 @@ func (t screeningTable) difference(name string, which int) Section {
 		row := text(data, strconv.Itoa(k))
 		for _, epsilon := range screeningEpsilons {
 			row = append(row, differenceEntry(
-				t.index.of(screeningCell(data, screeningNamed(methodSIS), k, epsilon), metricOverlap),
-				t.index.of(screeningCell(data, screeningNamed(methodTwoStage), k, epsilon), metricOverlap)))
+				t.index.of(screeningCell(data, screeningNamed(methodSIS), k, epsilon),
+					metricOverlap),
+				t.index.of(screeningCell(data, screeningNamed(methodTwoStage), k, epsilon),
+					metricOverlap)))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -170,17 +190,29 @@ func differenceEntry(a, b Summary) Entry {
 
 // quality draws figure 8 for every table.
 func (t screeningTable) quality() Section {
-	s := Section{Title: fmt.Sprintf("Order statistics, k = %d (figure 8)", qualityK), Text: []string{
-		fmt.Sprintf("How well %s chooses by its own scores, the lasso aside. TOP: exactly the k largest. GREAT: the k/10 largest, and the rest from the 11k/10 largest. GOOD: the k/100 largest (none when k is below 100), and the rest from the 3k/2 largest. The share of trials, with Wilson's interval.", methodSIS),
-	}}
-	metrics := []struct{ metric, name string }{{metricTop, "TOP"}, {metricGreat, "GREAT"}, {metricGood, "GOOD"}}
+	s := Section{Title: fmt.Sprintf("Order statistics, k = %d (figure 8)", qualityK),
+		Text: []string{
+			fmt.Sprintf(
+				"How well %s chooses by its own scores, the lasso aside. TOP: exactly the k largest. GREAT: the k/10 largest, and the rest from the 11k/10 largest. GOOD: the k/100 largest (none when k is below 100), and the rest from the 3k/2 largest. The share of trials, with Wilson's interval.",
+				methodSIS),
+		}}
+	metrics := []struct{ metric, name string }{{metricTop, "TOP"}, {metricGreat, "GREAT"},
+		{metricGood, "GOOD"}}
 	for i, m := range metrics {
 		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
 	}
 	for _, data := range t.data {
-		f := Figure{Title: data, XLabel: "epsilon", YLabel: "share of trials", LogX: true, Ticks: screeningEpsilons[:], YMax: 1}
+		f := Figure{
+			Title:  data,
+			XLabel: "epsilon",
+			YLabel: "share of trials",
+			LogX:   true,
+			Ticks:  screeningEpsilons[:],
+			YMax:   1,
+		}
 		for i, m := range metrics {
-			f.Series = append(f.Series, t.series(data, screeningNamed(methodSIS), qualityK, m.metric, m.name, i))
+			f.Series = append(f.Series,
+				t.series(data, screeningNamed(methodSIS), qualityK, m.metric, m.name, i))
 		}
 		s.Figures = append(s.Figures, f)
 	}
@@ -190,14 +222,19 @@ func (t screeningTable) quality() Section {
 // stability draws figure 1.
 func (t screeningTable) stability() Section {
 	s := Section{Title: "Stability (figure 1)", Text: []string{
-		fmt.Sprintf("Without privacy: how often each of %d columns is among the %d chosen. The target is the sum of columns 1 to 5 and a little noise (w1); in w1-w2 every tenth row has the sum of columns 96 to 100 instead. The two-stage method takes the columns that the lassos of ten blocks of ten rows keep most often; equal ones are drawn at random.", stabilityColumns, stabilityK),
+		fmt.Sprintf(
+			"Without privacy: how often each of %d columns is among the %d chosen. The target is the sum of columns 1 to 5 and a little noise (w1); in w1-w2 every tenth row has the sum of columns 96 to 100 instead. The two-stage method takes the columns that the lassos of ten blocks of ten rows keep most often; equal ones are drawn at random.",
+			stabilityColumns, stabilityK),
 	}}
-	table := Table{Head: []string{"experiment", "method", "right columns", "95% interval", "trials"}}
+	table := Table{Head: []string{"experiment", "method", "right columns", "95% interval",
+		"trials"}}
 	for _, data := range []string{stableW1, stableW1W2} {
 		for i, m := range stabilityMethods() {
 			cell := stabilityCell(data, m)
 			found := t.index.of(cell, metricOverlap)
-			table.Rows = append(table.Rows, text(data, m, short(found.Mean), interval(found.Distribution), strconv.Itoa(found.Count)))
+			table.Rows = append(table.Rows,
+				text(data, m, short(found.Mean), interval(found.Distribution),
+					strconv.Itoa(found.Count)))
 			f := Figure{
 				Title: data + ", " + m, XLabel: "column", YLabel: "times chosen", Bars: true,
 				Ticks: []float64{1, 5, 20, 40, 60, 80, 96, 100}, YMax: float64(max(1, found.Count)),
@@ -218,7 +255,10 @@ func (t screeningTable) stability() Section {
 
 // numbers shows the accuracies as a table for each data set and k.
 func (t screeningTable) numbers() Section {
-	s := Section{Title: "Accuracy in numbers", Text: []string{"Means, and below them the 95% intervals."}}
+	s := Section{
+		Title: "Accuracy in numbers",
+		Text:  []string{"Means, and below them the 95% intervals."},
+	}
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
 			table := Table{Caption: fmt.Sprintf("%s, k = %d", data, k), Head: []string{"method"}}
@@ -231,7 +271,9 @@ func (t screeningTable) numbers() Section {
 				}
 				row := text(m.name)
 				for _, epsilon := range screeningEpsilons {
-					row = append(row, accuracyEntry(t.index.of(screeningCell(data, m, k, epsilon), metricOverlap)))
+					row = append(row,
+						accuracyEntry(
+							t.index.of(screeningCell(data, m, k, epsilon), metricOverlap)))
 				}
 				table.Rows = append(table.Rows, row)
 			}

@@ -27,9 +27,11 @@ func thesisParts() []thesisPart {
 // seed002Suites returns the suite of the whole thesis and one for each of its parts.
 func seed002Suites() []experiment {
 	parts := thesisParts()
-	out := []experiment{{seed002, true, thesisPlan("The thesis: constraints on cost, space and privacy (seed 002)", parts...)}}
+	out := []experiment{{seed002, true,
+		thesisPlan("The thesis: constraints on cost, space and privacy (seed 002)", parts...)}}
 	for _, p := range parts {
-		out = append(out, experiment{seed002 + "-" + p.name, true, thesisPlan(p.title+" (seed 002)", p)})
+		out = append(out,
+			experiment{seed002 + "-" + p.name, true, thesisPlan(p.title+" (seed 002)", p)})
 	}
 	return out
 }

@@ -56,7 +56,8 @@ const (
 
 // causalMethods lists them in the order of the page.
 func causalMethods() []string {
-	return []string{causalHistogram, causalSpearman, causalKendall, causalIQR, causalHSIC, causalAll}
+	return []string{causalHistogram, causalSpearman, causalKendall, causalIQR, causalHSIC,
+		causalAll}
 }
 
 // causalPenalties are the penalties of the thesis' regressions with all records protected. The best one is used on
@@ -86,9 +87,10 @@ func causalPart() thesisPart {
 				"release, every record protected. The thesis' scores come from regressions on half of the records.",
 			"The pairs of the thesis are not public here. These are simulated, and their directions are known: four " +
 				"sets of 100 of 1000 records, and 60 made-up pairs of 5000.",
-			fmt.Sprintf("Ranges are declared, at the quantiles %v and %v of each column, unless said otherwise. A trial is one "+
-				"draw of all noise for every pair of a set; of the thesis' scores it is one split, and its noise is "+
-				"averaged over exactly.", causalOuter, 1-causalOuter),
+			fmt.Sprintf(
+				"Ranges are declared, at the quantiles %v and %v of each column, unless said otherwise. A trial is one "+
+					"draw of all noise for every pair of a set; of the thesis' scores it is one split, and its noise is "+
+					"averaged over exactly.", causalOuter, 1-causalOuter),
 		},
 	}
 }
@@ -110,16 +112,24 @@ func causalTasks(o Options) ([]Task, error) {
 		for _, e := range causalEpsilons {
 			cells = append(cells, causalCell(set, causalHistogram, e, 0))
 			for _, m := range []string{causalSpearman, causalKendall, causalHSIC} {
-				theirs = append(theirs, causalCell(set, m, e, 0), causalCell(set, m+causalPublished, e, 0))
+				theirs = append(theirs, causalCell(set, m, e, 0),
+					causalCell(set, m+causalPublished, e, 0))
 			}
 			theirs = append(theirs, causalCell(set, causalIQR, e, 0))
 			for _, penalty := range causalPenalties {
 				theirs = append(theirs, causalCell(set, causalAll, e, penalty))
 			}
 		}
-		tasks = append(tasks, Task{Name: set, Cells: cells, Trials: o.trials(causalTrials), Run: x.run})
+		tasks = append(tasks,
+			Task{Name: set, Cells: cells, Trials: o.trials(causalTrials), Run: x.run})
 		if slices.Contains(causalSets[:], set) {
-			others = append(others, Task{Name: set + ", thesis", Cells: theirs, Trials: o.trials(causalSplits), Run: x.run})
+			others = append(others,
+				Task{
+					Name:   set + ", thesis",
+					Cells:  theirs,
+					Trials: o.trials(causalSplits),
+					Run:    x.run,
+				})
 		}
 	}
 	return append(tasks, others...), nil
@@ -150,7 +160,8 @@ func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 		x.fits, x.scores = map[string][]direction.Fit{}, map[string][]direction.Score{}
 		if strings.HasPrefix(x.name, "made up") {
 			for i := range causalMadePairs {
-				x.pairs = append(x.pairs, madePair(newGenerator(causalMade, x.seed, uint64(i+1)), causalMadeRows))
+				x.pairs = append(x.pairs,
+					madePair(newGenerator(causalMade, x.seed, uint64(i+1)), causalMadeRows))
 			}
 			return
 		}
@@ -198,7 +209,8 @@ func (x *causalSet) histogram(ctx context.Context, epsilon float64) (map[string]
 		for j, column := range [][]float64{p.x, p.y} {
 			c := dataset.Column{Name: []string{"x", "y"}[j]}
 			if x.name != causalMadePrivate {
-				c.Ranged, c.Lower, c.Upper = true, outerQuantile(column, causalOuter), outerQuantile(column, 1-causalOuter)
+				c.Ranged, c.Lower, c.Upper = true, outerQuantile(column, causalOuter),
+					outerQuantile(column, 1-causalOuter)
 			}
 			s.Schema.Columns = append(s.Schema.Columns, c)
 		}
@@ -206,7 +218,8 @@ func (x *causalSet) histogram(ctx context.Context, epsilon float64) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		t, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: p.x}, {Floats: p.y}}, nil)
+		t, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: p.x}, {Floats: p.y}},
+			nil)
 		if err != nil {
 			return nil, err
 		}

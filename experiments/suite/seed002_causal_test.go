@@ -25,7 +25,8 @@ func causalTar(t *testing.T, path string) {
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
 	add := func(name, text string) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+		if err := w.WriteHeader(
+			&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(text)); err != nil {
@@ -58,7 +59,8 @@ func causalTar(t *testing.T, path string) {
 // method has its values.
 func TestCausalRun(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := NewPlan(seed002+"-causal", Options{Public: true, Data: dir}); !errors.Is(err, ErrData) {
+	if _, err := NewPlan(seed002+"-causal", Options{Public: true, Data: dir}); !errors.Is(err,
+		ErrData) {
 		t.Errorf("without the archive: %v", err)
 	}
 	path := filepath.Join(dir, causalArchive)
@@ -73,7 +75,9 @@ func TestCausalRun(t *testing.T) {
 			continue
 		}
 		todo := append(task.Keys(), Key{causalCell("SIM", "magic", 1, 0), 1})
-		if err := task.Run(t.Context(), todo, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+		if err := task.Run(t.Context(), todo, func(k Key, o Outcome) {
+			records = append(records, Record{k, o})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +89,8 @@ func TestCausalRun(t *testing.T) {
 		if r.Status == OK && !(v >= 0 && v <= 1) {
 			t.Errorf("%+v", r)
 		}
-		if r.Method == causalHistogram && r.Setting.Epsilon == 10 && (v != 1 || r.Values[metricPairsMean] != 200) {
+		if r.Method == causalHistogram && r.Setting.Epsilon == 10 &&
+			(v != 1 || r.Values[metricPairsMean] != 200) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -118,7 +123,8 @@ func TestQuartileLaw(t *testing.T) {
 	f := direction.Fit{}
 	for i := range 200 {
 		v := 2*float64(i)/199 - 1
-		f.X, f.ResidualY, f.Y, f.ResidualX = append(f.X, v), append(f.ResidualY, 2*v), append(f.Y, v*v*v), append(f.ResidualX, v)
+		f.X, f.ResidualY, f.Y, f.ResidualX = append(f.X, v), append(f.ResidualY, 2*v),
+			append(f.Y, v*v*v), append(f.ResidualX, v)
 	}
 	for j, want := range []float64{-.5, .5, -1, 1, -.125, .125, -.5, .5} {
 		law := quartileLaw(f, j, 500)

@@ -12,10 +12,14 @@ type causalFigure struct {
 // causalFigures returns table 4.2: ten pairs of about 7,800 records, half of them for testing.
 func causalFigures() []causalFigure {
 	return []causalFigure{
-		{causalSpearman, [10]float64{.5, 0, 0, .7, .9, 1, 0, .3, 0, 1}, [10]float64{.5, 0, 0, .69, .91, 1, .06, .3, 0, 1}},
-		{causalKendall, [10]float64{.5, 0, 0, .7, .8, 1, 0, .8, 0, 1}, [10]float64{.5, 0, 0, .7, .81, 1, 0, .8, 0, 1}},
-		{causalHSIC, [10]float64{1, 0, 1, 1, .7, .6, 1, .4, 1, .1}, [10]float64{.85, .39, .98, .52, .55, .5, .66, .21, 1, .49}},
-		{causalIQR, [10]float64{.5, 0, .1, 1, 1, 1, 0, .9, 0, 1}, [10]float64{.54, .48, .49, .52, .58, .51, .48, .5, .47, .51}},
+		{causalSpearman, [10]float64{.5, 0, 0, .7, .9, 1, 0, .3, 0, 1},
+			[10]float64{.5, 0, 0, .69, .91, 1, .06, .3, 0, 1}},
+		{causalKendall, [10]float64{.5, 0, 0, .7, .8, 1, 0, .8, 0, 1},
+			[10]float64{.5, 0, 0, .7, .81, 1, 0, .8, 0, 1}},
+		{causalHSIC, [10]float64{1, 0, 1, 1, .7, .6, 1, .4, 1, .1},
+			[10]float64{.85, .39, .98, .52, .55, .5, .66, .21, 1, .49}},
+		{causalIQR, [10]float64{.5, 0, .1, 1, 1, 1, 0, .9, 0, 1},
+			[10]float64{.54, .48, .49, .52, .58, .51, .48, .5, .47, .51}},
 	}
 }
 
@@ -25,7 +29,10 @@ func causalBaseline(x index) Section {
 		"The thesis' scores as shares of pairs decided rightly: in the thesis the mean over the ten pairs of table 4.2, here over the pairs of a set. Test records alone are protected.",
 	}}
 	for _, private := range []bool{false, true} {
-		table := Table{Caption: "without noise", Head: []string{"score", "the paper's own baseline"}}
+		table := Table{
+			Caption: "without noise",
+			Head:    []string{"score", "the paper's own baseline"},
+		}
 		if private {
 			table.Caption = "epsilon 1"
 		}
@@ -39,7 +46,8 @@ func causalBaseline(x index) Section {
 			}
 			row := text(f.method, fmt.Sprintf("%.3f", average(figures[:])))
 			for _, set := range causalSets {
-				row = append(row, Entry{Text: share2(x.of(causalCell(set, f.method, 1, 0), metric).Mean)})
+				row = append(row,
+					Entry{Text: share2(x.of(causalCell(set, f.method, 1, 0), metric).Mean)})
 			}
 			table.Rows = append(table.Rows, row)
 		}

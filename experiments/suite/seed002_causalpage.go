@@ -8,14 +8,16 @@ import (
 )
 
 func causalSections(x index, _ []Record) []Section {
-	return []Section{causalAccuracy(x), causalBaseline(x), causalStated(x), causalOthers(x), causalForms(x)}
+	return []Section{causalAccuracy(x), causalBaseline(x), causalStated(x), causalOthers(x),
+		causalForms(x)}
 }
 
 // causalBest returns the best mean of the thesis' hsic with all records protected, over the penalties.
 func causalBest(x index, set string, epsilon float64) float64 {
 	best := math.NaN()
 	for _, penalty := range causalPenalties {
-		if v := x.of(causalCell(set, causalAll, epsilon, penalty), metricDirection).Mean; !(v <= best) {
+		if v := x.of(causalCell(set, causalAll, epsilon, penalty),
+			metricDirection).Mean; !(v <= best) {
 			best = v
 		}
 	}
@@ -48,11 +50,20 @@ func causalAccuracy(x index) Section {
 		s.Legend = append(s.Legend, Series{Name: m, Style: i})
 	}
 	for _, set := range causalSets {
-		f := Figure{Title: set, XLabel: "epsilon", YLabel: "decided rightly", LogX: true, Ticks: causalEpsilons[:], YMin: .3, YMax: 1}
+		f := Figure{
+			Title:  set,
+			XLabel: "epsilon",
+			YLabel: "decided rightly",
+			LogX:   true,
+			Ticks:  causalEpsilons[:],
+			YMin:   .3,
+			YMax:   1,
+		}
 		for i, m := range causalMethods() {
 			row, curve := text(set, m), Series{Name: m, Style: i}
 			if m != causalHistogram && m != causalAll {
-				row[1].Note = "without noise " + share2(x.of(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
+				row[1].Note = "without noise " +
+					share2(x.of(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
 			}
 			for _, e := range causalEpsilons {
 				found := x.of(causalCell(set, m, e, 0), metricDirection)
@@ -70,7 +81,12 @@ func causalAccuracy(x index) Section {
 	for _, set := range []string{causalMade, causalMadePrivate} {
 		row := text(set, causalHistogram)
 		for _, e := range causalEpsilons {
-			row = append(row, Entry{Text: share2(x.of(causalCell(set, causalHistogram, e, 0), metricDirection).Mean), Strong: true})
+			row = append(row,
+				Entry{
+					Text: share2(
+						x.of(causalCell(set, causalHistogram, e, 0), metricDirection).Mean),
+					Strong: true,
+				})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -84,11 +100,16 @@ func causalStated(x index) Section {
 		"Right among the pairs with a stability of at least .9 and a dependence of at least .99, and the share of pairs that have them.",
 	}}
 	table := Table{Head: causalHead("set")}
-	for _, set := range append(append([]string{}, causalSets[:]...), causalMade, causalMadePrivate) {
+	for _, set := range append(append([]string{}, causalSets[:]...), causalMade,
+		causalMadePrivate) {
 		row := text(set)
 		for _, e := range causalEpsilons {
 			c := causalCell(set, causalHistogram, e, 0)
-			row = append(row, Entry{Text: share2(x.of(c, metricStated).Mean), Note: "of " + share2(x.of(c, metricDecided).Mean)})
+			row = append(row,
+				Entry{
+					Text: share2(x.of(c, metricStated).Mean),
+					Note: "of " + share2(x.of(c, metricDecided).Mean),
+				})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -98,17 +119,21 @@ func causalStated(x index) Section {
 
 // causalOthers compares the scores of one histogram.
 func causalOthers(x index) Section {
-	s := Section{Title: "Other scores of the same histogram", Text: []string{"They cost nothing more: each is read from the counts that " +
-		"were released."}}
+	s := Section{Title: "Other scores of the same histogram",
+		Text: []string{"They cost nothing more: each is read from the counts that " +
+			"were released."}}
 	table := Table{Head: causalHead("set", "score")}
 	for _, set := range causalSets {
 		for _, m := range []struct{ name, metric string }{
-			{direction.Blend, metricDirection}, {direction.Likelihood, metricLikelihood}, {"vote", metricVote},
+			{direction.Blend, metricDirection}, {direction.Likelihood, metricLikelihood},
+			{"vote", metricVote},
 			{direction.HSIC, metricHSICRight}, {direction.IGCI, metricIGCIRight},
 		} {
 			row := text(set, m.name)
 			for _, e := range causalEpsilons {
-				row = append(row, Entry{Text: share2(x.of(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})
+				row = append(row,
+					Entry{Text: share2(
+						x.of(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})
 			}
 			table.Rows = append(table.Rows, row)
 		}
@@ -130,7 +155,9 @@ func causalForms(x index) Section {
 			for _, name := range []string{m, m + causalPublished} {
 				row := text(set, name)
 				for _, e := range causalEpsilons {
-					row = append(row, Entry{Text: share2(x.of(causalCell(set, name, e, 0), metricDirection).Mean)})
+					row = append(row,
+						Entry{Text: share2(
+							x.of(causalCell(set, name, e, 0), metricDirection).Mean)})
 				}
 				table.Rows = append(table.Rows, row)
 			}

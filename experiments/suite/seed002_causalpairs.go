@@ -19,7 +19,8 @@ import (
 // a random function of the cause and of another such column.
 func madePair(g *generator, n int) causalPair {
 	x, e := monotone(g, n), monotone(g, n)
-	y := standardize(randomFunction(g, [][]float64{x, e}, []float64{gamma(g, 2, .5) + .5, gamma(g, 2, 2) + 1}))
+	y := standardize(
+		randomFunction(g, [][]float64{x, e}, []float64{gamma(g, 2, .5) + .5, gamma(g, 2, 2) + 1}))
 	for i := range n {
 		x[i] += .02 * g.normal()
 		y[i] += .05 * g.normal()

@@ -12,8 +12,9 @@ import (
 
 // causalScores are the scores that the thesis' methods read.
 func causalScores() map[string]string {
-	return map[string]string{causalSpearman: direction.Spearman, causalKendall: direction.Kendall, causalHSIC: direction.HSIC,
-		causalAll: direction.HSIC}
+	return map[string]string{causalSpearman: direction.Spearman, causalKendall: direction.Kendall,
+		causalHSIC: direction.HSIC,
+		causalAll:  direction.HSIC}
 }
 
 // scored returns the thesis' score of every pair and its number of test records, computed once per trial, penalty and
@@ -51,7 +52,8 @@ func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
 		g := newGenerator(seed002+" "+x.name, x.seed, uint64(1000*trial+i))
 		order := g.permutation(len(p.x))
 		order = order[:min(len(order)/2*2, 2*causalRecords)]
-		train, a, b := make([]bool, len(order)), make([]float64, len(order)), make([]float64, len(order))
+		train, a, b := make([]bool, len(order)), make([]float64, len(order)),
+			make([]float64, len(order))
 		scaled := [2][]float64{scaledTo(p.x), scaledTo(p.y)}
 		for j, row := range order {
 			train[j], a[j], b[j] = j < len(order)/2, scaled[0][row], scaled[1][row]
@@ -123,12 +125,16 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 		for range quartileDraws {
 			b := direction.Baseline{Score: direction.IQR, TestOnly: true}
 			for j, law := range laws {
-				b.Quartiles = append(b.Quartiles, mechanism.QuartileAt(pick(law, g.uniform()), quartileReach(j)))
+				b.Quartiles = append(b.Quartiles,
+					mechanism.QuartileAt(pick(law, g.uniform()), quartileReach(j)))
 			}
 			sum += rightness(b.Read().Preferred, forward)
 		}
 	}
-	return map[string]float64{metricDirection: sum / (n * quartileDraws), metricNoiseless: noiseless / n}
+	return map[string]float64{
+		metricDirection: sum / (n * quartileDraws),
+		metricNoiseless: noiseless / n,
+	}
 }
 
 // quartileReach returns the largest possible magnitude of quartile j. A residual is a difference of two values in

@@ -37,7 +37,8 @@ var costPrices = [...]float64{.0001, .001, .005, .02, .1}
 var logisticPrices = []struct {
 	lambda, err float64
 	features    int
-}{{2.5, .071, 54}, {5, .073, 53}, {7.5, .073, 51}, {10, .074, 48}, {25, .082, 39}, {50, .091, 31}, {75, .097, 27}, {100, .103, 25}, {250, .130, 13}, {500, .192, 4}}
+}{{2.5, .071, 54}, {5, .073, 53}, {7.5, .073, 51}, {10, .074, 48}, {25, .082, 39}, {50, .091, 31},
+	{75, .097, 27}, {100, .103, 25}, {250, .130, 13}, {500, .192, 4}}
 
 // A costSet is a table of the experiment.
 type costSet struct {
@@ -48,7 +49,11 @@ type costSet struct {
 
 func costSets() []costSet {
 	return []costSet{
-		{name: "credit_default", drop: []string{"ID"}, categories: []string{"SEX", "EDUCATION", "MARRIAGE"}},
+		{
+			name:       "credit_default",
+			drop:       []string{"ID"},
+			categories: []string{"SEX", "EDUCATION", "MARRIAGE"},
+		},
 		{name: "adult"},
 		{name: "spambase"},
 	}
@@ -96,8 +101,10 @@ func costPart() thesisPart {
 		lead: []string{
 			"Chapter 2: a record pays for the features on its way down a tree. Exact trees (ASTC, hard and soft, " +
 				"and the baseline CSTC) are not private; cost-tree is, with private ranges that it pays for.",
-			fmt.Sprintf("Every feature costs 1. A tenth of the records tests; delta %g, add-remove. The tables of the thesis "+
-				"but spambase are not public here (Yahoo LTR, CIFAR features, MiniBooNE).", costDelta),
+			fmt.Sprintf(
+				"Every feature costs 1. A tenth of the records tests; delta %g, add-remove. The tables of the thesis "+
+					"but spambase are not public here (Yahoo LTR, CIFAR features, MiniBooNE).",
+				costDelta),
 		},
 	}
 }
@@ -130,7 +137,8 @@ func costTasks(o Options) ([]Task, error) {
 		for _, w := range costWays(set.name) {
 			cells = append(cells, w.cell)
 		}
-		tasks = append(tasks, Task{Name: set.name, Cells: cells, Trials: o.trials(costTrials), Run: x.run})
+		tasks = append(tasks,
+			Task{Name: set.name, Cells: cells, Trials: o.trials(costTrials), Run: x.run})
 		if set.name == "spambase" {
 			var cells []Cell
 			for _, p := range logisticPrices {
@@ -157,9 +165,11 @@ func costWays(data string) []costWay {
 	var out []costWay
 	for depth := 1; depth <= 3; depth++ {
 		for _, k := range costBudgets {
-			out = append(out, costWay{costCell(data, costHard, depth, k, 0, 0), depth, false, false})
+			out = append(out,
+				costWay{costCell(data, costHard, depth, k, 0, 0), depth, false, false})
 			for _, epsilon := range costEpsilons {
-				out = append(out, costWay{costCell(data, costPrivate, depth, k, epsilon, 0), depth, false, true})
+				out = append(out,
+					costWay{costCell(data, costPrivate, depth, k, epsilon, 0), depth, false, true})
 			}
 		}
 	}
@@ -169,7 +179,8 @@ func costWays(data string) []costWay {
 			costWay{costCell(data, costSoftly, costDepth, k, 1, 0), costDepth, true, true})
 	}
 	for _, price := range costPrices {
-		out = append(out, costWay{costCell(data, costCSTC, costDepth, 0, 0, price), costDepth, false, false})
+		out = append(out,
+			costWay{costCell(data, costCSTC, costDepth, 0, 0, price), costDepth, false, false})
 	}
 	return out
 }
@@ -186,7 +197,9 @@ type costs struct {
 }
 
 func (x *costs) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-	x.once.Do(func() { x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories, false) })
+	x.once.Do(func() {
+		x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories, false)
+	})
 	if x.err != nil {
 		return x.err
 	}
@@ -202,7 +215,8 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 	if i < 0 {
 		return failed(fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
 	}
-	order := newGenerator(seed002+" cost "+k.Data, x.seed, uint64(k.Trial)).permutation(x.table.Len())
+	order := newGenerator(seed002+" cost "+k.Data, x.seed,
+		uint64(k.Trial)).permutation(x.table.Len())
 	held := int(costHeld * float64(len(order)))
 	train, test := x.rows(order[held:]), x.rows(order[:held])
 	var predictions, paid []float64
@@ -223,7 +237,10 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 		}
 	}
 	n := float64(len(predictions))
-	return Outcome{Status: OK, Values: map[string]float64{metricError: wrongs / n, metricPaid: sum / n}}
+	return Outcome{
+		Status: OK,
+		Values: map[string]float64{metricError: wrongs / n, metricPaid: sum / n},
+	}
 }
 
 func (x *costs) rows(order []int) *dataset.Table {
@@ -236,7 +253,9 @@ func (x *costs) rows(order []int) *dataset.Table {
 }
 
 // privately trains a private tree and returns classes and costs.
-func (w costWay) privately(ctx context.Context, train, test *dataset.Table) (classes, paid []float64, err error) {
+func (w costWay) privately(
+	ctx context.Context, train, test *dataset.Table,
+) (classes, paid []float64, err error) {
 	s := w.cell.Setting
 	job := fitJob{
 		target: budget.Target{Epsilon: s.Epsilon, Delta: s.Delta},
@@ -255,7 +274,9 @@ func (w costWay) privately(ctx context.Context, train, test *dataset.Table) (cla
 }
 
 // exactly trains an exact tree and returns classes and costs.
-func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (classes, paid []float64, err error) {
+func (w costWay) exactly(
+	ctx context.Context, train, test *dataset.Table,
+) (classes, paid []float64, err error) {
 	enc := astc.Scaled(train, features(train))
 	x, s := enc.Table(train), w.cell.Setting
 	x.Y = signsOf(train)
@@ -263,7 +284,8 @@ func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (class
 	if s.Lambda > 0 {
 		f, err = astc.CSTC(ctx, x, astc.CSTCOptions{Depth: w.depth, Lambda: s.Lambda})
 	} else {
-		f, err = astc.Fit(ctx, x, astc.Options{Depth: w.depth, Budget: float64(s.K), Soft: w.soft, Ridge: 1e-3})
+		f, err = astc.Fit(ctx, x,
+			astc.Options{Depth: w.depth, Budget: float64(s.K), Soft: w.soft, Ridge: 1e-3})
 	}
 	if err != nil {
 		return nil, nil, err
@@ -292,7 +314,10 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 		return failed(err)
 	}
 	missed, features := t.Judge(beta)
-	return Outcome{Status: OK, Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)}}
+	return Outcome{
+		Status: OK,
+		Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)},
+	}
 }
 
 // features returns all columns but the last.

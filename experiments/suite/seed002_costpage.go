@@ -16,7 +16,10 @@ func logisticSection(x index) Section {
 		"Spambase, all records, standardised columns; the loss is a sum. The thesis does not state whether its constant has " +
 			"a penalty, so all three ways are shown.",
 	}}
-	table := Table{Caption: "training error and number of features", Head: []string{"lambda", "the paper's own baseline"}}
+	table := Table{
+		Caption: "training error and number of features",
+		Head:    []string{"lambda", "the paper's own baseline"},
+	}
 	distance := make([]float64, len(costConstants()))
 	for _, c := range costConstants() {
 		table.Head = append(table.Head, c.caption)
@@ -26,7 +29,8 @@ func logisticSection(x index) Section {
 		for i, c := range costConstants() {
 			cell := costCell(tableOne, c.method, 0, 0, 0, p.lambda)
 			wrong := x.of(cell, metricTrained).Median
-			row = append(row, Entry{Text: fine(wrong) + ", " + times(x.of(cell, metricPaid).Median)})
+			row = append(row,
+				Entry{Text: fine(wrong) + ", " + times(x.of(cell, metricPaid).Median)})
 			distance[i] = max(distance[i], math.Abs(wrong-p.err))
 		}
 		table.Rows = append(table.Rows, row)
@@ -85,7 +89,13 @@ func costCurves(x index) Section {
 		s.Legend = append(s.Legend, Series{Name: l.name, Style: i})
 	}
 	for _, set := range costSets() {
-		f := Figure{Title: set.name, XLabel: "features paid per record", YLabel: "accuracy", LogX: true, Ticks: costTicks[:]}
+		f := Figure{
+			Title:  set.name,
+			XLabel: "features paid per record",
+			YLabel: "accuracy",
+			LogX:   true,
+			Ticks:  costTicks[:],
+		}
 		for i, l := range costLines() {
 			curve := Series{Name: l.name, Style: i}
 			for _, c := range l.cells(set.name) {
@@ -93,7 +103,8 @@ func costCurves(x index) Section {
 				if !(paid.Mean >= costTicks[0]) {
 					continue
 				}
-				curve.Points = append(curve.Points, Point{paid.Mean, 1 - wrong.Mean, 1 - wrong.High, 1 - wrong.Low})
+				curve.Points = append(curve.Points,
+					Point{paid.Mean, 1 - wrong.Mean, 1 - wrong.High, 1 - wrong.Low})
 			}
 			f.Series = append(f.Series, curve)
 		}
@@ -140,7 +151,8 @@ func costTables(x index) Section {
 		row(costSoftly, costDepth, 1, "1")
 		entries := text(set.name, fmt.Sprintf("%s, depth %d", costCSTC, costDepth), "–")
 		for i := len(costPrices) - 1; i >= 0; i-- {
-			entries = append(entries, at(costCell(set.name, costCSTC, costDepth, 0, 0, costPrices[i])))
+			entries = append(entries,
+				at(costCell(set.name, costCSTC, costDepth, 0, 0, costPrices[i])))
 		}
 		table.Rows = append(table.Rows, entries)
 	}

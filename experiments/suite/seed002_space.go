@@ -82,8 +82,10 @@ func spacePart() thesisPart {
 			"Columns are standardised by the training records; usps and isolet have their first 50 and 100 " +
 				"principal components in place of the thesis' LMNN. letters and usps have their own test " +
 				"records, of the others a random fifth tests.",
-			fmt.Sprintf("Errors are those of one nearest neighbour, or of %d weighted votes. Vectors move by Adam in %d passes "+
-				"over the records; the thesis has conjugate gradient.", compress.Voters, compress.DefaultPasses),
+			fmt.Sprintf(
+				"Errors are those of one nearest neighbour, or of %d weighted votes. Vectors move by Adam in %d passes "+
+					"over the records; the thesis has conjugate gradient.", compress.Voters,
+				compress.DefaultPasses),
 		},
 	}
 }
@@ -105,7 +107,8 @@ func spaceTasks(o Options) ([]Task, error) {
 			return nil, err
 		}
 		x := &space{set: set, path: file.path, seed: o.Seed}
-		cells := []Cell{spaceCell(set.name, spaceAll, 0, 0), spaceCell(set.name, spaceCNN, 0, 0), spaceCell(set.name, spaceFCNN, 0, 0)}
+		cells := []Cell{spaceCell(set.name, spaceAll, 0, 0), spaceCell(set.name, spaceCNN, 0, 0),
+			spaceCell(set.name, spaceFCNN, 0, 0)}
 		for _, m := range spaceCurves() {
 			for _, share := range spaceShares {
 				if m != spaceMetric || share <= metricUpTo {
@@ -113,9 +116,16 @@ func spaceTasks(o Options) ([]Task, error) {
 				}
 			}
 		}
-		tasks = append(tasks, Task{Name: set.name, Cells: cells, Trials: o.trials(spaceTrials), Run: x.run})
+		tasks = append(tasks,
+			Task{Name: set.name, Cells: cells, Trials: o.trials(spaceTrials), Run: x.run})
 		if set.name == "letters" {
-			tasks = append(tasks, Task{Name: noisyLetters, Cells: noiseCells(), Trials: o.trials(spaceTrials), Run: x.run})
+			tasks = append(tasks,
+				Task{
+					Name:   noisyLetters,
+					Cells:  noiseCells(),
+					Trials: o.trials(spaceTrials),
+					Run:    x.run,
+				})
 		}
 	}
 	return tasks, nil
@@ -216,21 +226,31 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 		return failed(err)
 	}
 	o := Outcome{Status: OK, Values: map[string]float64{
-		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()), metricShare: float64(refs.Len()) / float64(train.Len()),
+		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()),
+		metricShare: float64(refs.Len()) / float64(train.Len()),
 	}}
 	search := neighbour.Search(refs)
 	if snc != nil {
 		if snc.Metric != nil {
-			test = neighbour.Scaling{Center: make([]float64, test.Dim), Scale: ones(test.Dim), Map: snc.Metric, Out: test.Dim}.Apply(test)
+			test = neighbour.Scaling{
+				Center: make([]float64, test.Dim),
+				Scale:  ones(test.Dim),
+				Map:    snc.Metric,
+				Out:    test.Dim,
+			}.Apply(test)
 		}
-		o.Values[metricWeighted] = wrong(search.Classes(test, neighbour.Vote{K: compress.Voters, Gamma2: snc.Gamma2}), test.Class)
+		o.Values[metricWeighted] = wrong(
+			search.Classes(test, neighbour.Vote{K: compress.Voters, Gamma2: snc.Gamma2}),
+			test.Class)
 	}
 	o.Values[metricError] = wrong(search.Classes(test, nearestOne), test.Class)
 	if k.Data == noisyLetters {
 		return o
 	}
 	timed := timedRows(test)
-	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) { search.Classes(p, nearestOne) })
+	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) {
+		search.Classes(p, nearestOne)
+	})
 	tree, err := neighbour.NewTree(refs)
 	if err != nil {
 		return failed(err)
@@ -248,9 +268,12 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 var nearestOne = neighbour.Vote{K: 1}
 
 // vectorsOf computes the reference vectors of a cell. For snc it also returns the whole model.
-func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator) (refs neighbour.Points, snc *neighbour.Compressed, err error) {
+func vectorsOf(
+	ctx context.Context, k Key, train neighbour.Points, g *generator,
+) (refs neighbour.Points, snc *neighbour.Compressed, err error) {
 	order := g.permutation(train.Len())
-	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))), order)
+	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))),
+		order)
 	var rows []int
 	switch k.Method {
 	case spaceAll:
@@ -262,7 +285,11 @@ func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator)
 	case spaceFCNN:
 		rows, err = neighbour.FastCondense(ctx, train)
 	case spaceSNC, spaceMetric:
-		o := neighbour.Options{Passes: compress.DefaultPasses, Metric: k.Method == spaceMetric, Seed: g.next()}
+		o := neighbour.Options{
+			Passes: compress.DefaultPasses,
+			Metric: k.Method == spaceMetric,
+			Seed:   g.next(),
+		}
 		c, err := neighbour.Compress(ctx, train, start, o)
 		return c.References, &c, err
 	default:

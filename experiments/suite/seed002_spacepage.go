@@ -11,10 +11,14 @@ func spaceSections(x index, _ []Record) []Section {
 }
 
 // spaceCurves lists the methods that keep a share of the records.
-func spaceCurves() []string { return []string{spaceSubsample, spaceSNC, spaceMetric} }
+func spaceCurves() []string {
+	return []string{spaceSubsample, spaceSNC, spaceMetric}
+}
 
 // spaceWholes lists the methods without such a share.
-func spaceWholes() []string { return []string{spaceAll, spaceCNN, spaceFCNN} }
+func spaceWholes() []string {
+	return []string{spaceAll, spaceCNN, spaceFCNN}
+}
 
 // percent formats a share.
 func percent(x float64) string {
@@ -38,7 +42,13 @@ func spaceErrors(x index) Section {
 		table.Head = append(table.Head, percent(share))
 	}
 	for _, set := range spaceSets() {
-		f := Figure{Title: set.name, XLabel: "share of the training records", YLabel: "error", LogX: true, Ticks: spaceShares[:]}
+		f := Figure{
+			Title:  set.name,
+			XLabel: "share of the training records",
+			YLabel: "error",
+			LogX:   true,
+			Ticks:  spaceShares[:],
+		}
 		all := x.of(spaceCell(set.name, spaceAll, 0, 0), metricError).Mean
 		for i, m := range spaceCurves() {
 			curve, row := Series{Name: m, Style: i}, text(set.name, m)
@@ -61,11 +71,14 @@ func spaceErrors(x index) Section {
 			found := x.of(spaceCell(set.name, m, 0, 0), metricError)
 			level := Series{Name: m, Style: len(spaceCurves()) + i}
 			for _, share := range []float64{spaceShares[0], spaceShares[len(spaceShares)-1]} {
-				level.Points = append(level.Points, Point{share, found.Mean, math.NaN(), math.NaN()})
+				level.Points = append(level.Points,
+					Point{share, found.Mean, math.NaN(), math.NaN()})
 			}
 			f.Series = append(f.Series, level)
 			kept := x.of(spaceCell(set.name, m, 0, 0), metricShare).Mean
-			table.Rows = append(table.Rows, append(text(set.name, fmt.Sprintf("%s (keeps %s)", m, percent(kept))), Entry{Text: fine(found.Mean)}))
+			table.Rows = append(table.Rows,
+				append(text(set.name, fmt.Sprintf("%s (keeps %s)", m, percent(kept))),
+					Entry{Text: fine(found.Mean)}))
 		}
 		s.Figures = append(s.Figures, f)
 	}
@@ -90,11 +103,14 @@ func spaceSpeed(x index) Section {
 	}
 	table.Head = append(table.Head, "distances at 4%")
 	for _, set := range spaceSets() {
-		for _, way := range []struct{ name, metric string }{{"every vector", metricOne}, {"tree", metricTree}} {
+		for _, way := range []struct{ name, metric string }{{"every vector", metricOne},
+			{"tree", metricTree}} {
 			row := text(set.name, way.name)
 			all := x.of(spaceCell(set.name, spaceAll, 0, 0), way.metric).Median
 			for _, share := range spaceShares {
-				row = append(row, Entry{Text: times(all / x.of(spaceCell(set.name, spaceSNC, share, 0), way.metric).Median)})
+				row = append(row,
+					Entry{Text: times(all /
+						x.of(spaceCell(set.name, spaceSNC, share, 0), way.metric).Median)})
 			}
 			vectors := x.of(spaceCell(set.name, spaceSNC, .04, 0), metricVectors).Median
 			looked := x.of(spaceCell(set.name, spaceAll, 0, 0), metricVectors).Median
@@ -129,12 +145,14 @@ func spaceFits(x index) Section {
 		for _, m := range []string{spaceSNC, spaceMetric} {
 			row := text(set.name, m)
 			for _, share := range spaceShares {
-				row = append(row, Entry{Text: times(x.of(spaceCell(set.name, m, share, 0), metricFit).Median)})
+				row = append(row,
+					Entry{Text: times(x.of(spaceCell(set.name, m, share, 0), metricFit).Median)})
 			}
 			table.Rows = append(table.Rows, row)
 		}
 		for _, m := range []string{spaceCNN, spaceFCNN} {
-			table.Rows = append(table.Rows, text(set.name, m, times(x.of(spaceCell(set.name, m, 0, 0), metricFit).Median)))
+			table.Rows = append(table.Rows,
+				text(set.name, m, times(x.of(spaceCell(set.name, m, 0, 0), metricFit).Median)))
 		}
 	}
 	s.Tables = []Table{table}
@@ -144,11 +162,22 @@ func spaceFits(x index) Section {
 // noiseSection is figure 3.5.
 func noiseSection(x index) Section {
 	s := Section{Title: "Label noise (figure 3.5)", Text: []string{
-		fmt.Sprintf("letters with %d training records, of which a share has a label drawn anew from all classes; "+
-			"tested on the table's own test records, whose labels are right.", noiseRows),
+		fmt.Sprintf(
+			"letters with %d training records, of which a share has a label drawn anew from all classes; "+
+				"tested on the table's own test records, whose labels are right.", noiseRows),
 	}}
-	f := Figure{Title: noisyLetters, XLabel: "share of labels drawn anew", YLabel: "error", Ticks: spaceNoise[:]}
-	kept := Figure{Title: "vectors kept", XLabel: "share of labels drawn anew", YLabel: "share of the records", Ticks: spaceNoise[:]}
+	f := Figure{
+		Title:  noisyLetters,
+		XLabel: "share of labels drawn anew",
+		YLabel: "error",
+		Ticks:  spaceNoise[:],
+	}
+	kept := Figure{
+		Title:  "vectors kept",
+		XLabel: "share of labels drawn anew",
+		YLabel: "share of the records",
+		Ticks:  spaceNoise[:],
+	}
 	table := Table{Head: []string{"method"}}
 	for _, noise := range spaceNoise {
 		table.Head = append(table.Head, "noise "+percent(noise))
@@ -159,16 +188,21 @@ func noiseSection(x index) Section {
 	line := func(name, method string, share float64) {
 		style := len(f.Series)
 		s.Legend = append(s.Legend, Series{Name: name, Style: style})
-		curve, keeps, row := Series{Name: name, Style: style}, Series{Name: name, Style: style}, text(name)
+		curve, keeps, row := Series{Name: name, Style: style}, Series{Name: name, Style: style},
+			text(name)
 		for _, noise := range spaceNoise {
 			c := spaceCell(noisyLetters, method, share, noise)
 			found, vectors := x.of(c, metricError), x.of(c, metricShare)
 			curve.Points = append(curve.Points, Point{noise, found.Mean, found.Low, found.High})
-			keeps.Points = append(keeps.Points, Point{noise, vectors.Mean, vectors.Low, vectors.High})
+			keeps.Points = append(keeps.Points,
+				Point{noise, vectors.Mean, vectors.Low, vectors.High})
 			row = append(row, Entry{Text: fine(found.Mean), Note: "keeps " + percent(vectors.Mean)})
 		}
-		row = append(row, Entry{Text: short(x.of(spaceCell(noisyLetters, method, share, most), metricError).Mean / plain)})
-		f.Series, kept.Series, table.Rows = append(f.Series, curve), append(kept.Series, keeps), append(table.Rows, row)
+		row = append(row,
+			Entry{Text: short(x.of(spaceCell(noisyLetters, method, share, most), metricError).Mean /
+				plain)})
+		f.Series, kept.Series, table.Rows = append(f.Series, curve), append(kept.Series, keeps),
+			append(table.Rows, row)
 	}
 	for _, m := range spaceWholes() {
 		line(m, m, 0)

@@ -20,7 +20,8 @@ func boardCSV(t *testing.T, path string, n int) {
 	b.WriteString("a,b,border,class\n")
 	for i := range n {
 		row, column := i%3, i/3%3
-		fmt.Fprintf(&b, "%.4f,%.4f,%t,%s\n", 3*float64(row)+.7*g.normal(), 3*float64(column)+.7*g.normal(), row != 1 || column != 1,
+		fmt.Fprintf(&b, "%.4f,%.4f,%t,%s\n", 3*float64(row)+.7*g.normal(),
+			3*float64(column)+.7*g.normal(), row != 1 || column != 1,
 			[]string{"x", "y", "z"}[(row+column)%3])
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -31,18 +32,22 @@ func boardCSV(t *testing.T, path string, n int) {
 func TestSpaceRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "letters.csv")
 	boardCSV(t, path, 1000)
-	for _, set := range []spaceSet{{name: "letters", train: 800}, {name: "letters", components: 2}} {
+	for _, set := range []spaceSet{{name: "letters", train: 800},
+		{name: "letters", components: 2}} {
 		x := &space{set: set, path: path}
 		keys := []Key{{Cell{Data: "letters", Method: "magic"}, 1}}
 		for _, m := range spaceWholes() {
-			keys = append(keys, Key{spaceCell("letters", m, 0, 0), 1}, Key{spaceCell(noisyLetters, m, 0, .32), 1})
+			keys = append(keys, Key{spaceCell("letters", m, 0, 0), 1},
+				Key{spaceCell(noisyLetters, m, 0, .32), 1})
 		}
 		for _, m := range spaceCurves() {
 			keys = append(keys, Key{spaceCell("letters", m, .04, 0), 1})
 		}
 		keys = append(keys, Key{spaceCell(noisyLetters, spaceSNC, .02, .32), 1})
 		var records []Record
-		if err := x.run(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+		if err := x.run(t.Context(), keys, func(k Key, o Outcome) {
+			records = append(records, Record{k, o})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		found := map[Cell]map[string]float64{}
@@ -56,16 +61,20 @@ func TestSpaceRun(t *testing.T) {
 			return found[spaceCell(data, method, share, noise)][metricError]
 		}
 		// With 32 vectors the compressor makes fewer errors than the subsample it starts from.
-		if snc, sample := errorOf("letters", spaceSNC, .04, 0), errorOf("letters", spaceSubsample, .04, 0); snc > .8*sample || snc > .1 {
+		if snc, sample := errorOf("letters", spaceSNC, .04, 0),
+			errorOf("letters", spaceSubsample, .04, 0); snc > .8*sample || snc > .1 {
 			t.Errorf("%+v: snc %v, subsample %v", set, snc, sample)
 		}
-		if all, snc := errorOf(noisyLetters, spaceAll, 0, .32), errorOf(noisyLetters, spaceSNC, .02, .32); snc > .7*all {
+		if all, snc := errorOf(noisyLetters, spaceAll, 0, .32),
+			errorOf(noisyLetters, spaceSNC, .02, .32); snc > .7*all {
 			t.Errorf("%+v, noise: snc %v, all %v", set, snc, all)
 		}
-		if v := found[spaceCell("letters", spaceFCNN, 0, 0)]; v[metricShare] > .5 || v[metricError] > .15 || v[metricDistances] <= 0 {
+		if v := found[spaceCell("letters", spaceFCNN, 0, 0)]; v[metricShare] > .5 ||
+			v[metricError] > .15 || v[metricDistances] <= 0 {
 			t.Errorf("%+v, fcnn: %v", set, v)
 		}
-		if v := found[spaceCell("letters", spaceAll, 0, 0)]; v[metricVectors] != 800 || v[metricDistances] >= 800 {
+		if v := found[spaceCell("letters", spaceAll, 0, 0)]; v[metricVectors] != 800 ||
+			v[metricDistances] >= 800 {
 			t.Errorf("%+v, all: %v", set, v)
 		}
 	}
@@ -81,7 +90,8 @@ func TestSeed002Plan(t *testing.T) {
 	}
 	o := Options{Public: true, Data: dir, Trials: 1}
 	for _, set := range spaceSets() {
-		if _, err := NewPlan(seed002+"-space", o); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "seed-002-space: ") {
+		if _, err := NewPlan(seed002+"-space", o); !errors.Is(err, ErrData) ||
+			!strings.Contains(err.Error(), "seed-002-space: ") {
 			t.Fatal(err)
 		}
 		boardCSV(t, filepath.Join(below, set.name+".csv"), 50)
@@ -89,7 +99,8 @@ func TestSeed002Plan(t *testing.T) {
 	for _, data := range []string{dir, below} {
 		o.Data = data
 		p, err := NewPlan(seed002+"-space", o)
-		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 16 || len(p.Tasks[1].Keys()) != 36 {
+		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 16 ||
+			len(p.Tasks[1].Keys()) != 36 {
 			t.Fatalf("%v: %+v", err, p)
 		}
 		text := checkPage(t, p.Page(nil))
@@ -108,7 +119,9 @@ func TestSpaceOnPublicTables(t *testing.T) {
 		sum := 0.
 		for trial := range trials {
 			k := Key{spaceCell(set.name, method, share, 0), trial + 1}
-			if err := x.run(t.Context(), []Key{k}, func(_ Key, o Outcome) { sum += o.Values[metric] / float64(trials) }); err != nil {
+			if err := x.run(t.Context(), []Key{k}, func(_ Key, o Outcome) {
+				sum += o.Values[metric] / float64(trials)
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,7 +181,9 @@ func TestCostRun(t *testing.T) {
 	}
 	keys = append(keys, Key{Cell{Data: costSets()[1].name, Method: "magic"}, 1})
 	var records []Record
-	if err := p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+	if err := p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) {
+		records = append(records, Record{k, o})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	found := map[Cell]map[string]float64{}
@@ -183,9 +198,11 @@ func TestCostRun(t *testing.T) {
 		cell        Cell
 		wrong, paid float64 // at most
 	}{
-		"one feature": {costCell(name, costHard, 1, 1, 0, 0), .35, 1}, "all": {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
-		"soft": {costCell(name, costSoft, 2, 1, 0, 0), .35, 2}, "private": {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
-		"cheap cstc": {costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]), .6, 4},
+		"one feature": {costCell(name, costHard, 1, 1, 0, 0), .35, 1},
+		"all":         {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
+		"soft":        {costCell(name, costSoft, 2, 1, 0, 0), .35, 2},
+		"private":     {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
+		"cheap cstc":  {costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]), .6, 4},
 	} {
 		v := found[tt.cell]
 		if v == nil || v[metricError] > tt.wrong || v[metricPaid] > tt.paid {
@@ -215,11 +232,13 @@ func TestTableOne(t *testing.T) {
 	}
 	x := &costs{set: costSets()[2], path: path}
 	for lambda, want := range map[float64]float64{.5: 2, 50: 1, 1e5: 0} {
-		err := x.run(t.Context(), []Key{{costCell(tableOne, costLogistic, 0, 0, 0, lambda), 1}}, func(_ Key, o Outcome) {
-			if o.Status != OK || o.Values[metricPaid] != want || want > 0 && o.Values[metricTrained] > .2 {
-				t.Errorf("lambda %v: %+v, want %v features", lambda, o, want)
-			}
-		})
+		err := x.run(t.Context(), []Key{{costCell(tableOne, costLogistic, 0, 0, 0, lambda), 1}},
+			func(_ Key, o Outcome) {
+				if o.Status != OK || o.Values[metricPaid] != want ||
+					want > 0 && o.Values[metricTrained] > .2 {
+					t.Errorf("lambda %v: %+v, want %v features", lambda, o, want)
+				}
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

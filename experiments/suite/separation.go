@@ -44,7 +44,9 @@ var (
 )
 
 // separationSets are the tables of the paper that are public here. Their last column is the class.
-func separationSets() []string { return []string{"wdbc", "ionosphere"} }
+func separationSets() []string {
+	return []string{"wdbc", "ionosphere"}
+}
 
 // These are the metrics in addition to the accuracy.
 const (
@@ -92,13 +94,18 @@ func (x *separation) tasks(o Options) []Task {
 	scores := Task{Name: x.name + ", F-scores", Trials: o.trials(scoreTrials), Run: x.run}
 	table := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
 	small := Task{Name: x.name + generatedOf, Trials: o.trials(generatedTrials), Run: x.run}
-	large := Task{Name: x.name + generatedOf + ", many rows", Trials: o.trials(largeTrials), Run: x.run}
+	large := Task{
+		Name:   x.name + generatedOf + ", many rows",
+		Trials: o.trials(largeTrials),
+		Run:    x.run,
+	}
 	for _, m := range separationMethods() {
 		switch {
 		case m.scores:
 			scores.Cells = append(scores.Cells, m.cells(x.name, 0)...)
 			small.Cells = append(small.Cells, m.cells(x.name+generatedOf, generatedSizes[1])...)
-			large.Cells = append(large.Cells, m.cells(x.name+generatedOf, slices.Max(generatedSizes[:]))...)
+			large.Cells = append(large.Cells,
+				m.cells(x.name+generatedOf, slices.Max(generatedSizes[:]))...)
 			continue
 		case m.table:
 			table.Cells = append(table.Cells, m.cells(x.name, 0)...)
@@ -170,7 +177,8 @@ func (x *separation) trial(k Key) (separationTrial, error) {
 	if k.Data == x.name {
 		n := x.table.Len()
 		order := newGenerator(Seed003+" "+x.name, x.seed, uint64(k.Trial)).permutation(n)
-		return separationTrial{rowsOf(x.table, order[n/10:]), rowsOf(x.table, order[:n/10]), k.Setting.Epsilon}, nil
+		return separationTrial{rowsOf(x.table, order[n/10:]), rowsOf(x.table, order[:n/10]),
+			k.Setting.Epsilon}, nil
 	}
 	n := k.Setting.N
 	if n == 0 {
@@ -194,7 +202,8 @@ func (x separationTrial) facts() selection.Facts {
 	last := len(columns) - 1
 	f := selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}
 	for _, c := range columns {
-		f.Ranges = append(f.Ranges, scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: c.Ranged})
+		f.Ranges = append(f.Ranges,
+			scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: c.Ranged})
 	}
 	return f
 }

@@ -53,14 +53,45 @@ func separationMethods() []separationMethod {
 	return []separationMethod{
 		{name: openDFS, table: true, generated: true, run: openSeparation(true)},
 		{name: openAll, table: true, generated: true, run: openSeparation(false)},
-		{name: methodDR, epsilons: second, table: true, generated: true, run: separate(dr, svm.SVM{}, false)},
+		{
+			name:      methodDR,
+			epsilons:  second,
+			table:     true,
+			generated: true,
+			run:       separate(dr, svm.SVM{}, false),
+		},
 		{name: methodPublishedDR, epsilons: second, table: true, run: separatePublished},
-		{name: methodDPFS, epsilons: second, table: true, generated: true, small: true, run: separate(dpfs, svm.SVM{}, false)},
-		{name: methodCRFS, epsilons: second, table: true, generated: true, small: true, run: separate(crfs, svm.SVM{}, false)},
+		{
+			name:      methodDPFS,
+			epsilons:  second,
+			table:     true,
+			generated: true,
+			small:     true,
+			run:       separate(dpfs, svm.SVM{}, false),
+		},
+		{
+			name:      methodCRFS,
+			epsilons:  second,
+			table:     true,
+			generated: true,
+			small:     true,
+			run:       separate(crfs, svm.SVM{}, false),
+		},
 		{name: methodSVM, epsilons: second, table: true, run: separate(all, svm.SVM{}, false)},
-		{name: wholeDR, epsilons: whole, table: true, generated: true, run: separate(dr, svm.SVM{}, true)},
+		{
+			name:      wholeDR,
+			epsilons:  whole,
+			table:     true,
+			generated: true,
+			run:       separate(dr, svm.SVM{}, true),
+		},
 		{name: wholeSVM, epsilons: whole, table: true, run: separate(all, svm.SVM{}, true)},
-		{name: wholeLinear, epsilons: whole, table: true, run: separate(all, logistic.Logistic{}, true)},
+		{
+			name:     wholeLinear,
+			epsilons: whole,
+			table:    true,
+			run:      separate(all, logistic.Logistic{}, true),
+		},
 		{name: methodF, epsilons: scoreEpsilons[:], scores: true, run: scoreError},
 	}
 }
@@ -91,7 +122,8 @@ func openSeparation(choose bool) func(context.Context, separationTrial) Outcome 
 		picked := count(0, len(f.Columns))
 		if choose {
 			var err error
-			if picked, err = selection.DFS(ctx, selection.DPFSDR{K: len(f.Columns)}, f, x.train); err != nil {
+			if picked, err = selection.DFS(ctx, selection.DPFSDR{K: len(f.Columns)}, f,
+				x.train); err != nil {
 				return failed(err)
 			}
 		}
@@ -107,7 +139,8 @@ func openSeparation(choose bool) func(context.Context, separationTrial) Outcome 
 func (o Outcome) with(x separationTrial, picked []int) Outcome {
 	if o.Status == OK {
 		o.Picked = fromOne(picked)
-		o.Values[metricFeatures], o.Values[metricTrainRows] = float64(len(picked)), float64(x.train.Len())
+		o.Values[metricFeatures], o.Values[metricTrainRows] = float64(len(picked)),
+			float64(x.train.Len())
 	}
 	return o
 }
@@ -122,10 +155,17 @@ func splitBudget(first, second, delta float64) (epsilon, share float64) {
 
 // separate selects and trains. If whole is true, the epsilon of the trial covers both steps, otherwise only the
 // model.
-func separate(selector func(d int) selection.Selector, model method.Trainer, whole bool) func(context.Context, separationTrial) Outcome {
+func separate(
+	selector func(d int) selection.Selector, model method.Trainer, whole bool,
+) func(context.Context, separationTrial) Outcome {
 	return func(ctx context.Context, x separationTrial) Outcome {
 		f := x.facts()
-		job := fitJob{model: model, selector: selector(len(f.Columns)), target: budget.Target{Epsilon: x.epsilon, Delta: separationDelta}, share: pipeline.ClassedSelectionShare}
+		job := fitJob{
+			model:    model,
+			selector: selector(len(f.Columns)),
+			target:   budget.Target{Epsilon: x.epsilon, Delta: separationDelta},
+			share:    pipeline.ClassedSelectionShare,
+		}
 		if !whole {
 			job.target.Epsilon, job.share = splitBudget(chooseEpsilon, x.epsilon, separationDelta)
 		}
@@ -166,7 +206,8 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	}
 	scores, importance := noisy.MeanError(exact)
 	return Outcome{Status: OK, Values: map[string]float64{
-		metricF: scores, metricImportance: importance, metricMeanF: average(exact.F), metricTrainRows: float64(x.train.Len()),
+		metricF: scores, metricImportance: importance, metricMeanF: average(exact.F),
+		metricTrainRows: float64(x.train.Len()),
 	}}
 }
 
@@ -176,7 +217,8 @@ func scoreSession(f selection.Facts, epsilon float64) (*mechanism.Session, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: separationDelta, Relation: f.Relation})
+	p, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: separationDelta, Relation: f.Relation})
 	if err != nil {
 		return nil, err
 	}

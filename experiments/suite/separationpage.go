@@ -12,13 +12,20 @@ func separationPage(records []Record) Page {
 	p := Page{
 		Title: "Private feature selection for a classifier (seed 003)",
 		Lead: []string{
-			fmt.Sprintf("The experiments of section 5 of the paper on the two of its tables that are public here, with sound methods (add or remove one record, delta = %v): one release of class statistics, and a support vector machine with a perturbed minimum. A trial trains on nine tenths of a table and tests on the rest, exactly.", separationDelta),
-			fmt.Sprintf("Ranges of columns are told, as in the paper: the mean and %d standard deviations around it. A user who does not know them pays for them, too.", rangeDeviations),
-			fmt.Sprintf("Generated tables are drawn from a normal law a class with the table's shares, means and covariances, which no table is: they say how many rows it takes, not how accurate a model of the table is. They are tested on %d rows of the same law.", generatedTest),
+			fmt.Sprintf(
+				"The experiments of section 5 of the paper on the two of its tables that are public here, with sound methods (add or remove one record, delta = %v): one release of class statistics, and a support vector machine with a perturbed minimum. A trial trains on nine tenths of a table and tests on the rest, exactly.",
+				separationDelta),
+			fmt.Sprintf(
+				"Ranges of columns are told, as in the paper: the mean and %d standard deviations around it. A user who does not know them pays for them, too.",
+				rangeDeviations),
+			fmt.Sprintf(
+				"Generated tables are drawn from a normal law a class with the table's shares, means and covariances, which no table is: they say how many rows it takes, not how accurate a model of the table is. They are tested on %d rows of the same law.",
+				generatedTest),
 			"Points and numbers are medians of the trials, bars their quartiles; numbers of selected columns are means.",
 		},
 	}
-	p.Sections = []Section{scoreSection(x), budgetSection(x), publishedSeparationSection(x), featureSection(x), sizeSection(x), crossingSection(x), wholeSection(x)}
+	p.Sections = []Section{scoreSection(x), budgetSection(x), publishedSeparationSection(x),
+		featureSection(x), sizeSection(x), crossingSection(x), wholeSection(x)}
 	return p
 }
 
@@ -27,16 +34,26 @@ func scoreSection(x index) Section {
 	s := Section{Title: "Mean absolute error of F-scores (figure 3)", Text: []string{
 		"How far released F-scores, and importances (each score's share of the sum), are from exact ones, with the whole budget. An importance of 0 throughout would have the error 1/(number of columns).",
 	}}
-	f := Figure{Title: "importances", XLabel: "epsilon 1", YLabel: "mean absolute error", LogX: true, Ticks: scoreEpsilons[:]}
+	f := Figure{
+		Title:  "importances",
+		XLabel: "epsilon 1",
+		YLabel: "mean absolute error",
+		LogX:   true,
+		Ticks:  scoreEpsilons[:],
+	}
 	table := Table{Head: []string{"table", "rows", "what"}}
 	for _, e := range scoreEpsilons {
 		table.Head = append(table.Head, fmt.Sprint("ε = ", e))
 	}
 	style := 0
 	for _, data := range separationSets() {
-		for _, of := range []Cell{{Data: data}, {Data: data + generatedOf, Setting: Setting{N: generatedSizes[1]}}, {Data: data + generatedOf, Setting: Setting{N: slices.Max(generatedSizes[:])}}} {
+		for _, of := range []Cell{{Data: data},
+			{Data: data + generatedOf, Setting: Setting{N: generatedSizes[1]}},
+			{Data: data + generatedOf, Setting: Setting{N: slices.Max(generatedSizes[:])}}} {
 			at := func(metric string) func(float64) Summary {
-				return func(e float64) Summary { return x.of(separationCell(of.Data, methodF, e, of.Setting.N), metric) }
+				return func(e float64) Summary {
+					return x.of(separationCell(of.Data, methodF, e, of.Setting.N), metric)
+				}
 			}
 			rows := at(metricTrainRows)(scoreEpsilons[0]).Median
 			name, size := of.Data+", no trial", ""
@@ -44,9 +61,11 @@ func scoreSection(x index) Section {
 				name, size = fmt.Sprintf("%s, %v rows", of.Data, rows), strconv.Itoa(int(rows))
 			}
 			s.Legend = append(s.Legend, Series{Name: name, Style: style})
-			f.Series = append(f.Series, medianSeries(name, style, scoreEpsilons[:], at(metricImportance)))
+			f.Series = append(f.Series,
+				medianSeries(name, style, scoreEpsilons[:], at(metricImportance)))
 			style++
-			for _, m := range []struct{ metric, name string }{{metricF, "F, mean " + short(at(metricMeanF)(1).Median)}, {metricImportance, "importance"}} {
+			for _, m := range []struct{ metric, name string }{{metricF,
+				"F, mean " + short(at(metricMeanF)(1).Median)}, {metricImportance, "importance"}} {
 				row := text(of.Data, size, m.name)
 				for _, e := range scoreEpsilons {
 					row = append(row, Entry{Text: fine(at(m.metric)(e).Median)})
@@ -83,13 +102,23 @@ func separationAt(data, method string, epsilon float64, n int) Cell {
 // budgetSection is figure 4.
 func budgetSection(x index) Section {
 	s := Section{Title: "Accuracy by epsilon 2 (figure 4)", Text: []string{
-		fmt.Sprintf("The selection has epsilon 1 = %v, the model epsilon 2; the table says what both are together, of which %s has all.", chooseEpsilon, methodSVM),
+		fmt.Sprintf(
+			"The selection has epsilon 1 = %v, the model epsilon 2; the table says what both are together, of which %s has all.",
+			chooseEpsilon, methodSVM),
 	}}
 	for i, m := range separationCurves() {
 		s.Legend = append(s.Legend, Series{Name: m, Style: i})
 	}
 	for _, data := range separationSets() {
-		f := Figure{Title: data, XLabel: "epsilon 2", YLabel: "accuracy", LogX: true, Ticks: separationEpsilons[:], YMin: .3, YMax: 1}
+		f := Figure{
+			Title:  data,
+			XLabel: "epsilon 2",
+			YLabel: "accuracy",
+			LogX:   true,
+			Ticks:  separationEpsilons[:],
+			YMin:   .3,
+			YMax:   1,
+		}
 		table := Table{Caption: data, Head: []string{"method"}}
 		for _, e := range separationEpsilons {
 			total, _ := splitBudget(chooseEpsilon, e, separationDelta)
@@ -97,7 +126,9 @@ func budgetSection(x index) Section {
 		}
 		for i, m := range append(separationCurves(), openAll) {
 			row := text(m)
-			of := func(e float64) Summary { return x.of(separationAt(data, m, e, 0), metricAccuracy) }
+			of := func(e float64) Summary {
+				return x.of(separationAt(data, m, e, 0), metricAccuracy)
+			}
 			for _, e := range separationEpsilons {
 				row = append(row, quartileEntry(of(e), false))
 			}
@@ -119,7 +150,13 @@ func featureSection(x index) Section {
 		s.Legend = append(s.Legend, Series{Name: m, Style: i})
 	}
 	for _, data := range separationSets() {
-		f := Figure{Title: data, XLabel: "epsilon 2", YLabel: "columns", LogX: true, Ticks: separationEpsilons[:]}
+		f := Figure{
+			Title:  data,
+			XLabel: "epsilon 2",
+			YLabel: "columns",
+			LogX:   true,
+			Ticks:  separationEpsilons[:],
+		}
 		table := Table{Caption: data, Head: []string{"method"}}
 		for _, e := range separationEpsilons {
 			table.Head = append(table.Head, fmt.Sprint("ε2 = ", e))
@@ -139,13 +176,19 @@ func featureSection(x index) Section {
 }
 
 // separationSizes returns the sizes of generated tables, where 0 is the size of the table.
-func separationSizes() []int { return append([]int{0}, generatedSizes[:]...) }
+func separationSizes() []int {
+	return append([]int{0}, generatedSizes[:]...)
+}
 
 // sizeSection is figure 4 over the number of rows.
 func sizeSection(x index) Section {
-	s := Section{Title: "Accuracy by the number of rows", Text: []string{"Generated tables; dpfsdr + svm with epsilon 1 as above, one curve for each epsilon 2."}}
+	s := Section{
+		Title: "Accuracy by the number of rows",
+		Text:  []string{"Generated tables; dpfsdr + svm with epsilon 1 as above, one curve for each epsilon 2."},
+	}
 	for i, e := range separationEpsilons {
-		s.Legend = append(s.Legend, Series{Name: fmt.Sprint("dpfsdr + svm, epsilon 2 = ", e), Style: i})
+		s.Legend = append(s.Legend,
+			Series{Name: fmt.Sprint("dpfsdr + svm, epsilon 2 = ", e), Style: i})
 	}
 	s.Legend = append(s.Legend, Series{Name: openDFS, Style: len(separationEpsilons)})
 	for _, name := range separationSets() {
@@ -165,7 +208,8 @@ func sizeSection(x index) Section {
 			curve, row := Series{Name: method, Style: style}, text(method, number(epsilon))
 			for _, n := range separationSizes() {
 				found := x.of(separationAt(data, method, epsilon, n), metricAccuracy)
-				curve.Points = append(curve.Points, Point{rows[n], found.Median, found.Q25, found.Q75})
+				curve.Points = append(curve.Points,
+					Point{rows[n], found.Median, found.Q25, found.Q75})
 				row = append(row, quartileEntry(found, false))
 			}
 			if draw {
@@ -190,8 +234,10 @@ const nearDFS = .05
 
 // crossingSection shows the epsilon from which on DFS is reached.
 func crossingSection(x index) Section {
-	s := Section{Title: fmt.Sprintf("The epsilon at which dpfsdr + svm is within %v of DFS", nearDFS), Text: []string{
-		"One budget for selection and model, half of mu² each. The smallest epsilon of the grid from which on the median accuracy stays that close to the median of " + openDFS + " with as many rows.",
+	s := Section{Title: fmt.Sprintf("The epsilon at which dpfsdr + svm is within %v of DFS",
+		nearDFS), Text: []string{
+		"One budget for selection and model, half of mu² each. The smallest epsilon of the grid from which on the median accuracy stays that close to the median of " +
+			openDFS + " with as many rows.",
 	}}
 	for _, name := range separationSets() {
 		table := Table{Caption: name, Head: []string{"rows", "dfs"}}
@@ -202,7 +248,8 @@ func crossingSection(x index) Section {
 		add := func(data string, n int) {
 			open := x.of(separationAt(data, openDFS, 0, n), metricAccuracy)
 			label := short(x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median)
-			if rows := x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median; !math.IsNaN(rows) {
+			if rows := x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median; !math.IsNaN(
+				rows) {
 				label = strconv.Itoa(int(rows))
 			}
 			if data != name {
@@ -242,7 +289,10 @@ func crossing(at, values []float64, level float64) float64 {
 
 // wholeSection compares the methods with training without selection.
 func wholeSection(x index) Section {
-	s := Section{Title: "One budget for everything", Text: []string{"Whether to select at all: the same epsilon with and without a selection."}}
+	s := Section{
+		Title: "One budget for everything",
+		Text:  []string{"Whether to select at all: the same epsilon with and without a selection."},
+	}
 	for _, data := range separationSets() {
 		table := Table{Caption: data, Head: []string{"method"}}
 		for _, e := range wholeEpsilons {
@@ -251,7 +301,8 @@ func wholeSection(x index) Section {
 		for _, m := range []string{wholeDR, wholeSVM, wholeLinear} {
 			row := text(m)
 			for _, e := range wholeEpsilons {
-				row = append(row, quartileEntry(x.of(separationCell(data, m, e, 0), metricAccuracy), false))
+				row = append(row,
+					quartileEntry(x.of(separationCell(data, m, e, 0), metricAccuracy), false))
 			}
 			table.Rows = append(table.Rows, row)
 		}

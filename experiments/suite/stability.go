@@ -33,7 +33,9 @@ const (
 	plainTwoStage = "nonprivate-two-stage"
 )
 
-func stabilityMethods() []string { return []string{plainTwoStage, plainSIS, plainTau} }
+func stabilityMethods() []string {
+	return []string{plainTwoStage, plainSIS, plainTau}
+}
 
 // stabilityTasks lists the two experiments.
 func stabilityTasks(o Options) []Task {
@@ -97,7 +99,9 @@ func stabilityTable(data string, g *generator) (x [][]float64, y []float64) {
 }
 
 // stabilityChoice chooses without privacy.
-func stabilityChoice(ctx context.Context, method string, x [][]float64, y []float64, g *generator) ([]int, error) {
+func stabilityChoice(
+	ctx context.Context, method string, x [][]float64, y []float64, g *generator,
+) ([]int, error) {
 	var scores []float64
 	var err error
 	switch method {
@@ -125,7 +129,8 @@ func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, 
 		for j, column := range x {
 			part[j] = column[lo : lo+block]
 		}
-		s, err := nonprivate.NewLassoSolver(ctx, part, y[lo:lo+block], nonprivate.LassoOptions{Standardize: true})
+		s, err := nonprivate.NewLassoSolver(ctx, part, y[lo:lo+block],
+			nonprivate.LassoOptions{Standardize: true})
 		if err != nil {
 			return nil, err
 		}

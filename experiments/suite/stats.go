@@ -21,8 +21,12 @@ type Distribution struct {
 
 // indicators lists the metrics that are 0 or 1 in a trial; the intervals of their means are Wilson's. The other
 // metrics in [0, 1] are shares, and their intervals are clamped to [0, 1].
-func indicators() []string { return []string{metricRight, metricTop, metricGreat, metricGood} }
-func shares() []string     { return []string{metricGroups, metricOverlap} }
+func indicators() []string {
+	return []string{metricRight, metricTop, metricGreat, metricGood}
+}
+func shares() []string {
+	return []string{metricGroups, metricOverlap}
+}
 
 // describeMetric is [Describe] with the interval that suits the metric.
 func describeMetric(metric string, values []float64) Distribution {

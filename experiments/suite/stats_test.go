@@ -6,7 +6,9 @@ import (
 	"testing"
 )
 
-func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && math.IsNaN(b) }
+func near(a, b float64) bool {
+	return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && math.IsNaN(b)
+}
 
 func TestDescribeByHand(t *testing.T) {
 	d := Describe([]float64{4, 1, 2, 9})
@@ -14,7 +16,8 @@ func TestDescribeByHand(t *testing.T) {
 	// the standard error is sqrt(38/12).
 	half := 1.959963984540054 * math.Sqrt(38./12)
 	for name, pair := range map[string][2]float64{
-		"min": {d.Min, 1}, "q25": {d.Q25, 1.75}, "median": {d.Median, 3}, "q75": {d.Q75, 5.25}, "max": {d.Max, 9},
+		"min": {d.Min, 1}, "q25": {d.Q25, 1.75}, "median": {d.Median, 3}, "q75": {d.Q75, 5.25},
+		"max":  {d.Max, 9},
 		"mean": {d.Mean, 4}, "low": {d.Low, 4 - half}, "high": {d.High, 4 + half},
 	} {
 		if !near(pair[0], pair[1]) {
@@ -24,7 +27,8 @@ func TestDescribeByHand(t *testing.T) {
 	if one := Describe([]float64{3}); one.Mean != 3 || one.Q75 != 3 || !math.IsNaN(one.Low) {
 		t.Errorf("one value: %+v", one)
 	}
-	if none := Describe(nil); none.Count != 0 || !math.IsNaN(none.Median) || !math.IsNaN(none.High) {
+	if none := Describe(nil); none.Count != 0 || !math.IsNaN(none.Median) ||
+		!math.IsNaN(none.High) {
 		t.Errorf("no value: %+v", none)
 	}
 }
@@ -46,10 +50,12 @@ func TestWilson(t *testing.T) {
 }
 
 func TestIntervalsSuitTheMetric(t *testing.T) {
-	if d := describeMetric(metricRight, []float64{1, 1, 1}); d.High != 1 || !(d.Low > .4 && d.Low < .5) {
+	if d := describeMetric(metricRight, []float64{1, 1, 1}); d.High != 1 ||
+		!(d.Low > .4 && d.Low < .5) {
 		t.Errorf("an indicator: %+v", d)
 	}
-	if d := describeMetric(metricOverlap, []float64{1, 1, .8}); d.High != 1 || !(d.Low > .7 && d.Low < .9) {
+	if d := describeMetric(metricOverlap, []float64{1, 1, .8}); d.High != 1 ||
+		!(d.Low > .7 && d.Low < .9) {
 		t.Errorf("a share: %+v", d)
 	}
 	if d := describeMetric("r2", []float64{1, 1, .8}); !(d.High > 1) {
@@ -82,15 +88,18 @@ func TestSummarise(t *testing.T) {
 	abstained.Outcome = failure(Abstained, errors.New("second"))
 	silent := record("b", "m", 1, 0)
 	silent.Outcome = failure(Unavailable, errors.New("absent"))
-	got := Summarise([]Record{record("a", "m", 1, .2), failed, silent, record("a", "m", 2, .4), abstained})
+	got := Summarise(
+		[]Record{record("a", "m", 1, .2), failed, silent, record("a", "m", 2, .4), abstained})
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	a, b := got[0], got[1]
-	if a.Metric != "r2" || a.Count != 2 || !near(a.Median, .3) || a.Failed != 1 || a.Abstained != 1 || a.Reason != "first" {
+	if a.Metric != "r2" || a.Count != 2 || !near(a.Median, .3) || a.Failed != 1 ||
+		a.Abstained != 1 || a.Reason != "first" {
 		t.Errorf("first cell: %+v", a)
 	}
-	if b.Data != "b" || b.Metric != "" || b.Count != 0 || b.Unavailable != 1 || b.Reason != "absent" {
+	if b.Data != "b" || b.Metric != "" || b.Count != 0 || b.Unavailable != 1 ||
+		b.Reason != "absent" {
 		t.Errorf("second cell: %+v", b)
 	}
 	x := newIndex([]Record{silent})

@@ -29,7 +29,9 @@ var (
 	// errForeign means that the results belong to another experiment.
 	errForeign = fmt.Errorf("%w holds other results", ErrOutput)
 	// errShared means that another process writes to the folder.
-	errShared = fmt.Errorf("%w is in use: another run of a suite writes to it; let it end, or name another folder", ErrOutput)
+	errShared = fmt.Errorf(
+		"%w is in use: another run of a suite writes to it; let it end, or name another folder",
+		ErrOutput)
 )
 
 // A Header is the first line of results.jsonl, with the values that all trials share.
@@ -87,7 +89,9 @@ func (s *Store) open(h Header) error {
 	return nil
 }
 
-func unwritable(err error) error { return fmt.Errorf("%w cannot be used: %w", ErrOutput, err) }
+func unwritable(err error) error {
+	return fmt.Errorf("%w cannot be used: %w", ErrOutput, err)
+}
 
 // settle truncates the file to its complete lines. It starts an empty file with the header.
 func (s *Store) settle(whole int64, h Header) error {
@@ -129,17 +133,22 @@ func (s *Store) line(text []byte, number int, want Header) error {
 	if number == 1 {
 		var h Header
 		if err := json.Unmarshal(text, &h); err != nil || h.Suite == "" {
-			return fmt.Errorf("%w: line 1 is not the header of a suite; name another folder", errForeign)
+			return fmt.Errorf("%w: line 1 is not the header of a suite; name another folder",
+				errForeign)
 		}
 		if h != want {
-			return fmt.Errorf("%w: those of %s with seed %d in format %d, not %s with seed %d in format %d; name another folder",
+			return fmt.Errorf(
+				"%w: those of %s with seed %d in format %d, not %s with seed %d in format %d; name another folder",
 				errForeign, h.Suite, h.Seed, h.Version, want.Suite, want.Seed, want.Version)
 		}
 		return nil
 	}
 	var r Record
-	if err := json.Unmarshal(text, &r); err != nil || r.Method == "" || r.Trial < 1 || r.Status == "" {
-		return fmt.Errorf("%w: line %d of the results is damaged; remove it, and its trial is repeated", ErrOutput, number)
+	if err := json.Unmarshal(text, &r); err != nil || r.Method == "" || r.Trial < 1 ||
+		r.Status == "" {
+		return fmt.Errorf(
+			"%w: line %d of the results is damaged; remove it, and its trial is repeated",
+			ErrOutput, number)
 	}
 	s.keep(r)
 	return nil
@@ -180,7 +189,9 @@ func (s *Store) write(v any) error {
 }
 
 // Records returns the trials in the order in which they first ended.
-func (s *Store) Records() []Record { return s.lines }
+func (s *Store) Records() []Record {
+	return s.lines
+}
 
 // Close flushes the file to the disk and closes it. The error wraps [ErrOutput].
 func (s *Store) Close() error {

@@ -14,7 +14,8 @@ var testHeader = Header{Suite: "test", Seed: 7}
 
 // record returns a finished trial with one value.
 func record(data, method string, trial int, value float64) Record {
-	return Record{Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial}, Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5}}
+	return Record{Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial},
+		Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5}}
 }
 
 func open(t *testing.T, dir string) *Store {
@@ -58,12 +59,14 @@ func TestStoreKeepsTrials(t *testing.T) {
 	tired.Outcome = failure(Abstained, errors.New("too few rows"))
 	dir := storeOf(t, record("a", "m", 1, .25), absent, tired)
 	s := open(t, dir)
-	if len(s.Records()) != 3 || s.Records()[0].Values["r2"] != .25 || s.Records()[0].Setting.Epsilon != 1 {
+	if len(s.Records()) != 3 || s.Records()[0].Values["r2"] != .25 ||
+		s.Records()[0].Setting.Epsilon != 1 {
 		t.Fatalf("read %+v", s.Records())
 	}
 	for key, want := range map[Key]bool{
-		record("a", "m", 1, 0).Key: true, record("a", "m", 2, 0).Key: false, record("b", "m", 1, 0).Key: false,
-		absent.Key: false, tired.Key: true,
+		record("a", "m", 1, 0).Key: true, record("a", "m", 2, 0).Key: false,
+		record("b", "m", 1, 0).Key: false,
+		absent.Key:                 false, tired.Key: true,
 	} {
 		if s.Done(key) != want {
 			t.Errorf("%+v: done is %v", key, !want)
@@ -86,7 +89,8 @@ func TestStoreKeepsTrials(t *testing.T) {
 // TestStoreRepairsATornLine checks that the store opens for any number of surviving bytes of the file, contains the
 // trials whose lines are complete, and can continue.
 func TestStoreRepairsATornLine(t *testing.T) {
-	whole := results(t, storeOf(t, record("a", "m", 1, .1), record("a", "m", 2, .2), record("a", "m", 3, .3)))
+	whole := results(t,
+		storeOf(t, record("a", "m", 1, .1), record("a", "m", 2, .2), record("a", "m", 3, .3)))
 	for size := range len(whole) + 1 {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ResultsFile), whole[:size], 0o600); err != nil {
@@ -118,11 +122,15 @@ func TestStoreRefusals(t *testing.T) {
 		text string
 		says []string
 	}{
-		"damaged line":  {lines[0] + "{\"data\":\n" + lines[2], []string{"line 2", "damaged", ResultsFile}},
-		"no trial":      {lines[0] + "{\"method\":\"m\",\"status\":\"ok\"}\n" + lines[2], []string{"line 2"}},
-		"other suite":   {strings.Replace(good, "test", "copies", 1), []string{"copies with seed 7", "test with seed 7", "another folder"}},
-		"other seed":    {strings.Replace(good, `"seed":7`, `"seed":8`, 1), []string{"seed 8"}},
-		"other format":  {strings.Replace(good, `"version":1`, `"version":2`, 1), []string{"format 2"}},
+		"damaged line": {lines[0] + "{\"data\":\n" + lines[2],
+			[]string{"line 2", "damaged", ResultsFile}},
+		"no trial": {lines[0] + "{\"method\":\"m\",\"status\":\"ok\"}\n" + lines[2],
+			[]string{"line 2"}},
+		"other suite": {strings.Replace(good, "test", "copies", 1),
+			[]string{"copies with seed 7", "test with seed 7", "another folder"}},
+		"other seed": {strings.Replace(good, `"seed":7`, `"seed":8`, 1), []string{"seed 8"}},
+		"other format": {strings.Replace(good, `"version":1`, `"version":2`, 1),
+			[]string{"format 2"}},
 		"other content": {"data,method\na,b\n", []string{"line 1", "header"}},
 	} {
 		dir := t.TempDir()
@@ -155,7 +163,8 @@ func TestStoreIsLocked(t *testing.T) {
 	dir := storeOf(t, record("a", "m", 1, .25))
 	s := open(t, dir)
 	before := results(t, dir)
-	if _, err := OpenStore(dir, testHeader); !errors.Is(err, ErrOutput) || !strings.Contains(err.Error(), "in use") {
+	if _, err := OpenStore(dir, testHeader); !errors.Is(err, ErrOutput) ||
+		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("%v", err)
 	}
 	if !bytes.Equal(before, results(t, dir)) {

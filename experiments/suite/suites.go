@@ -141,7 +141,8 @@ func (p *Plan) Write(dir string, records []Record) error {
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()}, {TablesFile, tables.Bytes()}} {
+	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()},
+		{TablesFile, tables.Bytes()}} {
 		if err := replace(dir, f.name, f.text); err != nil {
 			return err
 		}
@@ -173,7 +174,9 @@ func listTables(dir string) ([]tableFile, error) {
 		tables = append(tables, tableFile{name, filepath.Join(dir, e.Name())})
 	}
 	if len(tables) == 0 {
-		return nil, fmt.Errorf("%w %s holds no file that ends in %s", ErrData, dir, strings.Join(tablefile.Suffixes(), ", "))
+		return nil,
+			fmt.Errorf("%w %s holds no file that ends in %s", ErrData, dir,
+				strings.Join(tablefile.Suffixes(), ", "))
 	}
 	return tables, nil
 }

@@ -46,7 +46,8 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 			case "report.json":
 				content = withoutPage(t, content)
 			}
-			lines = append(lines, fmt.Sprintf("%x  %s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
+			lines = append(lines,
+				fmt.Sprintf("%x  %s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
 		}
 	}
 	lines = append(lines, studyBytes(t)...)
@@ -60,7 +61,8 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"), lines); diff != "" {
+	if diff := cmp.Diff(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"),
+		lines); diff != "" {
 		t.Errorf("other bytes than before (-want +got):\n%s", diff)
 	}
 }

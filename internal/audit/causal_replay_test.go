@@ -45,7 +45,8 @@ func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Ta
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, err := dataset.Read(context.Background(), r.DataFile(), s.Schema, dataset.ReadOptions{})
+	table, _, err := dataset.Read(context.Background(), r.DataFile(), s.Schema,
+		dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,9 @@ func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Ta
 
 // recordStudy runs a study under a recorder, writes its results as the command does, and returns the contents of
 // release/.
-func recordStudy(t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+func recordStudy(
+	t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *dataset.Table, rec *mechanism.Recorder,
+) map[string]string {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
 	if err != nil {
@@ -67,7 +70,9 @@ func recordStudy(t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *datas
 		}
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir, report.Collect(report.NewCausal(res), nil, res.Curator, nil, public, ""), true); err != nil {
+	if err := report.Write(context.Background(), dir,
+		report.Collect(report.NewCausal(res), nil, res.Curator, nil, public, ""),
+		true); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))
@@ -96,7 +101,9 @@ func priced(t *testing.T, s causal.Study) *causal.Plan {
 }
 
 // replayStudy runs a study on a table and on each neighbour.
-func replayStudy(t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.Table, first *mechanism.Recorder) (faults []string, closest float64) {
+func replayStudy(
+	t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.Table, first *mechanism.Recorder,
+) (faults []string, closest float64) {
 	t.Helper()
 	neighbours, err := Neighbours(table, s.Budget.Relation)
 	if err != nil {
@@ -104,9 +111,10 @@ func replayStudy(t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.
 	}
 	plan := priced(t, s)
 	published := recordStudy(t, r, plan, table, first)
-	return compareNeighbours(first, published, neighbours, func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
-		return recordStudy(t, r, plan, table, rec)
-	})
+	return compareNeighbours(first, published, neighbours,
+		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+			return recordStudy(t, r, plan, table, rec)
+		})
 }
 
 // TestStudyRecordAndReplay replays every example study on its table and on neighbours of it. The bound of some
@@ -120,7 +128,8 @@ func TestStudyRecordAndReplay(t *testing.T) {
 				t.Errorf("%s, seed %d: %s", filepath.Base(file), seed, f)
 			}
 			if closest < 1-1e-9 {
-				t.Errorf("%s, seed %d: no input came closer to its bound than %v of it", filepath.Base(file), seed, closest)
+				t.Errorf("%s, seed %d: no input came closer to its bound than %v of it",
+					filepath.Base(file), seed, closest)
 			}
 		}
 	}
@@ -131,8 +140,10 @@ func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *datas
 	t.Helper()
 	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}
 	for _, name := range []string{"a", "b"} {
-		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: name, Ranged: declared, Lower: map[bool]float64{true: -1}[declared],
-			Upper: map[bool]float64{true: 1}[declared]})
+		s.Schema.Columns = append(s.Schema.Columns,
+			dataset.Column{Name: name, Ranged: declared,
+				Lower: map[bool]float64{true: -1}[declared],
+				Upper: map[bool]float64{true: 1}[declared]})
 	}
 	var x, y []float64
 	for i := range 10 {
@@ -197,16 +208,21 @@ func TestStudyFaults(t *testing.T) {
 	}{
 		{"none", 0, budget.AddRemove, ""},
 		{"none", 0, budget.Substitute, ""},
-		{"bins at quantiles of the records", mechanism.BinsFromData, budget.AddRemove, "times the declared sensitivity"},
-		{"range of the records", mechanism.RangeFromData, budget.AddRemove, "times the declared sensitivity"},
-		{"noise 1/epsilon under substitution", mechanism.RelationMixed, budget.Substitute, "2 times the declared sensitivity"},
-		{"redraws of exact counts", mechanism.RedrawsFromExact, budget.AddRemove, "what is published depends on the record"},
+		{"bins at quantiles of the records", mechanism.BinsFromData, budget.AddRemove,
+			"times the declared sensitivity"},
+		{"range of the records", mechanism.RangeFromData, budget.AddRemove,
+			"times the declared sensitivity"},
+		{"noise 1/epsilon under substitution", mechanism.RelationMixed, budget.Substitute,
+			"2 times the declared sensitivity"},
+		{"redraws of exact counts", mechanism.RedrawsFromExact, budget.AddRemove,
+			"what is published depends on the record"},
 	} {
 		s, table := few(t, c.rel, true)
 		faults, _ := replayStudy(t, nil, s, table, mechanism.NewRecorder(5).Plant(c.fault))
 		caught := strings.Contains(strings.Join(faults, "\n"), c.says)
 		if (c.fault != 0) != (len(faults) > 0) || !caught {
-			t.Errorf("%s under %v: %d faults found, %q", c.name, c.rel, len(faults), faults[:min(len(faults), 3)])
+			t.Errorf("%s under %v: %d faults found, %q", c.name, c.rel, len(faults),
+				faults[:min(len(faults), 3)])
 		}
 	}
 }
@@ -241,7 +257,8 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 			}
 		}
 		if broken > 0 && !c.test || !moved {
-			t.Errorf("%s, test %v: %d of %d neighbours break the bound, moved %v", c.score, c.test, broken, len(neighbours), moved)
+			t.Errorf("%s, test %v: %d of %d neighbours break the bound, moved %v", c.score, c.test,
+				broken, len(neighbours), moved)
 		}
 	}
 }
@@ -252,8 +269,11 @@ func studyBytes(t *testing.T) []string {
 	var lines []string
 	for _, file := range studies(t) {
 		r, s, table := study(t, file)
-		for name, content := range recordStudy(t, r, priced(t, s), table, mechanism.NewRecorder(1)) {
-			lines = append(lines, fmt.Sprintf("%x  causal/%s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
+		for name, content := range recordStudy(t, r, priced(t, s), table,
+			mechanism.NewRecorder(1)) {
+			lines = append(lines,
+				fmt.Sprintf("%x  causal/%s/%s", sha256.Sum256([]byte(content)), filepath.Base(file),
+					name))
 		}
 	}
 	return lines

@@ -30,12 +30,17 @@ func TestReplayClassesSubstituted(t *testing.T) {
 		}
 	}
 	for _, c := range all {
-		for target, list := range map[string]string{"repaid": "no, yes", "rating": "weak, fair, very good"} {
+		for target, list := range map[string]string{
+			"repaid": "no, yes",
+			"rating": "weak, fair, very good",
+		} {
 			t.Run(fmt.Sprint(c.selection, " ", c.model, " ", target), func(t *testing.T) {
 				t.Parallel()
 				other := map[string]string{"repaid": "rating", "rating": "repaid"}[target]
-				text := fmt.Sprintf("task: classification\ndata:\n  path: %s\n  target: %s\n  classes: [%s]\n  exclude: [%s, purpose]\n  columns:\n    home: {categories: [rent, own, with family]}\n"+
-					"privacy: {epsilon: 2, relation: substitute}\nselection: {method: %s}\nmodel: {method: %s}\nholdout: 0.3\n", file, target, list, other, c.selection, c.model)
+				text := fmt.Sprintf(
+					"task: classification\ndata:\n  path: %s\n  target: %s\n  classes: [%s]\n  exclude: [%s, purpose]\n  columns:\n    home: {categories: [rent, own, with family]}\n"+
+						"privacy: {epsilon: 2, relation: substitute}\nselection: {method: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
+					file, target, list, other, c.selection, c.model)
 				r, problems := recipe.Parse("", []byte(text))
 				if len(problems) > 0 {
 					t.Fatal(problems)
@@ -44,7 +49,8 @@ func TestReplayClassesSubstituted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tab, _, err := dataset.Read(context.Background(), file, p.Schema, dataset.ReadOptions{})
+				tab, _, err := dataset.Read(context.Background(), file, p.Schema,
+					dataset.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,7 +63,8 @@ func TestReplayClassesSubstituted(t *testing.T) {
 					t.Error(f)
 				}
 				if closest < .7 {
-					t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+					t.Errorf("the closest release came within %.3f of its declared sensitivity",
+						closest)
 				}
 			})
 		}

@@ -29,7 +29,8 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 	slices.Reverse(tasks)
 	tasks = slices.Insert(tasks, 0, order)
 	var out bytes.Buffer
-	if err := cluster.Work(ctx, bytes.NewReader(bytes.Join(tasks, []byte("\n"))), &out); err != nil {
+	if err := cluster.Work(ctx, bytes.NewReader(bytes.Join(tasks, []byte("\n"))),
+		&out); err != nil {
 		return nil, err
 	}
 	return bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")), nil
@@ -44,7 +45,8 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 func TestClusterAgrees(t *testing.T) {
 	var runner cluster.Runner = inProcess{}
 	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
-	several := []string{"boosted-additive", "classes-three", "declared", "fixed", "unit", "words-units"} // in 17 files of CSV
+	several := []string{"boosted-additive", "classes-three", "declared", "fixed", "unit",
+		"words-units"} // in 17 files of CSV
 	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
 		runner = dialSpark(t, address)
 		several = nil
@@ -77,16 +79,19 @@ func TestClusterAgrees(t *testing.T) {
 				}
 			}
 			for parts, cut := range cuts {
-				e, stats, err := cluster.Open(t.Context(), runner, cut(t, r.DataFile(), parts), p.Schema, dataset.ReadOptions{})
+				e, stats, err := cluster.Open(t.Context(), runner, cut(t, r.DataFile(), parts),
+					p.Schema, dataset.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{}, m.recorder())
+				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
+					m.recorder())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
-					t.Errorf("%d files, other bytes than from memory (-memory +cluster):\n%s", parts, diff)
+					t.Errorf("%d files, other bytes than from memory (-memory +cluster):\n%s",
+						parts, diff)
 				}
 				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
 					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
@@ -157,7 +162,8 @@ func cutParquet(t *testing.T, path string, parts int) string {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.parquet", i)), out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.parquet", i)), out.Bytes(),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,9 @@ type keptInProcess struct {
 	kept map[string][]byte
 }
 
-func (k *keptInProcess) Keep(ctx context.Context, q cluster.Query, task []byte, begin int) ([][]byte, error) {
+func (k *keptInProcess) Keep(
+	ctx context.Context, q cluster.Query, task []byte, begin int,
+) ([][]byte, error) {
 	text, err := os.ReadFile(q.Text)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,9 @@ func (k *keptInProcess) Keep(ctx context.Context, q cluster.Query, task []byte, 
 	return begun, nil
 }
 
-func (k *keptInProcess) RunKept(ctx context.Context, order []byte, tasks [][]byte, _ int) ([][]byte, error) {
+func (k *keptInProcess) RunKept(
+	ctx context.Context, order []byte, tasks [][]byte, _ int,
+) ([][]byte, error) {
 	var lines [][]byte
 	for _, task := range tasks {
 		name, rest, _ := bytes.Cut(task, []byte{' '})
@@ -70,7 +74,8 @@ func (k *keptInProcess) RunKept(ctx context.Context, order []byte, tasks [][]byt
 func TestQueriesAgree(t *testing.T) {
 	names := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	if len(names) == 0 {
-		names = []string{"auto-few-records", "boosted-additive", "boosted-kernel", "categories", "classes-three", "found", "logistic", "prototypes", "unit", "words-units"}
+		names = []string{"auto-few-records", "boosted-additive", "boosted-kernel", "categories",
+			"classes-three", "found", "logistic", "prototypes", "unit", "words-units"}
 	}
 	var keeper cluster.Keeper = &keptInProcess{}
 	query := func(_ *testing.T, path string, _ []string) string { return path }
@@ -80,7 +85,8 @@ func TestQueriesAgree(t *testing.T) {
 	}
 	if table := os.Getenv("DPTRAIN_SPARK_TABLE"); table != "" {
 		query = func(_ *testing.T, _ string, header []string) string {
-			return fmt.Sprintf("SELECT `%s` FROM %s ORDER BY `%s`", strings.Join(header, "`, `"), table, placeColumn)
+			return fmt.Sprintf("SELECT `%s` FROM %s ORDER BY `%s`", strings.Join(header, "`, `"),
+				table, placeColumn)
 		}
 	}
 	for _, name := range names {
@@ -96,11 +102,13 @@ func TestQueriesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := cluster.Query{Text: query(t, r.DataFile(), header), Columns: header}
-			e, stats, err := cluster.OpenQuery(t.Context(), keeper, q, p.Schema, dataset.ReadOptions{})
+			e, stats, err := cluster.OpenQuery(t.Context(), keeper, q, p.Schema,
+				dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{}, m.recorder())
+			res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
+				m.recorder())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +152,8 @@ func queryOf(t *testing.T, path string, header []string) string {
 			if field.Name() == placeColumn {
 				row[k] = parquet.ValueOf(int64(place)).Level(0, 0, k)
 			} else {
-				row[k] = parquet.ValueOf(rows[1+place][slices.Index(header, field.Name())]).Level(0, 0, k)
+				row[k] = parquet.ValueOf(rows[1+place][slices.Index(header, field.Name())]).Level(0,
+					0, k)
 			}
 		}
 		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
@@ -162,6 +171,7 @@ func queryOf(t *testing.T, path string, header []string) string {
 	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("WITH t AS (SELECT /*+ REPARTITION_BY_RANGE(4, `%[1]s`) */ * FROM parquet.`%[2]s`)\nSELECT `%[3]s` FROM t SORT BY `%[1]s`",
+	return fmt.Sprintf(
+		"WITH t AS (SELECT /*+ REPARTITION_BY_RANGE(4, `%[1]s`) */ * FROM parquet.`%[2]s`)\nSELECT `%[3]s` FROM t SORT BY `%[1]s`",
 		placeColumn, file, strings.Join(header, "`, `"))
 }

@@ -48,9 +48,11 @@ func conformers() []conformer {
 	}
 	var out []conformer
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
-		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+			budget.SubstitutePrivateColumns} {
 			for _, s := range selections {
-				out = append(out, conformer{selection: s, model: "joint-gram", task: task, relation: rel})
+				out = append(out,
+					conformer{selection: s, model: "joint-gram", task: task, relation: rel})
 			}
 			for _, m := range models {
 				out = append(out, conformer{selection: "none", model: m, task: task, relation: rel})
@@ -84,7 +86,8 @@ func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	if c.task == regression.TaskClassification {
 		classes = "  classes: [\"0\", \"1\"]\n"
 	}
-	text := fmt.Sprintf("task: %s\ndata:\n  path: t.csv\n  target: y\n%s%sprivacy: {epsilon: 3, relation: %v}\nselection: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
+	text := fmt.Sprintf(
+		"task: %s\ndata:\n  path: t.csv\n  target: y\n%s%sprivacy: {epsilon: 3, relation: %v}\nselection: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
 		c.task, columns, classes, c.relation, selection, c.model)
 	r, problems := recipe.Parse("", []byte(text))
 	if len(problems) > 0 {
@@ -114,7 +117,8 @@ func (c conformer) tables(t *testing.T, schema dataset.Schema) map[string]*datas
 		}
 		return tab
 	}
-	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, 5e-324}
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0,
+		5e-324}
 	return map[string]*dataset.Table{
 		"empty":     build(0, nil),
 		"one row":   build(1, func(_, j int) float64 { return float64(j) }),
@@ -162,11 +166,13 @@ func TestConformance(t *testing.T) {
 func refused(t *testing.T, c conformer, err error) {
 	t.Helper()
 	var problems recipe.Problems
-	known := errors.As(err, &problems) || errors.Is(err, pipeline.ErrRelation) || errors.Is(err, pipeline.ErrModel) || errors.Is(err, pipeline.ErrTwoClasses)
+	known := errors.As(err, &problems) || errors.Is(err, pipeline.ErrRelation) ||
+		errors.Is(err, pipeline.ErrModel) || errors.Is(err, pipeline.ErrTwoClasses)
 	if !known || err.Error() == "" {
 		t.Errorf("%s: refused by %T: %v", c.name, err, err)
 	}
-	if c.relation != budget.SubstitutePrivateColumns && c.task == regression.TaskClassification && c.model != "tukey" {
+	if c.relation != budget.SubstitutePrivateColumns && c.task == regression.TaskClassification &&
+		c.model != "tukey" {
 		t.Errorf("%s: refused: %v", c.name, err)
 	}
 }
@@ -181,7 +187,8 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 			t.Fatalf("%s rows: %v", name, err)
 		}
 		planIsSpend(t, p, plan, res)
-		if res, err = p.FitRecorded(context.Background(), plan, tables[name], pipeline.Options{}, mechanism.NewRecorder(5).KeepColumns()); err != nil {
+		if res, err = p.FitRecorded(context.Background(), plan, tables[name], pipeline.Options{},
+			mechanism.NewRecorder(5).KeepColumns()); err != nil {
 			t.Fatalf("%s rows, no column left out: %v", name, err)
 		}
 		if len(res.Unread) > 0 && c.relation != budget.SubstitutePrivateColumns { // public ones are left out all the same
@@ -194,7 +201,8 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	tab := tables["ordinary"]
 	var published [2]map[string]float64
 	for side, rows := range []*dataset.Table{tab, shuffled(t, tab)} {
-		res, err := p.FitRecorded(context.Background(), plan, rows, pipeline.Options{}, mechanism.NewRecorder(9).KeepColumns())
+		res, err := p.FitRecorded(context.Background(), plan, rows, pipeline.Options{},
+			mechanism.NewRecorder(9).KeepColumns())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +216,8 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		tolerance = 1e-12
 	}
 	if len(published[0]) != len(published[1]) {
-		t.Errorf("in another order of the records %d numbers are published, not %d", len(published[1]), len(published[0]))
+		t.Errorf("in another order of the records %d numbers are published, not %d",
+			len(published[1]), len(published[0]))
 	} else {
 		for k, v := range published[0] {
 			if w := published[1][k]; !(math.Abs(v-w) <= tolerance) {
@@ -251,9 +260,14 @@ func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
 // selectsPublicColumnsOnly reports whether a run under private columns released a choice of features, and chose public ones
 // only.
 func selectsPublicColumnsOnly(p *pipeline.Pipeline, res *pipeline.Result) bool {
-	released := slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Place.Stage == "selection" && e.Released > 0 })
+	released := slices.ContainsFunc(res.Events, func(e mechanism.Event) bool {
+		return e.Place.Stage == "selection" && e.Released > 0
+	})
 	public := p.PublicColumns() // nil under the other relations
-	return released && len(public) > 0 && len(res.Selected) > 0 && !slices.ContainsFunc(res.Selected, func(name string) bool { return !slices.Contains(public, name) })
+	return released && len(public) > 0 && len(res.Selected) > 0 &&
+		!slices.ContainsFunc(res.Selected, func(name string) bool {
+			return !slices.Contains(public, name)
+		})
 }
 
 // planIsSpend checks that the events of a run are the leaves of its plan, each with its privacy parameters and all of
@@ -269,7 +283,8 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 	parts := map[string][]budget.Law{}
 	for i, e := range res.Events {
 		l := leaves[i]
-		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu || e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
+		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu ||
+			e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
 			t.Errorf("event %+v of leaf %+v", e, l)
 		}
 		at := e.Place
@@ -277,10 +292,12 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 		// text categories if there are no text columns.
 		branch := at.Branch != "" || at.Candidate != "" || at.Stage == "vocabulary"
 		// A private choice may select public columns only, whose ranges and moments are exact.
-		if selectsPublicColumnsOnly(p, res) && (at.Stage == "scaling" || at.Stage == "model") && e.Released == 0 {
+		if selectsPublicColumnsOnly(p, res) && (at.Stage == "scaling" || at.Stage == "model") &&
+			e.Released == 0 {
 			branch = true
 		}
-		if e.Released > e.Law.Draws || e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
+		if e.Released > e.Law.Draws ||
+			e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
 			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
 		}
 		if !branch {
@@ -313,7 +330,8 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 // relation, and that its result is that of one candidate.
 func TestSearchConforms(t *testing.T) {
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
-		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+			budget.SubstitutePrivateColumns} {
 			c := conformer{name: task + " search " + rel.String(), task: task, relation: rel}
 			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
 			switch {
@@ -330,7 +348,9 @@ func TestSearchConforms(t *testing.T) {
 			if task == regression.TaskClassification {
 				text += "  classes: [\"0\", \"1\"]\n"
 			}
-			text += fmt.Sprintf("task: %s\nprivacy: {epsilon: 3, relation: %v}\nholdout: 0.3\nsearch: {runs: 3, holdout: 0.3, candidates: %s}\n", task, rel, candidates)
+			text += fmt.Sprintf(
+				"task: %s\nprivacy: {epsilon: 3, relation: %v}\nholdout: 0.3\nsearch: {runs: 3, holdout: 0.3, candidates: %s}\n",
+				task, rel, candidates)
 			r, problems := recipe.Parse("", []byte(text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -341,14 +361,17 @@ func TestSearchConforms(t *testing.T) {
 			}
 			t.Run(c.name, func(t *testing.T) {
 				conforms(t, c, p)
-				res, err := p.FitRecorded(context.Background(), plan(t, p), c.tables(t, p.Schema)["ordinary"], pipeline.Options{}, mechanism.NewRecorder(2).KeepColumns())
+				res, err := p.FitRecorded(context.Background(), plan(t, p),
+					c.tables(t, p.Schema)["ordinary"], pipeline.Options{},
+					mechanism.NewRecorder(2).KeepColumns())
 				if err != nil {
 					t.Fatal(err)
 				}
 				won := pipeline.CandidateName(res.Search.Chosen)
 				for _, e := range res.Events {
 					at := e.Place
-					if at.Candidate != "" && at.Candidate != won && e.Released > 0 || at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
+					if at.Candidate != "" && at.Candidate != won && e.Released > 0 ||
+						at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
 						t.Errorf("%s won: %+v", won, e)
 					}
 				}
@@ -360,15 +383,18 @@ func TestSearchConforms(t *testing.T) {
 // TestStatisticsConform checks that every release function of package mechanism spends exactly the price, and refuses
 // a leaf of another mechanism or statistic and a leaf that was not planned.
 func TestStatisticsConform(t *testing.T) {
-	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+		budget.SubstitutePrivateColumns} {
 		for _, x := range WorstPairs() {
 			law := lawOf(x, 1, 1e-6)
 			other := budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}
 			if x.Kind == budget.Laplace {
 				other.Kind = budget.Exponential
 			}
-			leaves := append(x.leaves("step", law), budget.FixedLeaf("other", other), budget.FixedLeaf("named", law).Of("another"))
-			priced, err := budget.Calibrate(budget.Seq("audit", leaves...), budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
+			leaves := append(x.leaves("step", law), budget.FixedLeaf("other", other),
+				budget.FixedLeaf("named", law).Of("another"))
+			priced, err := budget.Calibrate(budget.Seq("audit", leaves...),
+				budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -378,7 +404,8 @@ func TestStatisticsConform(t *testing.T) {
 			}
 			release, err := x.Prepare(context.Background(), s, law, 0)
 			if !slices.Contains(x.Relations, rel) {
-				if x.Statistic == mechanism.StatPrivateBlocks && !errors.Is(err, mechanism.ErrRelation) {
+				if x.Statistic == mechanism.StatPrivateBlocks &&
+					!errors.Is(err, mechanism.ErrRelation) {
 					t.Errorf("%s under %v: %v", x.Statistic, rel, err)
 				}
 				continue
@@ -386,7 +413,11 @@ func TestStatisticsConform(t *testing.T) {
 			if err != nil {
 				t.Fatal(x.Statistic, err)
 			}
-			for name, want := range map[string]error{"absent": mechanism.ErrUnknownLeaf, "other": mechanism.ErrLaw, "named": mechanism.ErrStatistic} {
+			for name, want := range map[string]error{
+				"absent": mechanism.ErrUnknownLeaf,
+				"other":  mechanism.ErrLaw,
+				"named":  mechanism.ErrStatistic,
+			} {
 				fresh, err := mechanism.NewSession(priced.Again())
 				if err != nil {
 					t.Fatal(err)
@@ -394,7 +425,10 @@ func TestStatisticsConform(t *testing.T) {
 				if _, err := release(fresh, name, 0); !errors.Is(err, want) {
 					t.Errorf("%s on the leaf %s: %v, want %v", x.Statistic, name, err, want)
 				}
-				if released := fresh.Events(); slices.ContainsFunc(released, func(e mechanism.Event) bool { return e.Released > 0 }) {
+				if released := fresh.Events(); slices.ContainsFunc(released,
+					func(e mechanism.Event) bool {
+						return e.Released > 0
+					}) {
 					t.Errorf("%s on the leaf %s: released %+v", x.Statistic, name, released)
 				}
 			}
@@ -406,7 +440,8 @@ func TestStatisticsConform(t *testing.T) {
 			}
 			spent := []string{"audit/step", "audit/" + x.Companion.Name}
 			for _, e := range s.Events() {
-				if want := slices.Contains(spent, e.Path); want != (e.Released == 1) || !want && e.Released > 0 {
+				if want := slices.Contains(spent, e.Path); want != (e.Released == 1) ||
+					!want && e.Released > 0 {
 					t.Errorf("%s: event %+v", x.Statistic, e)
 				}
 			}

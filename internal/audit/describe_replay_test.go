@@ -33,17 +33,28 @@ type descriptionRun struct {
 
 func descriptionRuns() []descriptionRun {
 	low, high := 0., 120.
-	ranges := map[string]recipe.Column{"age": {Lower: &low, Upper: &high}, "pressure": {Lower: &low, Upper: &high}}
+	ranges := map[string]recipe.Column{
+		"age":      {Lower: &low, Upper: &high},
+		"pressure": {Lower: &low, Upper: &high},
+	}
 	all := []string{"kinds", "exponents", "bins", "histogram", "moments", "matrix"}
 	return []descriptionRun{
-		{"undeclared", recipe.Description{}, func(r *recipe.Recipe) { r.Data.Exclude = []string{"patient_id"} }, 0, "2", append(all, "counts", "words")},
-		{"by ward", recipe.Description{By: "ward"}, func(r *recipe.Recipe) { r.Data.Exclude = []string{"patient_id"} }, 0, "3", append(all, "counts", "groups")},
-		{"numbers", recipe.Description{Columns: []string{"age", "dose", "weight"}}, nil, 0, "3", all},
-		{"declared, substitute", recipe.Description{Columns: []string{"age", "pressure"}, By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Columns = maps.Clone(ranges)
-			r.Data.Columns["ward"] = recipe.Column{Categories: recipe.Names{List: []string{"day", "night"}}}
-			r.Privacy.Relation = "substitute"
-		}, 300, "1", []string{"histogram", "moments", "matrix", "groups"}},
+		{"undeclared", recipe.Description{}, func(r *recipe.Recipe) {
+			r.Data.Exclude = []string{"patient_id"}
+		}, 0, "2", append(all, "counts", "words")},
+		{"by ward", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
+			r.Data.Exclude = []string{"patient_id"}
+		}, 0, "3", append(all, "counts", "groups")},
+		{"numbers", recipe.Description{Columns: []string{"age", "dose", "weight"}}, nil, 0, "3",
+			all},
+		{"declared, substitute",
+			recipe.Description{Columns: []string{"age", "pressure"}, By: "ward"},
+			func(r *recipe.Recipe) {
+				r.Data.Columns = maps.Clone(ranges)
+				r.Data.Columns["ward"] = recipe.Column{Categories: recipe.Names{List: []string{"day",
+					"night"}}}
+				r.Privacy.Relation = "substitute"
+			}, 300, "1", []string{"histogram", "moments", "matrix", "groups"}},
 		{"undeclared, substitute", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
 			r.Data.Exclude = []string{"patient_id"}
 			r.Privacy.Relation = "substitute"
@@ -54,16 +65,21 @@ func descriptionRuns() []descriptionRun {
 		{"ten records", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
 			r.Data.Exclude, r.Data.Columns = []string{"patient_id"}, maps.Clone(ranges)
 		}, 10, "1", []string{"kinds", "exponents"}},
-		{"no record", recipe.Description{By: "ward"}, func(r *recipe.Recipe) { r.Data.Exclude = []string{"patient_id"} }, -1, "1", []string{"kinds"}},
+		{"no record", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
+			r.Data.Exclude = []string{"patient_id"}
+		}, -1, "1", []string{"kinds"}},
 	}
 }
 
 // descriptionOf reads the table of a run and plans the description.
-func descriptionOf(t *testing.T, x descriptionRun) (*describe.Plan, *dataset.Table, budget.Relation) {
+func descriptionOf(
+	t *testing.T, x descriptionRun,
+) (*describe.Plan, *dataset.Table, budget.Relation) {
 	t.Helper()
 	const file = "../../testdata/visits.csv"
 	r, problems := recipe.Options{
-		Set:         []recipe.Setting{recipe.SetText("--data", "data.path", file), recipe.SetNumber("--epsilon", "privacy.epsilon", x.epsilon)},
+		Set: []recipe.Setting{recipe.SetText("--data", "data.path", file),
+			recipe.SetNumber("--epsilon", "privacy.epsilon", x.epsilon)},
 		Description: &x.ask,
 	}.FromSettings()
 	if len(problems) > 0 {
@@ -95,14 +111,18 @@ func descriptionOf(t *testing.T, x descriptionRun) (*describe.Plan, *dataset.Tab
 }
 
 // recordDescription runs a description under a recorder, and returns the contents of release/ and the steps.
-func recordDescription(t *testing.T, plan *describe.Plan, table *dataset.Table, rec *mechanism.Recorder) (map[string]string, []mechanism.Event) {
+func recordDescription(
+	t *testing.T, plan *describe.Plan, table *dataset.Table, rec *mechanism.Recorder,
+) (map[string]string, []mechanism.Event) {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir, report.Collect(report.NewDescription(res), nil, res.Curator, nil, nil, ""), true); err != nil {
+	if err := report.Write(context.Background(), dir,
+		report.Collect(report.NewDescription(res), nil, res.Curator, nil, nil, ""),
+		true); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
@@ -117,7 +137,9 @@ func recordDescription(t *testing.T, plan *describe.Plan, table *dataset.Table, 
 }
 
 // replayDescription runs a description on a table and on each neighbour.
-func replayDescription(t *testing.T, x descriptionRun, first *mechanism.Recorder) (faults []string, closest float64, events []mechanism.Event) {
+func replayDescription(
+	t *testing.T, x descriptionRun, first *mechanism.Recorder,
+) (faults []string, closest float64, events []mechanism.Event) {
 	t.Helper()
 	plan, table, relation := descriptionOf(t, x)
 	neighbours, err := Neighbours(table, relation)
@@ -125,10 +147,11 @@ func replayDescription(t *testing.T, x descriptionRun, first *mechanism.Recorder
 		t.Fatal(err)
 	}
 	published, events := recordDescription(t, plan, table, first)
-	faults, closest = compareNeighbours(first, published, neighbours, func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
-		again, _ := recordDescription(t, plan, table, rec)
-		return again
-	})
+	faults, closest = compareNeighbours(first, published, neighbours,
+		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+			again, _ := recordDescription(t, plan, table, rec)
+			return again
+		})
 	return faults, closest, events
 }
 
@@ -146,7 +169,9 @@ func TestDescriptionRecordAndReplay(t *testing.T) {
 				t.Errorf("the closest input came within %v of its bound", closest)
 			}
 			for _, end := range x.releases {
-				if !slices.ContainsFunc(events, func(e mechanism.Event) bool { return strings.HasSuffix(e.Path, "/"+end) && e.Released > 0 }) {
+				if !slices.ContainsFunc(events, func(e mechanism.Event) bool {
+					return strings.HasSuffix(e.Path, "/"+end) && e.Released > 0
+				}) {
 					t.Errorf("%s was not released", end)
 				}
 			}
@@ -164,7 +189,8 @@ func TestDescriptionFaults(t *testing.T) {
 		{"sensitivities of add-remove under substitution", 3, mechanism.RelationMixed},
 		{"half of the norm of the matrix", 3, mechanism.ClipNotCharged},
 	} {
-		faults, _, _ := replayDescription(t, descriptionRuns()[c.run], mechanism.NewRecorder(5).Plant(c.fault))
+		faults, _, _ := replayDescription(t, descriptionRuns()[c.run],
+			mechanism.NewRecorder(5).Plant(c.fault))
 		if len(faults) == 0 {
 			t.Errorf("%s: not caught", c.name)
 		}

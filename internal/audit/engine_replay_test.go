@@ -39,7 +39,8 @@ func TestEnginesAgree(t *testing.T) {
 			plan := plan(t, p)
 			e := startShards(t, table, uint64(i))
 			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
-				if _, err := p.FitOn(t.Context(), plan, e, pipeline.Options{}); !errors.Is(err, pipeline.ErrEngine) {
+				if _, err := p.FitOn(t.Context(), plan, e, pipeline.Options{}); !errors.Is(err,
+					pipeline.ErrEngine) {
 					t.Errorf("stages %v, unit %v: %v", plan.Gathers(), p.Budget.Unit, err)
 				}
 				return
@@ -133,7 +134,8 @@ func startWorker(t *testing.T, table *dataset.Table) *worker {
 	w := &worker{gob.NewEncoder(in), gob.NewDecoder(answers)}
 	s := shard{Schema: table.Schema()}
 	for j := range table.Schema().Columns {
-		s.Columns = append(s.Columns, dataset.ColumnData{Floats: table.Float(j), Codes: table.Labels(j)})
+		s.Columns = append(s.Columns,
+			dataset.ColumnData{Floats: table.Float(j), Codes: table.Labels(j)})
 	}
 	for i := range table.Len() {
 		s.IDs = append(s.IDs, table.ID(i))
@@ -181,7 +183,9 @@ func TestEngineWorker(t *testing.T) {
 	}
 }
 
-func (e *shards) Schema() dataset.Schema { return e.schema }
+func (e *shards) Schema() dataset.Schema {
+	return e.schema
+}
 
 func (e *shards) Forget(mechanism.State) {}
 

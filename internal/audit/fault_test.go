@@ -20,14 +20,19 @@ import (
 // their tests in internal/bench/published.
 
 // measuredWith measures a step in sessions with a fault.
-func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {
+func measuredWith(
+	t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault,
+) Measure {
 	t.Helper()
 	x, ok := WorstPairOf(name)
 	if !ok {
 		t.Fatal(name)
 	}
-	open := func(p *budget.Priced) (*mechanism.Session, error) { return mechanism.NewFaultySession(p, f) }
-	m, err := step(context.Background(), x, law, budget.AddRemove, 1e-6, Options{Draws: draws, Confidence: 1 - 1e-6}, open)
+	open := func(p *budget.Priced) (*mechanism.Session, error) {
+		return mechanism.NewFaultySession(p, f)
+	}
+	m, err := step(context.Background(), x, law, budget.AddRemove, 1e-6,
+		Options{Draws: draws, Confidence: 1 - 1e-6}, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +43,9 @@ func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int
 // 1e-6). The numbers of draws put the claim at least 6 standard deviations below the mean of the measure with the
 // fault (16 to 25 repetitions of each; least for the rounds, 1.66 and .11 compared with 1), so that under normality a
 // fault is missed with odds below 1e-8.
-func caughtByMeasure(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) {
+func caughtByMeasure(
+	t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault,
+) {
 	t.Helper()
 	curve, err := budget.Compose(law)
 	if err != nil {
@@ -56,32 +63,41 @@ func caughtByMeasure(t *testing.T, name budget.Statistic, law budget.Law, draws 
 }
 
 func TestFaultLaplaceInverted(t *testing.T) {
-	caughtByMeasure(t, "count", budget.Law{Kind: budget.Laplace, Epsilon: .5, Draws: 1}, 6000, mechanism.LaplaceInverted)
+	caughtByMeasure(t, "count", budget.Law{Kind: budget.Laplace, Epsilon: .5, Draws: 1}, 6000,
+		mechanism.LaplaceInverted)
 }
 
 func TestFaultRoundsNotComposed(t *testing.T) {
-	caughtByMeasure(t, "peeling", budget.Law{Kind: budget.Exponential, Epsilon: .2, Draws: 6}, 6000, mechanism.RoundsNotComposed)
+	caughtByMeasure(t, "peeling", budget.Law{Kind: budget.Exponential, Epsilon: .2, Draws: 6}, 6000,
+		mechanism.RoundsNotComposed)
 }
 
 func TestFaultEmptyWithoutNoise(t *testing.T) {
-	caughtByMeasure(t, "histogram", budget.Law{Kind: budget.Gaussian, Mu: .5, Draws: 1}, 6000, mechanism.EmptyWithoutNoise)
+	caughtByMeasure(t, "histogram", budget.Law{Kind: budget.Gaussian, Mu: .5, Draws: 1}, 6000,
+		mechanism.EmptyWithoutNoise)
 }
 
 func TestFaultClipNotChargedMeasured(t *testing.T) {
-	caughtByMeasure(t, "gram", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000, mechanism.ClipNotCharged)
+	caughtByMeasure(t, "gram", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000,
+		mechanism.ClipNotCharged)
 }
 
 func TestFaultWeightsAlone(t *testing.T) {
-	caughtByMeasure(t, "outer", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000, mechanism.WeightsAlone)
+	caughtByMeasure(t, "outer", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000,
+		mechanism.WeightsAlone)
 }
 
 func TestFaultThresholdWithoutDelta(t *testing.T) {
-	caughtByMeasure(t, mechanism.StatNewWords, budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1}, 6000, mechanism.ThresholdWithoutDelta)
+	caughtByMeasure(t, mechanism.StatNewWords,
+		budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1}, 6000,
+		mechanism.ThresholdWithoutDelta)
 }
 
 // caughtByReplay replays a pipeline on the neighbours of a table with a fault and without. It expects a matching
 // finding with the fault, and no finding without it.
-func caughtByReplay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string) {
+func caughtByReplay(
+	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string,
+) {
 	t.Helper()
 	if found := replayed(t, p, tab, 0); len(found) > 0 {
 		t.Errorf("without the fault: %v", found)
@@ -106,12 +122,14 @@ func replayed(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanis
 	var out []string
 	for seed := range byte(2) {
 		first := mechanism.NewRecorder(seed).Plant(f).KeepColumns()
-		if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, first); err != nil {
+		if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
+			first); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range neighbours {
 			second := first.Replay()
-			if _, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{}, second); err != nil {
+			if _, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{},
+				second); err != nil {
 				t.Fatal(err)
 			}
 			faults, _ := mechanism.Compare(first, second)
@@ -147,7 +165,8 @@ func TestFaultRelationMixed(t *testing.T) {
 func TestFaultHeldOutInTraining(t *testing.T) {
 	p, tab := small(t, "kendall", 60)
 	p.Holdout = .5
-	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining, "priced as disjoint, both see the record")
+	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
+		"priced as disjoint, both see the record")
 }
 
 func TestFaultCoinsByIndex(t *testing.T) {
@@ -170,10 +189,12 @@ func TestFaultFloatSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]int16, n), make([]int16, n)
 	for i := range n {
-		x[i], y[i] = int16(rng.IntN(2*mechanism.FixedOne)-mechanism.FixedOne), int16(mechanism.FixedOne-rng.IntN(mechanism.FixedOne/4))
+		x[i], y[i] = int16(rng.IntN(2*mechanism.FixedOne)-mechanism.FixedOne),
+			int16(mechanism.FixedOne-rng.IntN(mechanism.FixedOne/4))
 	}
 	order := rng.Perm(n)
-	priced, err := budget.Calibrate(budget.Seq("audit", budget.ExponentialLeaf("step", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("audit", budget.ExponentialLeaf("step", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +215,8 @@ func TestFaultFloatSums(t *testing.T) {
 		second := first.Replay()
 		run(second, func(i int) int { return order[i] })
 		if _, moved := mechanism.Compare(first, second); moved == 0 != same {
-			t.Errorf("fault %v: another order moves the scores by %v of their sensitivity", f, moved)
+			t.Errorf("fault %v: another order moves the scores by %v of their sensitivity", f,
+				moved)
 		}
 	}
 }

@@ -27,7 +27,8 @@ import (
 
 var (
 	writeFloors = flag.Bool("write-floors", false, "rewrite testdata/floors.json")
-	floorKeys   = flag.Int("floor-keys", 5, "the number of keys under which TestFloors trains, from 2 to 20")
+	floorKeys   = flag.Int("floor-keys", 5,
+		"the number of keys under which TestFloors trains, from 2 to 20")
 )
 
 const (
@@ -53,17 +54,28 @@ var floorTables = []floorTable{
 		name: "houses", file: "houses.csv", target: "price", fixed: "[area, distance]", k: 2,
 		columns: "ocean: {categories: [inland, near bay, near ocean, island]}",
 	},
-	{name: "doses", file: "doses.csv", target: "response", exclude: []string{"patient"}, fixed: "[dose]", k: 1},
 	{
-		name: "visits", file: "visits.csv", target: "pressure", exclude: []string{"patient_id"}, fixed: "[age, weight]", k: 2,
+		name:    "doses",
+		file:    "doses.csv",
+		target:  "response",
+		exclude: []string{"patient"},
+		fixed:   "[dose]",
+		k:       1,
+	},
+	{
+		name: "visits", file: "visits.csv", target: "pressure", exclude: []string{"patient_id"},
+		fixed: "[age, weight]", k: 2,
 		columns: "ward: {categories: [day, night, emergency]}",
 	},
 	{
-		name: "loans", file: "loans.csv", target: "repaid", classes: []string{"no", "yes"}, exclude: []string{"rating"}, fixed: "[income, debt]", k: 2,
+		name: "loans", file: "loans.csv", target: "repaid", classes: []string{"no", "yes"},
+		exclude: []string{"rating"}, fixed: "[income, debt]", k: 2,
 		columns: "home: {categories: [rent, own, with family]}, purpose: {categories: [car, house, other]}",
 	},
 	{
-		name: "leaves", file: "leaves.csv", target: "species", classes: []string{"alder", "beech", "elm", "hazel", "lime", "rowan"}, fixed: "[length, teeth]", k: 2,
+		name: "leaves", file: "leaves.csv", target: "species",
+		classes: []string{"alder", "beech", "elm", "hazel", "lime", "rowan"},
+		fixed:   "[length, teeth]", k: 2,
 		columns: "edge: {categories: [smooth, toothed]}",
 	},
 }
@@ -86,7 +98,9 @@ func (x floorTable) recipe(selection, model string) string {
 	if x.exclude != nil {
 		fmt.Fprintf(&b, "  exclude: [%s]\n", strings.Join(x.exclude, ", "))
 	}
-	fmt.Fprintf(&b, "  columns: {%s}\n  undeclared: numbers\nprivacy: {epsilon: 3, delta: 1e-6}\nholdout: 0\nselection: {%s}\nmodel: {%s}\n", x.columns, selection, model)
+	fmt.Fprintf(&b,
+		"  columns: {%s}\n  undeclared: numbers\nprivacy: {epsilon: 3, delta: 1e-6}\nholdout: 0\nselection: {%s}\nmodel: {%s}\n",
+		x.columns, selection, model)
 	return b.String()
 }
 
@@ -102,7 +116,8 @@ func floorCases() []floorCase {
 	var out []floorCase
 	for _, table := range floorTables {
 		fits := func(needsClasses, twoClasses bool) bool {
-			return !(needsClasses && table.classes == nil) && !(twoClasses && len(table.classes) > 2)
+			return !(needsClasses && table.classes == nil) &&
+				!(twoClasses && len(table.classes) > 2)
 		}
 		for _, m := range pipeline.Trainers() {
 			if fits(m.ClassesOnly(), m.TwoClasses()) {
@@ -156,7 +171,8 @@ func (x floorTable) selectorCase(s pipeline.SelectorMethod) floorCase {
 	case s.Private:
 		selection += fmt.Sprintf(", k: %d", x.k)
 	}
-	return floorCase{x.name + " " + s.Name + "+joint-gram", x, x.recipe(selection, "method: joint-gram")}
+	return floorCase{x.name + " " + s.Name + "+joint-gram", x,
+		x.recipe(selection, "method: joint-gram")}
 }
 
 // A preparedCase trains a case on four fifths of its table and measures it on the rest.
@@ -199,7 +215,8 @@ func (x floorCase) prepare(t *testing.T) preparedCase {
 // measure trains under a key and returns R² or the accuracy, exactly, over the records of the test part that have a target. A
 // run without a model counts 0.
 func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
-	res, err := x.pipeline.FitRecorded(ctx, x.plan, x.train, pipeline.Options{}, mechanism.NewRecorder(key))
+	res, err := x.pipeline.FitRecorded(ctx, x.plan, x.train, pipeline.Options{},
+		mechanism.NewRecorder(key))
 	if err != nil || res.Model == nil {
 		return 0, err
 	}
@@ -261,7 +278,9 @@ type floor struct {
 }
 
 // of returns the floor for the mean over a number of keys.
-func (f floor) of(keys int) float64 { return f.Mean - floorErrors*f.Deviation/math.Sqrt(float64(keys)) }
+func (f floor) of(keys int) float64 {
+	return f.Mean - floorErrors*f.Deviation/math.Sqrt(float64(keys))
+}
 
 // TestFloors trains every trainer and every selector on the fixture tables under fixed keys. It fails if the mean of
 // the exact R², or of the exact accuracy, over records held out from training is more than five standard errors below
@@ -312,9 +331,11 @@ func TestFloors(t *testing.T) {
 				case !ok:
 					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
 				case f.of(keys) <= x.constant():
-					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f", f.of(keys), x.constant())
+					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f",
+						f.of(keys), x.constant())
 				case !(mean >= f.of(keys)):
-					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)", keys, mean, f.of(keys), f.Mean)
+					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)",
+						keys, mean, f.of(keys), f.Mean)
 				}
 			})
 		}
@@ -332,7 +353,8 @@ func TestFloors(t *testing.T) {
 	cases := floorCases()
 	for name := range want {
 		if !slices.ContainsFunc(cases, func(c floorCase) bool { return c.name == name }) {
-			t.Errorf("the floor of %q belongs to no case; rewrite the floors with -write-floors", name)
+			t.Errorf("the floor of %q belongs to no case; rewrite the floors with -write-floors",
+				name)
 		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 // release.
 func TestLeavesNameTheirStatistic(t *testing.T) {
 	sis := func(form mechanism.TopKForm) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Selector = selection.SIS{K: 2, Score: selection.ScoreTau, TopK: form} }
+		return func(p *pipeline.Pipeline) {
+			p.Selector = selection.SIS{K: 2, Score: selection.ScoreTau, TopK: form}
+		}
 	}
 	for _, c := range []struct {
 		recipe, leaf string
@@ -54,7 +56,8 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 			}
 			found = true
 			if x, err := statisticOf(l, p.Budget.Relation); err != nil || x.Statistic != c.want {
-				t.Errorf("%s: %s is audited as %q, it releases %q: %v", c.recipe, l.Path, x.Statistic, c.want, err)
+				t.Errorf("%s: %s is audited as %q, it releases %q: %v", c.recipe, l.Path,
+					x.Statistic, c.want, err)
 			}
 		}
 		if !found {
@@ -84,7 +87,9 @@ func TestEveryLeafIsAudited(t *testing.T) {
 			}
 		}
 	}
-	if _, err := statisticOf(budget.PricedLeaf{Path: "fit/train/new", Law: budget.Law{Kind: budget.Gaussian}}, budget.AddRemove); err == nil {
+	if _, err := statisticOf(
+		budget.PricedLeaf{Path: "fit/train/new", Law: budget.Law{Kind: budget.Gaussian}},
+		budget.AddRemove); err == nil {
 		t.Error("a leaf without a statistic is audited")
 	}
 }

@@ -27,7 +27,10 @@ func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool)
 		ids[i] = tab.ID(i)
 	}
 	for j, c := range tab.Schema().Columns {
-		columns[j] = dataset.ColumnData{Floats: slices.Clone(tab.Float(j)), Codes: slices.Clone(tab.Codes(j))}
+		columns[j] = dataset.ColumnData{
+			Floats: slices.Clone(tab.Float(j)),
+			Codes:  slices.Clone(tab.Codes(j)),
+		}
 		for i := range ids {
 			switch {
 			case c.Name != target || !at(i):
@@ -50,7 +53,11 @@ func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool)
 func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
 	t.Helper()
 	var out []Neighbour
-	for position, at := range map[string]int{"first": 1, "middle": tab.Len()/2 + 1, "last": tab.Len() - 2} {
+	for position, at := range map[string]int{
+		"first":  1,
+		"middle": tab.Len()/2 + 1,
+		"last":   tab.Len() - 2,
+	} {
 		record := make([]cell, len(tab.Schema().Columns))
 		for j, c := range tab.Schema().Columns {
 			switch {
@@ -66,7 +73,8 @@ func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Rela
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, Neighbour{"record without a target near the " + position + " position", n})
+		out = append(out,
+			Neighbour{"record without a target near the " + position + " position", n})
 	}
 	return out
 }
@@ -105,15 +113,25 @@ func missingRuns() map[string]missingRun {
 		p.Selector = selection.Fixed{Features: []string{"area", "age"}}
 	})
 	for name, s := range map[string]selection.Selector{
-		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2}, "sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},
-		"sis correlation": selection.SIS{K: 2, Score: selection.ScoreCorrelation}, "sis product": selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz},
+		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2},
+		"sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},
+		"sis correlation":  selection.SIS{K: 2, Score: selection.ScoreCorrelation},
+		"sis product": selection.SIS{
+			K:     2,
+			Score: selection.ScoreProduct,
+			TopK:  mechanism.Lipschitz,
+		},
 		"sis tau": selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling},
 	} {
 		add(name, "houses", 40, model("joint-gram", "", s))
 		add(name+" of classes", "classes", 40, model("joint-gram", "", s))
 	}
 	for _, file := range []string{"classes", "classes-three"} {
-		for name, s := range map[string]selection.Selector{"dpfsdr": selection.DPFSDR{K: 2, Exact: true}, "dpfs": selection.DPFS{K: 2, Exact: true}, "crfs": selection.CRFS{K: 2}} {
+		for name, s := range map[string]selection.Selector{
+			"dpfsdr": selection.DPFSDR{K: 2, Exact: true},
+			"dpfs":   selection.DPFS{K: 2, Exact: true},
+			"crfs":   selection.CRFS{K: 2},
+		} {
 			add(name+" on "+file, file, 40, model("logistic", "", s))
 		}
 		for _, m := range []string{"brc", "svm", "logistic", "joint-gram"} {
@@ -142,11 +160,15 @@ func TestReplayWithoutTarget(t *testing.T) {
 			})
 		}
 	}
-	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) { p.Model = boosting.BRC{Form: boosting.Paper} }}
+	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) {
+		p.Model = boosting.BRC{Form: boosting.Paper}
+	}}
 	t.Run("brc paper", func(t *testing.T) { replayMissing(t, paper, budget.Substitute) })
-	for _, file := range []string{"private-columns", "private-columns-three", "private-columns-brc"} {
+	for _, file := range []string{"private-columns", "private-columns-three",
+		"private-columns-brc"} {
 		t.Run(file, func(t *testing.T) {
-			replayMissing(t, missingRun{file, 40, func(*pipeline.Pipeline) {}}, budget.SubstitutePrivateColumns)
+			replayMissing(t, missingRun{file, 40, func(*pipeline.Pipeline) {}},
+				budget.SubstitutePrivateColumns)
 		})
 	}
 }
@@ -161,7 +183,9 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 		whole = numbersOnly(t, r, p)
 	}
 	n := run.rows
-	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool { return i == 0 || i == n/2 || i == n-1 || i%5 == 3 })
+	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
+		return i == 0 || i == n/2 || i == n-1 || i%5 == 3
+	})
 	neighbours, err := Neighbours(tab, rel)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +197,9 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 }
 
 // checkReplay checks that there is no fault, and that some release moved.
-func checkReplay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour) {
+func checkReplay(
+	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour,
+) {
 	t.Helper()
 	faults, closest := replayOn(t, r, p, tab, 6, neighbours)
 	for _, f := range faults {

@@ -11,9 +11,12 @@ import (
 // its private ones.
 func TestPrivateNeighbours(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "b", Private: true}, {Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "a"}, {Name: "b", Private: true},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
 	}}
-	tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 3}}, {Floats: []float64{4, 5, 6}}, {Codes: []int32{0, 1, 0}}}, nil)
+	tab, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}, {Floats: []float64{4, 5, 6}},
+			{Codes: []int32{0, 1, 0}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

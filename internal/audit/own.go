@@ -24,11 +24,15 @@ const DefaultRecords = 6
 // The numbers of the verdict and the names of its pairs depend on the records without protection: they are for
 // the owner only. A bound below the claim does not prove privacy. Errors do not depend on a
 // record.
-func OwnTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options) (Verdict, error) {
+func OwnTable(
+	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options,
+) (Verdict, error) {
 	return ownTable(ctx, p, t, o, p.FitPlan)
 }
 
-func ownTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, fit fit) (Verdict, error) {
+func ownTable(
+	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, fit fit,
+) (Verdict, error) {
 	o, err := o.filled()
 	if err != nil {
 		return Verdict{}, err
@@ -114,17 +118,23 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 		at := int(g.first)
 		switch {
 		case w.table.Schema().Unit != "":
-			out = append(out, change{fmt.Sprintf("the unit of record %d removed, %s", at+1, g.why), func() (*dataset.Table, error) {
-				return rebuild(w.table, func(id uint64) bool { return id == g.id }, nil)
-			}})
+			out = append(out,
+				change{fmt.Sprintf("the unit of record %d removed, %s", at+1, g.why),
+					func() (*dataset.Table, error) {
+						return rebuild(w.table, func(id uint64) bool { return id == g.id }, nil)
+					}})
 		case rel == budget.AddRemove:
-			out = append(out, change{fmt.Sprintf("record %d removed, %s", at+1, g.why), func() (*dataset.Table, error) {
-				return editTable(w.table, at, true, nil)
-			}})
+			out = append(out,
+				change{fmt.Sprintf("record %d removed, %s", at+1, g.why),
+					func() (*dataset.Table, error) {
+						return editTable(w.table, at, true, nil)
+					}})
 		default:
-			out = append(out, change{fmt.Sprintf("record %d replaced, %s", at+1, g.why), func() (*dataset.Table, error) {
-				return editTable(w.table, at, true, w.opposite(at))
-			}})
+			out = append(out,
+				change{fmt.Sprintf("record %d replaced, %s", at+1, g.why),
+					func() (*dataset.Table, error) {
+						return editTable(w.table, at, true, w.opposite(at))
+					}})
 		}
 	}
 	if rel != budget.AddRemove {
@@ -141,9 +151,10 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 	}
 	if len(picked) > 0 {
 		at := int(picked[0].first)
-		out = append(out, change{fmt.Sprintf("a copy of record %d added", at+1), func() (*dataset.Table, error) {
-			return w.add(recordOf(w.table, at))
-		}})
+		out = append(out,
+			change{fmt.Sprintf("a copy of record %d added", at+1), func() (*dataset.Table, error) {
+				return w.add(recordOf(w.table, at))
+			}})
 	}
 	return out
 }

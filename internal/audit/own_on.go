@@ -12,8 +12,13 @@ import (
 
 // OwnTableFaulty is [OwnTable] of runs that carry a fault out. It exists in test
 // builds only.
-func OwnTableFaulty(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, f mechanism.Fault) (Verdict, error) {
-	return ownTable(ctx, p, t, o, func(ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options) (*pipeline.Result, error) {
-		return p.FitFaulty(ctx, plan, t, o, f)
-	})
+func OwnTableFaulty(
+	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, f mechanism.Fault,
+) (Verdict, error) {
+	return ownTable(ctx, p, t, o,
+		func(
+			ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options,
+		) (*pipeline.Result, error) {
+			return p.FitFaulty(ctx, plan, t, o, f)
+		})
 }

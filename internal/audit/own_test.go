@@ -20,10 +20,12 @@ import (
 func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "a", Private: rel == budget.SubstitutePrivateColumns}, {Name: "b", Ranged: true, Lower: 0, Upper: 10}, {Name: "y"},
+			{Name: "a", Private: rel == budget.SubstitutePrivateColumns},
+			{Name: "b", Ranged: true, Lower: 0, Upper: 10}, {Name: "y"},
 			{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
 		}, Unit: unit},
-		Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel}, Holdout: .1,
+		Target: "y", Model: adassp.JointGram{},
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel}, Holdout: .1,
 	}
 	if unit != "" {
 		p.Budget.Unit = budget.Unit{Column: unit, MaxRows: 2}
@@ -62,7 +64,9 @@ func ownTableOf(t *testing.T, p *pipeline.Pipeline, n, far int) *dataset.Table {
 }
 
 // neighboursOf returns all tables that OwnTable compares with one.
-func neighboursOf(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, records int) (names []string, tables []*dataset.Table) {
+func neighboursOf(
+	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, records int,
+) (names []string, tables []*dataset.Table) {
 	t.Helper()
 	w := &owner{pipeline: p, table: tab, ends: endsOf(tab)}
 	for _, c := range w.changes(records, func(i int) uint64 { return uint64(i * 7919 % 101) }) {
@@ -107,7 +111,8 @@ func TestOwnNeighbours(t *testing.T) {
 		n   = 40
 		far = 17
 	)
-	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+		budget.SubstitutePrivateColumns} {
 		p := ownPipeline(rel, "")
 		tab := ownTableOf(t, p, n, far)
 		names, tables := neighboursOf(t, p, tab, 5)
@@ -115,7 +120,8 @@ func TestOwnNeighbours(t *testing.T) {
 		if want == 0 {
 			want = 5
 		}
-		if len(names) != want || !strings.HasPrefix(names[0], "record 18 ") || len(slices.Compact(slices.Sorted(slices.Values(names)))) != want {
+		if len(names) != want || !strings.HasPrefix(names[0], "record 18 ") ||
+			len(slices.Compact(slices.Sorted(slices.Values(names)))) != want {
 			t.Fatalf("%v: %q", rel, names)
 		}
 		all := rowsOf(tab)
@@ -133,7 +139,10 @@ func TestOwnNeighbours(t *testing.T) {
 			if gone != wantGone || come != wantCome {
 				t.Errorf("%v, %s: %d records are gone and %d have come", rel, names[i], gone, come)
 			}
-			if rel == budget.SubstitutePrivateColumns && (!slices.Equal(x.Float(1), tab.Float(1)) || !slices.Equal(x.Float(2), tab.Float(2)) || !slices.Equal(x.Codes(3), tab.Codes(3))) {
+			if rel == budget.SubstitutePrivateColumns &&
+				(!slices.Equal(x.Float(1), tab.Float(1)) ||
+					!slices.Equal(x.Float(2), tab.Float(2)) ||
+					!slices.Equal(x.Codes(3), tab.Codes(3))) {
 				t.Errorf("%s: a public cell changed", names[i])
 			}
 		}
@@ -185,11 +194,13 @@ func TestOwnUnits(t *testing.T) {
 
 // TestOwnTable checks that a sound run has no violation (false alarm 1e-6 each), whatever its table contains.
 func TestOwnTable(t *testing.T) {
-	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
+		budget.SubstitutePrivateColumns} {
 		for _, n := range []int{0, 1, 30} {
 			p := ownPipeline(rel, "")
 			tab := ownTableOf(t, p, n, 3)
-			v, err := OwnTable(context.Background(), p, tab, Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
+			v, err := OwnTable(context.Background(), p, tab,
+				Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
 			if err != nil || len(v.Violations()) > 0 {
 				t.Fatalf("%v, %d records: %v, %v", rel, n, v.Violations(), err)
 			}
@@ -197,14 +208,16 @@ func TestOwnTable(t *testing.T) {
 			if rel == budget.AddRemove {
 				want += 2 + min(n, 1)
 			}
-			if len(v.Pairs) != want || v.Claim.Epsilon > 1 || len(v.Leaves) > 0 || want > 0 && v.Whole.Runs != 200 {
+			if len(v.Pairs) != want || v.Claim.Epsilon > 1 || len(v.Leaves) > 0 ||
+				want > 0 && v.Whole.Runs != 200 {
 				t.Errorf("%v, %d records: %+v", rel, n, v)
 			}
 		}
 	}
 	p := ownPipeline(budget.AddRemove, "who")
 	for _, n := range []int{0, 1, 30} {
-		v, err := OwnTable(context.Background(), p, ownTableOf(t, p, n, 3), Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
+		v, err := OwnTable(context.Background(), p, ownTableOf(t, p, n, 3),
+			Options{Runs: 200, Records: 3, Confidence: 1 - 1e-6})
 		if err != nil || len(v.Violations()) > 0 || len(v.Pairs) != min(n, 3)+2+min(n, 1) {
 			t.Errorf("units of %d records: %+v, %v", n, v, err)
 		}
@@ -216,16 +229,20 @@ func TestOwnTableStrange(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	nan := math.NaN()
 	for name, a := range map[string][]float64{
-		"missing": {nan, nan, nan, nan}, "constant": {7, 7, 7, 7}, "huge": {math.MaxFloat64, -math.MaxFloat64, 0, nan}, "one missing": {1, nan, 3, 1},
+		"missing": {nan, nan, nan, nan}, "constant": {7, 7, 7, 7},
+		"huge": {math.MaxFloat64, -math.MaxFloat64, 0, nan}, "one missing": {1, nan, 3, 1},
 	} {
-		tab, err := dataset.NewTable(p.Schema, []dataset.ColumnData{{Floats: a}, {Floats: a}, {Floats: a}, {Codes: []int32{0, 1, 2, 0}}}, nil)
+		tab, err := dataset.NewTable(p.Schema,
+			[]dataset.ColumnData{{Floats: a}, {Floats: a}, {Floats: a},
+				{Codes: []int32{0, 1, 2, 0}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			q := *p
 			q.Budget.Relation = rel
-			if v, err := OwnTable(context.Background(), &q, tab, Options{Runs: 100, Confidence: 1 - 1e-6}); err != nil || len(v.Pairs) < 4 {
+			if v, err := OwnTable(context.Background(), &q, tab,
+				Options{Runs: 100, Confidence: 1 - 1e-6}); err != nil || len(v.Pairs) < 4 {
 				t.Errorf("%s, %v: %+v, %v", name, rel, v, err)
 			}
 		}
@@ -236,13 +253,15 @@ func TestOwnTableMistakes(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	tab := ownTableOf(t, p, 5, 3)
 	for _, o := range []Options{{Runs: 5}, {Records: -1}, {Records: 1001}, {Confidence: 1}} {
-		if _, err := OwnTable(context.Background(), p, tab, o); !errors.Is(err, ErrOptions) || !errors.Is(o.Check(), ErrOptions) {
+		if _, err := OwnTable(context.Background(), p, tab, o); !errors.Is(err, ErrOptions) ||
+			!errors.Is(o.Check(), ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	other := *p
 	other.Schema = dataset.Schema{Columns: p.Schema.Columns[:3]}
-	if _, err := OwnTable(context.Background(), &other, tab, Options{Runs: 100}); !errors.Is(err, pipeline.ErrSchema) {
+	if _, err := OwnTable(context.Background(), &other, tab, Options{Runs: 100}); !errors.Is(err,
+		pipeline.ErrSchema) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -278,9 +297,11 @@ func TestPairsOfEveryExample(t *testing.T) {
 				gone = 1
 			}
 			if moved(a, b) != gone || moved(b, a) != come {
-				t.Errorf("%s, %s: %d records are gone and %d have come", file, pair.Name, moved(a, b), moved(b, a))
+				t.Errorf("%s, %s: %d records are gone and %d have come", file, pair.Name,
+					moved(a, b), moved(b, a))
 			}
-			if last := pair.Tables[1].Len() - 1; p.Schema.Unit != "" && pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {
+			if last := pair.Tables[1].Len() - 1; p.Schema.Unit != "" &&
+				pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {
 				t.Errorf("%s, %s: the records are not one unit", file, pair.Name)
 			}
 		}

@@ -97,14 +97,17 @@ func ordinary(p *pipeline.Pipeline, i int) []cell {
 
 // extreme is the record in which the tables differ: every column at one end of its
 // reach. If only private columns may change, the others stay at their upper end.
-func extreme(p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Column) (lo, hi float64)) []cell {
+func extreme(
+	p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Column) (lo, hi float64),
+) []cell {
 	out := make([]cell, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {
 		s := sign
 		if p.Budget.Relation == budget.SubstitutePrivateColumns && !c.Private {
 			s = 1
 		}
-		if c.Name == p.Target && !agrees && (p.Budget.Relation != budget.SubstitutePrivateColumns || c.Private) {
+		if c.Name == p.Target && !agrees &&
+			(p.Budget.Relation != budget.SubstitutePrivateColumns || c.Private) {
 			s = -1
 		}
 		switch lo, hi := reach(c); {

@@ -18,7 +18,10 @@ import (
 // releases. All features are public, or some are private too.
 func TestReplayWithPrivateTarget(t *testing.T) {
 	runs := missingRuns()
-	for name, s := range map[string]selection.Selector{"greedy-gram": selection.GreedyGram{K: 2}, "greedy-gram, priced": selection.GreedyGram{Budget: 2}} {
+	for name, s := range map[string]selection.Selector{
+		"greedy-gram":         selection.GreedyGram{K: 2},
+		"greedy-gram, priced": selection.GreedyGram{Budget: 2},
+	} {
 		for _, file := range []string{"houses", "classes", "classes-three"} {
 			runs[name+" on "+file] = missingRun{file, 40, func(p *pipeline.Pipeline) {
 				p.Model = adassp.JointGram{}
@@ -51,7 +54,9 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 	run.change(p)
 	whole := numbersOnly(t, r, p)
 	n := run.rows
-	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool { return i == n/2 || i%5 == 3 })
+	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
+		return i == n/2 || i%5 == 3
+	})
 	neighbours, err := Neighbours(tab, p.Budget.Relation)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +71,8 @@ func TestPrivateTargetFreesFeatures(t *testing.T) {
 	for _, file := range []string{"private-target", "private-target-classes"} {
 		_, p, _ := example(t, "../../examples/"+file+".yaml")
 		for _, l := range plan(t, p).Leaves() {
-			if slices.Contains([]budget.Statistic{"gram", "class statistics", "eigenvalue"}, l.Statistic) {
+			if slices.Contains([]budget.Statistic{"gram", "class statistics", "eigenvalue"},
+				l.Statistic) {
 				t.Errorf("%s: the plan releases %s at %s", file, l.Statistic, l.Path)
 			}
 		}

@@ -64,10 +64,14 @@ func TestReplayRandomRecipes(t *testing.T) {
 
 // TestReplayRandomRecipesSeeFaults checks that some of the recipes find a fault that is planted in the sessions.
 func TestReplayRandomRecipesSeeFaults(t *testing.T) {
-	for name, fault := range map[string]mechanism.Fault{"clip": mechanism.ClipNotCharged, "count": mechanism.ExactCount} {
+	for name, fault := range map[string]mechanism.Fault{
+		"clip":  mechanism.ClipNotCharged,
+		"count": mechanism.ExactCount,
+	} {
 		found := false
 		for seed := uint64(1); seed <= 2000 && !found; seed++ {
-			if fault == mechanism.ExactCount && !strings.Contains(newMaker(seed).recipe(), "method: svm") {
+			if fault == mechanism.ExactCount &&
+				!strings.Contains(newMaker(seed).recipe(), "method: svm") {
 				continue // the count determines the penalty of svm only
 			}
 			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
@@ -118,13 +122,15 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 		found, ratio := mechanism.Compare(first, second)
 		closest = max(closest, ratio)
 		if failed != failedToo {
-			found = append(found, fmt.Sprintf("one run ends with %q, the other with %q", failed, failedToo))
+			found = append(found,
+				fmt.Sprintf("one run ends with %q, the other with %q", failed, failedToo))
 		}
 		if !maps.Equal(before, after) {
 			found = append(found, "what is published depends on the record")
 		}
 		for _, f := range found {
-			faults = append(faults, fmt.Sprintf("seed %d, %d records, %s: %s\n%s", seed, rows, n.Name, f, text))
+			faults = append(faults,
+				fmt.Sprintf("seed %d, %d records, %s: %s\n%s", seed, rows, n.Name, f, text))
 		}
 	}
 	sum.Lock()
@@ -144,7 +150,9 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 }
 
 // planned returns the run of a recipe and its plan, or nil values for a recipe that is refused.
-func planned(t *testing.T, m *maker, text string) (*recipe.Recipe, *pipeline.Pipeline, *pipeline.Plan) {
+func planned(
+	t *testing.T, m *maker, text string,
+) (*recipe.Recipe, *pipeline.Pipeline, *pipeline.Plan) {
 	t.Helper()
 	r, problems := recipe.Parse("", []byte(text))
 	if len(problems) > 0 {
@@ -200,7 +208,8 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 			fresh := unusedID(tab)
 			extra := []placed{{at, fresh, record}}
 			for range m.IntN(6) {
-				extra = append(extra, placed{m.IntN(tab.Len() + 1), fresh, m.line(p.Schema, m.chance(.7))})
+				extra = append(extra,
+					placed{m.IntN(tab.Len() + 1), fresh, m.line(p.Schema, m.chance(.7))})
 			}
 			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
 		} else {
@@ -215,7 +224,9 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 }
 
 // publish runs a pipeline and returns the contents of release/, or the error of the run.
-func publish(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) (map[string]string, string) {
+func publish(
+	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
+) (map[string]string, string) {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
 	if err != nil {
@@ -226,19 +237,21 @@ func publish(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipelin
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := report.Collect(report.New(res), res.Model, res.Curator, &dataset.Stats{Rows: tab.Len()}, public, "")
+	files := report.Collect(report.New(res), res.Model, res.Curator,
+		&dataset.Stats{Rows: tab.Len()}, public, "")
 	if err := report.Write(t.Context(), dir, files, true); err != nil {
 		return nil, err.Error()
 	}
 	out := map[string]string{}
-	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir),
+		func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			out[filepath.Base(path)] = string(content)
 			return err
-		}
-		content, err := os.ReadFile(path)
-		out[filepath.Base(path)] = string(content)
-		return err
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,13 +27,19 @@ func newMaker(seed uint64) *maker {
 	return &maker{seed: seed, Rand: rand.New(rand.NewPCG(seed, 2026)), lists: map[string][]string{}}
 }
 
-func (m *maker) pick(x ...string) string { return x[m.IntN(len(x))] }
+func (m *maker) pick(x ...string) string {
+	return x[m.IntN(len(x))]
+}
 
-func (m *maker) chance(p float64) bool { return m.Float64() < p }
+func (m *maker) chance(p float64) bool {
+	return m.Float64() < p
+}
 
 // recipe returns the text of a recipe: method, selection or search, relation, unit, classes, ranges and composition,
 // each drawn independently.
-func (m *maker) recipe() string { return m.withKeys(m.plainRecipe()) }
+func (m *maker) recipe() string {
+	return m.withKeys(m.plainRecipe())
+}
 
 // withKeys sets keys of methods that have no value by default. It does so under odd seeds only, so that the recipes
 // of the other seeds stay unchanged.
@@ -42,9 +48,11 @@ func (m *maker) withKeys(text string) string {
 		return text
 	}
 	for method, keys := range map[string]string{
-		"{method: svm}": "{method: svm, lambda: 4}", "{method: adassp}": "{method: adassp, gram_share: 0.6, cross_share: 0.2}",
+		"{method: svm}":                "{method: svm, lambda: 4}",
+		"{method: adassp}":             "{method: adassp, gram_share: 0.6, cross_share: 0.2}",
 		"{method: tukey, buckets: 40}": "{method: tukey, buckets: 40, check_share: 0.55}",
-		"topk: lipschitz}":             "topk: lipschitz, gamma: 0.9}", "topk: lipschitz-exponential}": "topk: lipschitz-exponential, gamma: 0}",
+		"topk: lipschitz}":             "topk: lipschitz, gamma: 0.9}",
+		"topk: lipschitz-exponential}": "topk: lipschitz-exponential, gamma: 0}",
 		"{method: brc, form: laplace,": "{method: brc, intercept: exponential, weight_upper: 5, form: laplace,",
 		"{method: brc, form: paper,":   "{method: brc, intercept: exponential, weight_lower: 0.1, form: paper,",
 		"{method: brc, rounds:":        "{method: brc, intercept: zero, weight_lower: 1, rounds:",
@@ -55,7 +63,8 @@ func (m *maker) withKeys(text string) string {
 }
 
 func (m *maker) plainRecipe() string {
-	m.relation = m.pick("add-remove", "add-remove", "add-remove", "substitute", "substitute-private-columns")
+	m.relation = m.pick("add-remove", "add-remove", "add-remove", "substitute",
+		"substitute-private-columns")
 	m.unit = m.relation == "add-remove" && m.chance(.35)
 	var columns strings.Builder
 	for j := range 2 + m.IntN(4) {
@@ -89,13 +98,15 @@ func (m *maker) plainRecipe() string {
 	}
 	composition := m.pick("tight", "tight", "tight", "tight", "basic")
 	fmt.Fprintf(&b, "privacy:\n  epsilon: %s\n  delta: %s\n  relation: %s\n  composition: %s\n",
-		m.pick("0.3", "1", "3", "8", "60"), m.pick("1e-6", "1e-6", "1e-3", "1e-9"), m.relation, composition)
+		m.pick("0.3", "1", "3", "8", "60"), m.pick("1e-6", "1e-6", "1e-3", "1e-9"), m.relation,
+		composition)
 	if m.unit {
 		fmt.Fprintf(&b, "  unit: {column: u, max_rows: %d}\n", 1+m.IntN(4))
 	}
 	fmt.Fprintf(&b, "holdout: %s\n", m.pick("0", "0.1", "0.3", "0.5"))
 	if composition == "tight" && m.chance(.2) {
-		fmt.Fprintf(&b, "search:\n  runs: 3\n  holdout: %s\n  candidates:\n", m.pick("0.1", "0.3", "0.5"))
+		fmt.Fprintf(&b, "search:\n  runs: 3\n  holdout: %s\n  candidates:\n",
+			m.pick("0.1", "0.3", "0.5"))
 		for range 2 + m.IntN(2) {
 			fmt.Fprintf(&b, "    - {selection: %s, model: %s}\n", m.selection(), m.model(false))
 		}
@@ -127,7 +138,8 @@ func (m *maker) column(b *strings.Builder, name string, private bool) {
 	case k < 5:
 		facts = append(facts, m.ranges())
 	case k < 6:
-		facts = append(facts, m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"))
+		facts = append(facts,
+			m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"))
 	}
 	if m.relation == "substitute-private-columns" && (private || m.chance(.4)) {
 		facts = append(facts, "private: true")
@@ -138,23 +150,32 @@ func (m *maker) column(b *strings.Builder, name string, private bool) {
 }
 
 func (m *maker) ranges() string {
-	return m.pick("lower: -10, upper: 10", "lower: 0, upper: 1", "lower: -1e308, upper: 1e308", "lower: 5, upper: 5.0000001", "lower: -1e-300, upper: 1e-300", "lower: 0, upper: 100, missing: 100", "lower: -3, upper: 40, missing: 0")
+	return m.pick("lower: -10, upper: 10", "lower: 0, upper: 1", "lower: -1e308, upper: 1e308",
+		"lower: 5, upper: 5.0000001", "lower: -1e-300, upper: 1e-300",
+		"lower: 0, upper: 100, missing: 100", "lower: -3, upper: 40, missing: 0")
 }
 
 func (m *maker) selection() string {
 	features := len(m.names) - 1
 	k := 1 + m.IntN(max(1, features-1))
-	out := []string{"{method: none}", "{method: none}", fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)])}
+	out := []string{"{method: none}", "{method: none}",
+		fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)])}
 	if len(m.classes) != 3 {
-		out = append(out, fmt.Sprintf("{method: kendall, k: %d}", k), fmt.Sprintf("{method: sublasso, k: %d, buckets: %d}", k, 2+m.IntN(30)),
-			fmt.Sprintf("{method: sis, k: %d, score: %s, topk: %s}", k, m.pick("auto", "tau", "product", "correlation"), m.pick("one-shot", "peeling", "lipschitz", "lipschitz-exponential")))
+		out = append(out, fmt.Sprintf("{method: kendall, k: %d}", k),
+			fmt.Sprintf("{method: sublasso, k: %d, buckets: %d}", k, 2+m.IntN(30)),
+			fmt.Sprintf("{method: sis, k: %d, score: %s, topk: %s}", k,
+				m.pick("auto", "tau", "product", "correlation"),
+				m.pick("one-shot", "peeling", "lipschitz", "lipschitz-exponential")))
 	}
 	if m.classes != nil {
 		method := m.pick("dpfsdr", "dpfs", "crfs")
-		out = append(out, fmt.Sprintf("{method: %s, k: %d}", method, k), fmt.Sprintf("{method: %s, sizes: [1, 2]}", method))
+		out = append(out, fmt.Sprintf("{method: %s, k: %d}", method, k),
+			fmt.Sprintf("{method: %s, sizes: [1, 2]}", method))
 	}
 	if k < features {
-		out = append(out, fmt.Sprintf("{method: greedy-gram, k: %d}", k), fmt.Sprintf("{method: greedy-gram, budget: %d, costs: {%s: %d}}", k, m.names[m.IntN(features)], m.IntN(4)))
+		out = append(out, fmt.Sprintf("{method: greedy-gram, k: %d}", k),
+			fmt.Sprintf("{method: greedy-gram, budget: %d, costs: {%s: %d}}", k,
+				m.names[m.IntN(features)], m.IntN(4)))
 	}
 	return out[m.IntN(len(out))]
 }
@@ -163,28 +184,39 @@ func (m *maker) selection() string {
 func (m *maker) model(alone bool) string {
 	if m.relation == "substitute-private-columns" && m.chance(.3) { // the methods that make use of public columns
 		if m.classes != nil {
-			return m.pick("{method: joint-gram}", fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)))
+			return m.pick("{method: joint-gram}",
+				fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)))
 		}
 		return "{method: joint-gram}"
 	}
 	boosted := "{method: boosted-adassp}"
 	if m.seed%2 == 1 { // of the seed, so that other recipes stay as they were
-		boosted = fmt.Sprintf("{method: boosted-adassp, rounds: %d, clip: 0.5, shrinkage: 0.7, gram_share: 0.2}", 1+m.seed%7)
+		boosted = fmt.Sprintf(
+			"{method: boosted-adassp, rounds: %d, clip: 0.5, shrinkage: 0.7, gram_share: 0.2}",
+			1+m.seed%7)
 	}
-	out := []string{"{method: auto}", "{method: joint-gram}", "{method: adassp}", boosted, "{method: boosted-additive}"}
+	out := []string{"{method: auto}", "{method: joint-gram}", "{method: adassp}", boosted,
+		"{method: boosted-additive}"}
 	if alone && len(m.classes) != 3 {
-		out = append(out, "{method: tukey, buckets: 40}", fmt.Sprintf("{method: tukey, fallback: %s}", m.pick("joint-gram", "boosted-additive")))
+		out = append(out, "{method: tukey, buckets: 40}",
+			fmt.Sprintf("{method: tukey, fallback: %s}", m.pick("joint-gram", "boosted-additive")))
 	}
-	out = append(out, "{method: cost-tree}", fmt.Sprintf("{method: cost-tree, depth: %d, budget: %d, soft: %v}", 1+m.IntN(3), 1+m.IntN(4), m.IntN(2) == 0))
+	out = append(out, "{method: cost-tree}",
+		fmt.Sprintf("{method: cost-tree, depth: %d, budget: %d, soft: %v}", 1+m.IntN(3),
+			1+m.IntN(4), m.IntN(2) == 0))
 	if m.classes != nil {
-		out = append(out, "{method: svm}", "{method: logistic}", "{method: prototypes}", fmt.Sprintf("{method: brc, form: %s, rounds: %d}", m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
+		out = append(out, "{method: svm}", "{method: logistic}", "{method: prototypes}",
+			fmt.Sprintf("{method: brc, form: %s, rounds: %d}",
+				m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
 	}
 	return out[m.IntN(len(out))]
 }
 
 // extremes are numbers at which arithmetic may fail.
-var extremes = []float64{0, math.Copysign(0, -1), 1, -1, 1e308, -1e308, math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
-	0x1p-1022, 1e300, 1e-300, 1 << 53, 16384, 0.99993896484375, math.Inf(1), math.Inf(-1), math.NaN()}
+var extremes = []float64{0, math.Copysign(0, -1), 1, -1, 1e308, -1e308, math.MaxFloat64,
+	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
+	0x1p-1022, 1e300, 1e-300, 1 << 53, 16384, 0.99993896484375, math.Inf(1), math.Inf(-1),
+	math.NaN()}
 
 // cell draws a cell of a column, in most cases an ordinary one unless the record is hostile.
 func (m *maker) cell(c dataset.Column, hostile bool) cell {

@@ -29,7 +29,9 @@ func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *da
 }
 
 // exampleOf is like example, for a recipe edited by change.
-func exampleOf(t *testing.T, file string, change func(r *recipe.Recipe)) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
+func exampleOf(
+	t *testing.T, file string, change func(r *recipe.Recipe),
+) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	r, err := recipe.Load(file)
 	if err != nil {
@@ -93,7 +95,9 @@ func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 
 // record runs a pipeline under a recorder, writes its results as the command does, and returns the names and contents
 // of the files in release/.
-func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) map[string]string {
+func record(
+	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
+) map[string]string {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
 	if err != nil {
@@ -103,26 +107,30 @@ func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline
 }
 
 // written writes results as the command does, and returns the names and contents of the files in release/.
-func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table) map[string]string {
+func written(
+	t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table,
+) map[string]string {
 	t.Helper()
 	public, err := r.Public()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := report.Collect(report.New(res), res.Model, res.Curator, &dataset.Stats{Rows: tab.Len()}, public, "")
+	files := report.Collect(report.New(res), res.Model, res.Curator,
+		&dataset.Stats{Rows: tab.Len()}, public, "")
 	if err := report.Write(context.Background(), dir, files, true); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
-	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir),
+		func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			out[filepath.Base(path)] = string(content)
 			return err
-		}
-		content, err := os.ReadFile(path)
-		out[filepath.Base(path)] = string(content)
-		return err
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +142,9 @@ func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.
 
 // replay runs a pipeline on a table and on each neighbour, and returns the
 // faults and the largest ratio of distance to declared sensitivity by leaf.
-func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (faults []string, closest float64) {
+func replay(
+	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte,
+) (faults []string, closest float64) {
 	t.Helper()
 	return replayOn(t, r, p, tab, seed, allNeighbours(t, p, tab))
 }
@@ -148,7 +158,8 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 	return neighbours
 }
 
-var full = flag.Bool("full", false, "replay every example on every neighbour under every seed, and stream it in every way")
+var full = flag.Bool("full", false,
+	"replay every example on every neighbour under every seed, and stream it in every way")
 
 // replayedNeighbours returns the neighbours on which an example is replayed under a seed. Under seed 0 it returns
 // every neighbour: each kind of change at the first, middle and last position. Under another seed, and for a recipe
@@ -158,7 +169,9 @@ var full = flag.Bool("full", false, "replay every example on every neighbour und
 // over records. A release that depends on the order or the number of records does so for every kind. So one neighbour
 // for each kind and each position suffices for the effects of a seed: the coins, and whether columns of few records
 // stay. With -full, as in scripts/long.sh replay, it returns all neighbours under all seeds.
-func replayedNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte, own bool) []Neighbour {
+func replayedNeighbours(
+	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte, own bool,
+) []Neighbour {
 	t.Helper()
 	all := allNeighbours(t, p, tab)
 	if *full || seed == 0 && !own {
@@ -206,7 +219,9 @@ func inPosition(t *testing.T, name, position string) string {
 
 // compareNeighbours carries a run out again on each neighbour of its table, with the noise of the first time. It returns
 // what depends on the record, and the largest share of a bound that was attained.
-func compareNeighbours(first *mechanism.Recorder, published map[string]string, neighbours []Neighbour, record func(*dataset.Table, *mechanism.Recorder) map[string]string) (faults []string, closest float64) {
+func compareNeighbours(
+	first *mechanism.Recorder, published map[string]string, neighbours []Neighbour, record func(*dataset.Table, *mechanism.Recorder) map[string]string,
+) (faults []string, closest float64) {
 	for _, n := range neighbours {
 		second := first.Replay()
 		again := record(n.Table, second)
@@ -223,7 +238,9 @@ func compareNeighbours(first *mechanism.Recorder, published map[string]string, n
 }
 
 // replayOn is replay on given neighbours.
-func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour) (faults []string, closest float64) {
+func replayOn(
+	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour,
+) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(seed)
 	if seed%2 == 0 { // columns of few records leave the model
@@ -234,9 +251,10 @@ func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset
 	}
 	plan := plan(t, p)
 	published := record(t, r, p, plan, tab, first)
-	return compareNeighbours(first, published, neighbours, func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
-		return record(t, r, p, plan, table, rec)
-	})
+	return compareNeighbours(first, published, neighbours,
+		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+			return record(t, r, p, plan, table, rec)
+		})
 }
 
 // TestRecordAndReplay replays every example recipe under each relation it supports, with every kind of record at the
@@ -252,13 +270,15 @@ func TestRecordAndReplay(t *testing.T) {
 				seeds = 1 // it takes ten times as long
 			}
 			for seed := range seeds {
-				faults, closest := replayOn(t, r, p, tab, seed, replayedNeighbours(t, p, tab, seed, own))
+				faults, closest := replayOn(t, r, p, tab, seed,
+					replayedNeighbours(t, p, tab, seed, own))
 				for _, f := range faults {
 					t.Error(f)
 				}
 				// A replay in which no input moved would be a vacuous test.
 				if closest < .5 || closest > 1 {
-					t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+					t.Errorf("the closest release came within %.3f of its declared sensitivity",
+						closest)
 				}
 			}
 		})
@@ -269,16 +289,21 @@ func TestRecordAndReplay(t *testing.T) {
 // choice and train each of its two models.
 func TestReplayTakesEveryBranch(t *testing.T) {
 	for file, want := range map[string]string{
-		"houses": "fit/train/all/undeclared/numbers/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/undeclared/numbers/model/boosted-kernel/sums",
-		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/undeclared/numbers/model/two-classes/score/boosted-kernel/sums",
+		"houses":              "fit/train/all/undeclared/numbers/model/boosted-kernel/sums",
+		"auto-few-records":    "fit/train/kendall/undeclared/numbers/model/boosted-kernel/sums",
+		"basic":               "fit/train/all/model/gram",
+		"classes":             "fit/train/all/undeclared/numbers/model/two-classes/score/boosted-kernel/sums",
 		"classes-few-records": "fit/train/logistic/undeclared/numbers/model/logistic/gradients",
 	} {
 		_, p, tab := example(t, "../../examples/"+file+".yaml")
-		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1).KeepColumns())
+		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{},
+			mechanism.NewRecorder(1).KeepColumns())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Path == want && e.Released == e.Law.Draws }) {
+		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool {
+			return e.Path == want && e.Released == e.Law.Draws
+		}) {
 			t.Errorf("%s: %s was not released", file, want)
 		}
 	}

@@ -26,11 +26,29 @@ func TestSearchReplay(t *testing.T) {
 		example    string
 		candidates []pipeline.Candidate
 	}{
-		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}, {Model: boosting.BoostedAdaSSP{}}}},
-		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}}, {Model: logistic.Logistic{}}}},
-		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}}},
-		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}}},
-		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},
+		"records": {
+			example: "houses",
+			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil},
+				{Model: boosting.BoostedAdaSSP{}}},
+		},
+		"classes": {
+			example: "classes",
+			candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}},
+				{Model: logistic.Logistic{}}},
+		},
+		"places": {
+			example:    "substitute",
+			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}},
+		},
+		"columns": {
+			example:    "private-columns",
+			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}},
+		},
+		"patients": {
+			example: "unit",
+			candidates: []pipeline.Candidate{{Model: adassp.JointGram{}},
+				{Model: boosting.Additive{}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +64,8 @@ func TestSearchReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := mechanism.NewRecorder(3).ForceTries(7).KeepColumns()
-			published, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, first)
+			published, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
+				first)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +83,8 @@ func TestSearchReplay(t *testing.T) {
 			nearest := 0.
 			for _, n := range neighbours {
 				second := first.Replay()
-				res, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{}, second)
+				res, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{},
+					second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +102,8 @@ func TestSearchReplay(t *testing.T) {
 				}
 			}
 			if nearest < .5 || nearest > 1 {
-				t.Errorf("the closest release came within %.3f of its declared sensitivity", nearest)
+				t.Errorf("the closest release came within %.3f of its declared sensitivity",
+					nearest)
 			}
 		})
 	}
@@ -93,7 +114,8 @@ func TestFaultScoringInTraining(t *testing.T) {
 	p, tab := small(t, "search", 60)
 	p.Holdout = 0
 	p.Search.Holdout = .5
-	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining, `parts "train/score" and "train/train", priced as disjoint, both see the record`)
+	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
+		`parts "train/score" and "train/train", priced as disjoint, both see the record`)
 }
 
 // TestEveryMethodIsACandidate checks that each selection and each model of this build can be a candidate, except the
@@ -112,8 +134,14 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 				if err != nil {
 					continue // it does not have this task
 				}
-				x := pipeline.Candidate{Selector: one.Selector, SelectionShare: one.SelectionShare, Model: one.Model}
-				if !slices.ContainsFunc(search.Candidates, func(y pipeline.Candidate) bool { return reflect.DeepEqual(x, y) }) {
+				x := pipeline.Candidate{
+					Selector:       one.Selector,
+					SelectionShare: one.SelectionShare,
+					Model:          one.Model,
+				}
+				if !slices.ContainsFunc(search.Candidates, func(y pipeline.Candidate) bool {
+					return reflect.DeepEqual(x, y)
+				}) {
 					search.Candidates = append(search.Candidates, x)
 				}
 				p = one
@@ -123,7 +151,9 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 			q.SelectionShare = 0
 			q.Model = nil
 			q.Search = search
-			t.Run(task+" "+rel.String(), func(t *testing.T) { tryAll(t, &q, c.tables(t, q.Schema)["ordinary"]) })
+			t.Run(task+" "+rel.String(), func(t *testing.T) {
+				tryAll(t, &q, c.tables(t, q.Schema)["ordinary"])
+			})
 		}
 	}
 }
@@ -132,7 +162,8 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	plan := plan(t, p)
 	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
-	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec); err != nil {
+	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
+		rec); err != nil {
 		t.Fatal(err)
 	}
 	of := map[int]string{}
@@ -157,7 +188,8 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 			if l.Place.Stage == "vocabulary" {
 				continue // of text categories, which do not occur here
 			}
-			if at := l.Place; at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
+			if at := l.Place; at.Candidate == of[try] && at.Branch == "" &&
+				spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
 				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)
 			}
 		}

@@ -15,19 +15,24 @@ var ErrStatistic = errors.New("the statistic is not released so")
 
 // Step measures one step of a plan: all draws of a noise distribution, spent on a statistic through a session,
 // on its worst pair of neighbours under the relation. Epsilon is measured at delta.
-func Step(ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options) (Measure, error) {
+func Step(
+	ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options,
+) (Measure, error) {
 	return step(ctx, x, law, rel, delta, o, mechanism.NewSession)
 }
 
 // step is Step with sessions that open makes.
-func step(ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options, open func(*budget.Priced) (*mechanism.Session, error)) (Measure, error) {
+func step(
+	ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options, open func(*budget.Priced) (*mechanism.Session, error),
+) (Measure, error) {
 	o, err := o.filled()
 	if err != nil {
 		return Measure{}, err
 	}
 	rel, ok := x.Under(rel)
 	if !ok || x.Kind != law.Kind {
-		return Measure{}, fmt.Errorf("%w: %q as %v under %v", ErrStatistic, x.Statistic, law.Kind, rel)
+		return Measure{},
+			fmt.Errorf("%w: %q as %v under %v", ErrStatistic, x.Statistic, law.Kind, rel)
 	}
 	priced, err := budget.Calibrate(budget.Seq("audit", x.leaves("step", law)...), budget.Target{
 		Epsilon:  1e6,

@@ -45,7 +45,11 @@ func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o O
 // deviation of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and .023 compared
 // with .167), so that under normality a case misses it with odds below 1e-10.
 func TestStepsComeClose(t *testing.T) {
-	most := map[budget.Statistic]int{mechanism.StatAgreement: 80_000, mechanism.StatHistogram: 200_000, mechanism.StatVotes: 80_000} // at epsilon .5
+	most := map[budget.Statistic]int{
+		mechanism.StatAgreement: 80_000,
+		mechanism.StatHistogram: 200_000,
+		mechanism.StatVotes:     80_000,
+	} // at epsilon .5
 	for _, x := range WorstPairs() {
 		rel := budget.AddRemove
 		for rel < budget.SubstitutePrivateColumns && !slices.Contains(x.Relations, rel) {
@@ -100,15 +104,18 @@ func TestStepMistakes(t *testing.T) {
 	x, _ := WorstPairOf(mechanism.StatCount)
 	blocks, _ := WorstPairOf(mechanism.StatPrivateBlocks)
 	law := lawOf(x, 1, 0)
-	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0, Options{}); !errors.Is(err, ErrStatistic) {
+	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0,
+		Options{}); !errors.Is(err, ErrStatistic) {
 		t.Error(err)
 	}
-	if _, err := Step(context.Background(), x, law, budget.AddRemove, 0, Options{Draws: 3}); !errors.Is(err, ErrOptions) {
+	if _, err := Step(context.Background(), x, law, budget.AddRemove, 0,
+		Options{Draws: 3}); !errors.Is(err, ErrOptions) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Step(ctx, x, law, budget.AddRemove, 0, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Step(ctx, x, law, budget.AddRemove, 0, Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -177,7 +184,8 @@ func TestStepTable(t *testing.T) {
 					}
 					row += fmt.Sprintf(" %.2f (%.2f) |", share, l.Measured())
 					events = min(events, l.Measure.Epsilon/epsilon)
-					if l.Violation() || x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
+					if l.Violation() ||
+						x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
 						t.Errorf("a violation, or less than a third: %+v", l)
 					}
 				}

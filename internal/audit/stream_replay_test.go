@@ -48,16 +48,23 @@ func TestStreamAgrees(t *testing.T) {
 			}
 			for cuts, chunk := range chunks {
 				folder := t.TempDir()
-				e, stats, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
+				e, stats, err := stream.Open(t.Context(),
+					stream.Source{
+						Path:   cutFile(t, r.DataFile(), cuts),
+						Folder: folder,
+						Chunk:  chunk,
+					}, p.Schema)
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{}, m.recorder())
+				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
+					m.recorder())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
-					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts, diff)
+					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts,
+						diff)
 				}
 				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
 					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
@@ -71,7 +78,8 @@ func TestStreamAgrees(t *testing.T) {
 			}
 		})
 	}
-	want := strings.Fields("brc-paper brc-pure brc dpfs-substitute dpfsdr-sizes logistic-output private-columns-brc search-dpfsdr svm keys-brc keys-svm pure-logistic-substitute pure-svm")
+	want := strings.Fields(
+		"brc-paper brc-pure brc dpfs-substitute dpfsdr-sizes logistic-output private-columns-brc search-dpfsdr svm keys-brc keys-svm pure-logistic-substitute pure-svm")
 	if !slices.Equal(refused, want) {
 		t.Errorf("these examples need memory: %q, want %q", refused, want)
 	}
@@ -92,7 +100,8 @@ func cutFile(t *testing.T, path string, parts int) string {
 		end := len(lines) * (i + 1) * (i + 1) / (parts * parts)
 		text := header + "\n" + strings.Join(lines[at:end], "")
 		at = end
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.csv", i)), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.csv", i)), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

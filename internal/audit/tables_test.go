@@ -39,7 +39,8 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 	}
 	for position, at := range positions(t.Len()) {
 		if rel == budget.AddRemove && t.Len() > 0 {
-			if err := add(fmt.Sprintf("record removed at the %s position", position), at, true, nil); err != nil {
+			if err := add(fmt.Sprintf("record removed at the %s position", position), at, true,
+				nil); err != nil {
 				return nil, err
 			}
 		}
@@ -55,7 +56,8 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 			if rel == budget.SubstitutePrivateColumns {
 				keepPublic(record, t, at)
 			}
-			if err := add(fmt.Sprintf("%s record %s at the %s position", kind, verb, position), at, replace, record); err != nil {
+			if err := add(fmt.Sprintf("%s record %s at the %s position", kind, verb, position), at,
+				replace, record); err != nil {
 				return nil, err
 			}
 		}
@@ -93,12 +95,16 @@ func strange(t *dataset.Table, at int) map[string][]cell {
 		return cell{1e300, other(c)}
 	}
 	fill("huge", fresh)
-	fill("alternating", func(j int, _ dataset.Column) cell { return cell{math.Copysign(1e6, float64(j%2)-.5), 0} })
+	fill("alternating", func(j int, _ dataset.Column) cell {
+		return cell{math.Copysign(1e6, float64(j%2)-.5), 0}
+	})
 	fill("zero", func(_ int, _ dataset.Column) cell { return cell{0, 0} })
 	fill("missing", func(_ int, c dataset.Column) cell { return cell{math.NaN(), other(c)} })
 	fill("infinite", func(_ int, c dataset.Column) cell { return cell{math.Inf(-1), other(c) + 1} })
 	if t.Len() > 0 {
-		fill("copied", func(j int, _ dataset.Column) cell { return cellOf(t.Data(j), (at+1)%t.Len()) })
+		fill("copied", func(j int, _ dataset.Column) cell {
+			return cellOf(t.Data(j), (at+1)%t.Len())
+		})
 	}
 	return out
 }
@@ -121,7 +127,10 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 	for position, at := range positions(t.Len()) {
 		if t.Len() > 0 && t.ID(at) != dataset.NoUnit {
 			unit := t.ID(at)
-			if err := add(fmt.Sprintf("unit of the %s record removed", position), func(id uint64) bool { return id == unit }, nil); err != nil {
+			if err := add(fmt.Sprintf("unit of the %s record removed", position),
+				func(id uint64) bool {
+					return id == unit
+				}, nil); err != nil {
 				return nil, err
 			}
 		}
@@ -133,18 +142,23 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 			for i := range many {
 				many[i] = placed{at, fresh, record}
 			}
-			if err := add(fmt.Sprintf("unit of %s records added at the %s position", kind, position), nobody, many); err != nil {
+			if err := add(
+				fmt.Sprintf("unit of %s records added at the %s position", kind, position), nobody,
+				many); err != nil {
 				return nil, err
 			}
-			mixed = append(mixed, placed{0, fresh, record}, placed{at, fresh, record}, placed{t.Len(), fresh, record})
+			mixed = append(mixed, placed{0, fresh, record}, placed{at, fresh, record},
+				placed{t.Len(), fresh, record})
 		}
-		if err := add(fmt.Sprintf("unit of mixed records added from the %s position", position), nobody, mixed); err != nil {
+		if err := add(fmt.Sprintf("unit of mixed records added from the %s position", position),
+			nobody, mixed); err != nil {
 			return nil, err
 		}
 		for i := range mixed {
 			mixed[i].unit = dataset.NoUnit
 		}
-		if err := add(fmt.Sprintf("records without a unit added at the %s position", position), nobody, mixed); err != nil {
+		if err := add(fmt.Sprintf("records without a unit added at the %s position", position),
+			nobody, mixed); err != nil {
 			return nil, err
 		}
 	}

@@ -34,7 +34,8 @@ func unitRuns() map[string]struct {
 	}
 	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
-			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward", formed(method, ""), s
+			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward",
+				formed(method, ""), s
 		}
 	}
 	return map[string]run{
@@ -42,23 +43,30 @@ func unitRuns() map[string]struct {
 			p.Model = nil
 			p.Selector = nil
 		}, []string{"count"}},
-		"additive":       {model("boosted-additive"), []string{"counts", "residuals", "linear", "shapes"}},
-		"kernel":         {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
-		"adassp":         {model("adassp"), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
+		"additive": {model("boosted-additive"),
+			[]string{"counts", "residuals", "linear", "shapes"}},
+		"kernel": {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
+		"adassp": {model("adassp"),
+			[]string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
 		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
 		"tukey": {func(p *pipeline.Pipeline) {
 			p.Model = tukey.Tukey{}
 			p.Budget.Epsilon = 60
 			p.Selector = selection.Fixed{Features: []string{"age", "dose"}}
 		}, []string{"tukey"}},
-		"kendall":    {selector(selection.Kendall{K: 3}), []string{"kendall"}},
-		"sublasso":   {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},
-		"sis":        {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
-		"lipschitz":  {selector(selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}), []string{"choice"}},
-		"tau":        {selector(selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling}), []string{"choice"}},
-		"brc":        {classes("brc", nil), []string{"records", "agreement", "confusion"}},
-		"svm":        {classes("svm", nil), []string{"svm"}},
-		"logistic":   {classes("logistic", selection.DPFSDR{K: 3, Exact: true}), []string{"gradients", "stats"}},
+		"kendall":  {selector(selection.Kendall{K: 3}), []string{"kendall"}},
+		"sublasso": {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},
+		"sis":      {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
+		"lipschitz": {selector(
+			selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}),
+			[]string{"choice"}},
+		"tau": {selector(
+			selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling}),
+			[]string{"choice"}},
+		"brc": {classes("brc", nil), []string{"records", "agreement", "confusion"}},
+		"svm": {classes("svm", nil), []string{"svm"}},
+		"logistic": {classes("logistic", selection.DPFSDR{K: 3, Exact: true}),
+			[]string{"gradients", "stats"}},
 		"prototypes": {classes("prototypes", nil), []string{"moments", "spread", "cells", "steps"}},
 		"class-gram": {classes("joint-gram", selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
 	}
@@ -80,13 +88,16 @@ func TestUnitReplay(t *testing.T) {
 			if name == "tukey" {
 				rows = tab.Len()
 			}
-			tab = blank(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool { return i%9 == 0 })
+			tab = blank(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool {
+				return i%9 == 0
+			})
 			faults, closest := replay(t, r, p, tab, 3)
 			for _, f := range faults {
 				t.Error(f)
 			}
 			if closest < .5 || closest > 1 {
-				t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+				t.Errorf("the closest release came within %.3f of its declared sensitivity",
+					closest)
 			}
 			allReleased(t, p, tab, run.releases)
 		})
@@ -96,12 +107,15 @@ func TestUnitReplay(t *testing.T) {
 // allReleased checks that a run makes releases at paths with the given suffixes.
 func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(3).KeepColumns())
+	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{},
+		mechanism.NewRecorder(3).KeepColumns())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, end := range ends {
-		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return strings.HasSuffix("/"+e.Path, "/"+end) && e.Released > 0 }) {
+		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool {
+			return strings.HasSuffix("/"+e.Path, "/"+end) && e.Released > 0
+		}) {
 			t.Errorf("%s was not released", end)
 		}
 	}

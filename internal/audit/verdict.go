@@ -102,17 +102,20 @@ func Study(ctx context.Context, s causal.Study, o Options) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	return verdict(ctx, plan.Priced, pairs, func(ctx context.Context, t *dataset.Table) (map[string]float64, error) {
-		res, err := plan.Again().Run(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		return releasedStudy(res)
-	}, o)
+	return verdict(ctx, plan.Priced, pairs,
+		func(ctx context.Context, t *dataset.Table) (map[string]float64, error) {
+			res, err := plan.Again().Run(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			return releasedStudy(res)
+		}, o)
 }
 
 // verdict audits a plan step by step, and as a whole on pairs of tables.
-func verdict(ctx context.Context, plan *budget.Priced, pairs []Pair, published publisher, o Options) (Verdict, error) {
+func verdict(
+	ctx context.Context, plan *budget.Priced, pairs []Pair, published publisher, o Options,
+) (Verdict, error) {
 	leaves := plan.Leaves()
 	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
 	each := o
@@ -144,7 +147,9 @@ func verdict(ctx context.Context, plan *budget.Priced, pairs []Pair, published p
 }
 
 // auditLeaf measures a leaf, or reuses the measure of one with the same noise and statistic from done.
-func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o Options, done map[string]Measure) (Leaf, error) {
+func auditLeaf(
+	ctx context.Context, l budget.PricedLeaf, target budget.Target, o Options, done map[string]Measure,
+) (Leaf, error) {
 	out := Leaf{Path: l.Path, Law: l.Law}
 	curve, err := budget.Compose(l.Law)
 	if err != nil {
@@ -179,7 +184,9 @@ func statisticOf(l budget.PricedLeaf, rel budget.Relation) (WorstPair, error) {
 		_, ok = x.Under(rel)
 	}
 	if !ok || x.Kind != l.Law.Kind {
-		return x, fmt.Errorf("%w: %q of %s as %v under %v", ErrStatistic, l.Statistic, l.Path, l.Law.Kind, rel)
+		return x,
+			fmt.Errorf("%w: %q of %s as %v under %v", ErrStatistic, l.Statistic, l.Path, l.Law.Kind,
+				rel)
 	}
 	return x, nil
 }

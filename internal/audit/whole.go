@@ -18,7 +18,9 @@ type sides struct {
 }
 
 // fit executes a plan: [pipeline.Pipeline.FitPlan], except in tests that plant faults.
-type fit func(ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options) (*pipeline.Result, error)
+type fit func(
+	ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options,
+) (*pipeline.Result, error)
 
 // publisher executes a run on a table and returns its published results as named numbers.
 type publisher func(ctx context.Context, t *dataset.Table) (map[string]float64, error)
@@ -36,7 +38,9 @@ func fitPublisher(fit fit, plan *pipeline.Plan) publisher {
 
 // measureWhole measures a run by its published results on pairs of tables, with epsilon at delta, and returns the
 // names of the pairs. Without pairs there is no measure.
-func measureWhole(ctx context.Context, delta float64, pairs []sides, published publisher, o Options) (Measure, []string, error) {
+func measureWhole(
+	ctx context.Context, delta float64, pairs []sides, published publisher, o Options,
+) (Measure, []string, error) {
 	run := func(ctx context.Context, pair sides, side int) (map[string]float64, error) {
 		t, err := pair.table(side)
 		if err != nil {

@@ -27,7 +27,9 @@ type WorstPair struct {
 	Companion Companion
 	// Prepare computes the private statistic of side 0 or 1 of the pair and returns its release. s has the relation, and
 	// law is the noise distribution of a draw.
-	Prepare func(ctx context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error)
+	Prepare func(
+		ctx context.Context, s *mechanism.Session, law budget.Law, side int,
+	) (WorstRelease, error)
 }
 
 // A Companion is a leaf of a plan besides the one that is measured.
@@ -41,7 +43,8 @@ type Companion struct {
 func (x WorstPair) leaves(name string, law budget.Law) []budget.Node {
 	out := []budget.Node{budget.FixedLeaf(name, law).Of(x.Statistic)}
 	if x.Companion.Name != "" {
-		out = append(out, budget.FixedLeaf(x.Companion.Name, x.Companion.Law).Of(x.Companion.Statistic))
+		out = append(out,
+			budget.FixedLeaf(x.Companion.Name, x.Companion.Law).Of(x.Companion.Statistic))
 	}
 	return out
 }
@@ -190,7 +193,9 @@ func numberPair(x budget.Statistic, relations []budget.Relation, number numberSt
 		Statistic: x,
 		Kind:      budget.Laplace,
 		Relations: relations,
-		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
+		) (WorstRelease, error) {
 			n, err := number(s, side)
 			return releaseNumber(n), err
 		},
@@ -199,14 +204,17 @@ func numberPair(x budget.Statistic, relations []budget.Relation, number numberSt
 
 // lonePair returns the pair of a number that is released as a vector of one entry, with Gaussian noise.
 func lonePair(x budget.Statistic, relations []budget.Relation, number numberStatistic) WorstPair {
-	return vectorPair(mechanism.StatAlone(x), relations, func(s *mechanism.Session, side int) (mechanism.Bounded[mechanism.Vector], error) {
-		n, err := number(s, side)
-		return mechanism.Alone(n), err
-	})
+	return vectorPair(mechanism.StatAlone(x), relations,
+		func(s *mechanism.Session, side int) (mechanism.Bounded[mechanism.Vector], error) {
+			n, err := number(s, side)
+			return mechanism.Alone(n), err
+		})
 }
 
 // A vectorStatistic computes a private vector on a side of a pair.
-type vectorStatistic func(s *mechanism.Session, side int) (mechanism.Bounded[mechanism.Vector], error)
+type vectorStatistic func(
+	s *mechanism.Session, side int,
+) (mechanism.Bounded[mechanism.Vector], error)
 
 // vectorPair returns the pair of a vector that is released with Gaussian noise.
 func vectorPair(x budget.Statistic, relations []budget.Relation, vector vectorStatistic) WorstPair {
@@ -214,7 +222,9 @@ func vectorPair(x budget.Statistic, relations []budget.Relation, vector vectorSt
 		Statistic: x,
 		Kind:      budget.Gaussian,
 		Relations: relations,
-		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
+		) (WorstRelease, error) {
 			v, err := vector(s, side)
 			return releaseVector(v), err
 		},
@@ -228,7 +238,9 @@ func cellPair(x budget.Statistic, vector vectorStatistic) WorstPair {
 		Kind:      budget.Pure,
 		Single:    true,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
+		) (WorstRelease, error) {
 			v, err := vector(s, side)
 			return releaseCells(v), err
 		},
@@ -236,12 +248,16 @@ func cellPair(x budget.Statistic, vector vectorStatistic) WorstPair {
 }
 
 // choicePair returns the pair of a choice between two candidates.
-func choicePair(x budget.Statistic, scores func(ctx context.Context, s *mechanism.Session, law budget.Law, record int) (mechanism.Bounded[mechanism.Vector], error)) WorstPair {
+func choicePair(
+	x budget.Statistic, scores func(ctx context.Context, s *mechanism.Session, law budget.Law, record int) (mechanism.Bounded[mechanism.Vector], error),
+) WorstPair {
 	return WorstPair{
 		Statistic: x,
 		Kind:      budget.Exponential,
 		Relations: recordRelations(),
-		Prepare: func(ctx context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			ctx context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			u, err := scores(ctx, s, law, RecordOn(s.Relation(), side))
 			return releaseChoice(u, 2), err
 		},
@@ -250,13 +266,17 @@ func choicePair(x budget.Statistic, scores func(ctx context.Context, s *mechanis
 
 // jointPair returns the pair of an accumulator that releases all of its statistics by one call with Gaussian noise.
 // prepare computes the accumulator on the side with the record of the given code.
-func jointPair(x budget.Statistic, prepare func(s *mechanism.Session, record int) func(s *mechanism.Session, name string) ([]float64, error)) WorstPair {
+func jointPair(
+	x budget.Statistic, prepare func(s *mechanism.Session, record int) func(s *mechanism.Session, name string) ([]float64, error),
+) WorstPair {
 	return WorstPair{
 		Statistic: x,
 		Kind:      budget.Gaussian,
 		Single:    true,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
+		) (WorstRelease, error) {
 			release := prepare(s, RecordOn(s.Relation(), side))
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
 				return release(s, name)

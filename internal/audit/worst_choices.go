@@ -24,71 +24,81 @@ func doubleWidth(s *mechanism.Session, width float64) float64 {
 // interceptsPair has two candidates with sums above 0, and a record that agrees with the second one and disagrees with
 // the first. The candidate that it agrees with is so far behind that it is rarely chosen.
 func interceptsPair() WorstPair {
-	return choicePair(mechanism.StatIntercepts, func(_ context.Context, s *mechanism.Session, law budget.Law, record int) (boundedVector, error) {
-		a := s.NewIntercepts(1, 1, 2)
-		// The records with label -1 that vote -1 with both candidates add 2 ahead to both sums. The others vote +1 with
-		// candidate 1, so the sums are 3 ahead and ahead.
-		ahead := max(1, lead(law, doubleWidth(s, 2))/2)
-		for range ahead {
-			a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
-		}
-		// With label +1 the record disagrees with candidate 0 and agrees with candidate 1.
-		a.Add([]float64{1}, []int8{int8(record)}, []int{1})
-		return a.Scores(), nil
-	})
+	return choicePair(mechanism.StatIntercepts,
+		func(
+			_ context.Context, s *mechanism.Session, law budget.Law, record int,
+		) (boundedVector, error) {
+			a := s.NewIntercepts(1, 1, 2)
+			// The records with label -1 that vote -1 with both candidates add 2 ahead to both sums. The others vote +1 with
+			// candidate 1, so the sums are 3 ahead and ahead.
+			ahead := max(1, lead(law, doubleWidth(s, 2))/2)
+			for range ahead {
+				a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
+			}
+			// With label +1 the record disagrees with candidate 0 and agrees with candidate 1.
+			a.Add([]float64{1}, []int8{int8(record)}, []int{1})
+			return a.Scores(), nil
+		})
 }
 
 // productsPair has a record that raises the score of the column that is behind and lowers the other one.
 func productsPair() WorstPair {
 	const one = mechanism.FixedOne
-	return choicePair(mechanism.StatProducts, func(_ context.Context, s *mechanism.Session, law budget.Law, record int) (boundedVector, error) {
-		p := s.NewProducts([]int{0, 0})
-		for i := range lead(law, doubleWidth(s, 2)) + 4 {
-			first := int16(0)
-			if i < 4 { // both sums stay above 0 with any record
-				first = one
+	return choicePair(mechanism.StatProducts,
+		func(
+			_ context.Context, s *mechanism.Session, law budget.Law, record int,
+		) (boundedVector, error) {
+			p := s.NewProducts([]int{0, 0})
+			for i := range lead(law, doubleWidth(s, 2)) + 4 {
+				first := int16(0)
+				if i < 4 { // both sums stay above 0 with any record
+					first = one
+				}
+				p.Add([][]int16{{first}, {one}}, nil, []int16{one})
 			}
-			p.Add([][]int16{{first}, {one}}, nil, []int16{one})
-		}
-		if v := int16(record); v != 0 {
-			p.Add([][]int16{{v * one}, {-v * one}}, nil, []int16{one})
-		}
-		return p.Scores([]int{0, 1}), nil
-	})
+			if v := int16(record); v != 0 {
+				p.Add([][]int16{{v * one}, {-v * one}}, nil, []int16{one})
+			}
+			return p.Scores([]int{0, 1}), nil
+		})
 }
 
 // kendallPair has two columns. One agrees with the target everywhere except at the record, which costs it 3/2 (2 under
 // substitution). The other is nearly constant apart from the record, from which it gains 1 (2).
 func kendallPair() WorstPair {
-	return choicePair(mechanism.StatKendall, func(ctx context.Context, s *mechanism.Session, law budget.Law, record int) (boundedVector, error) {
-		width := 2.5
-		if s.Relation() != budget.AddRemove {
-			width = 4
-		}
-		n := 2 * lead(law, width)
-		target := make([]float64, n)
-		for i := range target {
-			target[i] = float64(i)
-		}
-		agrees := slices.Clone(target)
-		constant := make([]float64, n)
-		if s.Relation() != budget.AddRemove {
-			constant[0] = -1 // |S| is n-1 without the record, so that it can fall to 0
-		}
-		if record != 0 { // the record is above all targets
-			target = append(target, float64(n))
-			agrees = append(agrees, pick(record, float64(n), 0, -1))
-			constant = append(constant, pick[float64](record, -2, 0, 1))
-		}
-		columns := [][]float64{constant, agrees}
-		k, err := s.NewKendallOnce(ctx, len(columns), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
-			return kendall.Rank(columns[j], scratch)
-		}, kendall.Rank(target, nil).Kept)
-		if err != nil {
-			return boundedVector{}, err
-		}
-		return k.Scores([]int{0, 1}), nil
-	})
+	return choicePair(mechanism.StatKendall,
+		func(
+			ctx context.Context, s *mechanism.Session, law budget.Law, record int,
+		) (boundedVector, error) {
+			width := 2.5
+			if s.Relation() != budget.AddRemove {
+				width = 4
+			}
+			n := 2 * lead(law, width)
+			target := make([]float64, n)
+			for i := range target {
+				target[i] = float64(i)
+			}
+			agrees := slices.Clone(target)
+			constant := make([]float64, n)
+			if s.Relation() != budget.AddRemove {
+				constant[0] = -1 // |S| is n-1 without the record, so that it can fall to 0
+			}
+			if record != 0 { // the record is above all targets
+				target = append(target, float64(n))
+				agrees = append(agrees, pick(record, float64(n), 0, -1))
+				constant = append(constant, pick[float64](record, -2, 0, 1))
+			}
+			columns := [][]float64{constant, agrees}
+			k, err := s.NewKendallOnce(ctx, len(columns),
+				func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+					return kendall.Rank(columns[j], scratch)
+				}, kendall.Rank(target, nil).Kept)
+			if err != nil {
+				return boundedVector{}, err
+			}
+			return k.Scores([]int{0, 1}), nil
+		})
 }
 
 // mediansPair has two points, the lower one nearer to the median, and a record above both. The record moves the median
@@ -98,11 +108,14 @@ func mediansPair() WorstPair {
 		Statistic: mechanism.StatMedians,
 		Kind:      budget.Exponential,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			ahead := lead(law, doubleWidth(s, 1))
 			values := slices.Repeat([]float64{0}, ahead)
 			values = append(values, slices.Repeat([]float64{1}, 2*ahead)...)
-			values = append(values, pick(RecordOn(s.Relation(), side), []float64{0}, nil, []float64{2})...)
+			values = append(values,
+				pick(RecordOn(s.Relation(), side), []float64{0}, nil, []float64{2})...)
 			m := s.NewMedians(1, []float64{0, 1})
 			m.Add([][]float64{values}, [][]float64{slices.Repeat([]float64{1}, len(values))})
 			x := m.Bound()
@@ -124,7 +137,9 @@ func quartilePair() WorstPair {
 		Statistic: mechanism.StatQuartile,
 		Kind:      budget.Exponential,
 		Relations: []budget.Relation{budget.Substitute},
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			values := make([]float64, 4*lead(law, 2))
 			for i := range values {
 				values[i] = -.5 + float64(i)/float64(len(values))
@@ -144,32 +159,34 @@ func quartilePair() WorstPair {
 // the direction from x to y only.
 func scoreDifferencePair() WorstPair {
 	relations := []budget.Relation{budget.Substitute}
-	return numberPair(mechanism.StatScoreDifference, relations, func(s *mechanism.Session, side int) (boundedNumber, error) {
-		const m = 12
-		x := slices.Repeat([]float64{-1}, m)
-		y := make([]float64, m)
-		train := slices.Repeat([]bool{true}, m)
-		for i := range m {
-			x = append(x, 1e-4*float64(i))
-			y = append(y, float64(i)/m)
-			train = append(train, false)
-		}
-		if side == 1 {
-			x[m] = 1
-		}
-		return s.ScoreDifference(x, y, train, direction.Kendall, direction.Ridge{
-			Penalty: 1,
-			Width:   1,
-		}, false)
-	})
+	return numberPair(mechanism.StatScoreDifference, relations,
+		func(s *mechanism.Session, side int) (boundedNumber, error) {
+			const m = 12
+			x := slices.Repeat([]float64{-1}, m)
+			y := make([]float64, m)
+			train := slices.Repeat([]bool{true}, m)
+			for i := range m {
+				x = append(x, 1e-4*float64(i))
+				y = append(y, float64(i)/m)
+				train = append(train, false)
+			}
+			if side == 1 {
+				x[m] = 1
+			}
+			return s.ScoreDifference(x, y, train, direction.Kendall, direction.Ridge{
+				Penalty: 1,
+				Width:   1,
+			}, false)
+		})
 }
 
 func countedVotesPair() WorstPair {
-	return vectorPair(mechanism.StatVotesCounted, recordRelations(), func(s *mechanism.Session, side int) (boundedVector, error) {
-		v := s.NewVotes(4, 2)
-		v.Add([][]int{{0, 1}, {2, 3}}[side])
-		return v.Counts(), nil
-	})
+	return vectorPair(mechanism.StatVotesCounted, recordRelations(),
+		func(s *mechanism.Session, side int) (boundedVector, error) {
+			v := s.NewVotes(4, 2)
+			v.Add([][]int{{0, 1}, {2, 3}}[side])
+			return v.Counts(), nil
+		})
 }
 
 // scoreSets returns the votes for 2k candidates. The last k candidates lead by the given number of buckets; one bucket
@@ -194,7 +211,9 @@ func votesPair() WorstPair {
 		Statistic: mechanism.StatVotes,
 		Kind:      budget.Exponential,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			return releaseChoice(scoreSets(s, 1, lead(law, 2)-1, side), 2), nil
 		},
 	}
@@ -211,14 +230,18 @@ func topKPair(form mechanism.TopKForm) WorstPair {
 		Kind:      kind,
 		Single:    true,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			return prepareTopK(s, choice, law, side), nil
 		},
 	}
 }
 
 // prepareTopK returns the release of k of 2k candidates on a side of the pair.
-func prepareTopK(s *mechanism.Session, choice mechanism.TopK, law budget.Law, side int) WorstRelease {
+func prepareTopK(
+	s *mechanism.Session, choice mechanism.TopK, law budget.Law, side int,
+) WorstRelease {
 	ahead := lead(law, 2) - 1
 	choice.K = law.Draws
 	switch {
@@ -252,7 +275,9 @@ func tukeyDepthPair() WorstPair {
 		Single:    true,
 		Slow:      true,
 		Relations: recordRelations(),
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			x := boundCloud(s, law, side)
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
 				point, ok, err := mechanism.TukeyDepth(s, name, x, mechanism.UsualSplit())
@@ -288,7 +313,9 @@ func boundCloud(s *mechanism.Session, law budget.Law, side int) mechanism.Bounde
 var pairWords = []string{"a", "b"}
 
 // countWords returns the lexicon of columns with the given codes of pairWords.
-func countWords(s *mechanism.Session, columns ...[]int32) (mechanism.Bounded[mechanism.Lexicon], error) {
+func countWords(
+	s *mechanism.Session, columns ...[]int32,
+) (mechanism.Bounded[mechanism.Lexicon], error) {
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	var positions []int
@@ -324,11 +351,14 @@ func wordCountsPair() WorstPair {
 		Single:    true,
 		Relations: recordRelations(),
 		Companion: threshold,
-		Prepare: func(_ context.Context, s *mechanism.Session, law budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, law budget.Law, side int,
+		) (WorstRelease, error) {
 			sigma := math.Sqrt2 / law.Mu
 			n := 2 + int(math.Ceil(20*sigma))
 			codes := append(slices.Repeat([]int32{0}, n), slices.Repeat([]int32{1}, n)...)
-			codes = append(codes, pick(RecordOn(s.Relation(), side), []int32{0}, nil, []int32{1})...)
+			codes = append(codes,
+				pick(RecordOn(s.Relation(), side), []int32{0}, nil, []int32{1})...)
 			x, err := countWords(s, codes)
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
 				released, err := mechanism.Words(s, name, threshold.Name, x)
@@ -358,7 +388,9 @@ func newWordsPair() WorstPair {
 		Single:    true,
 		Relations: recordRelations(),
 		Companion: counts,
-		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
+		Prepare: func(
+			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
+		) (WorstRelease, error) {
 			codes := pick(RecordOn(s.Relation(), side), []int32{0}, []int32{}, []int32{1})
 			x, err := countWords(s, codes, codes)
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {

@@ -29,7 +29,9 @@ func givesPrivacy(method string) bool {
 }
 
 // Uint64 makes the generator a source of public experiments.
-func (g *generator) Uint64() uint64 { return g.next() }
+func (g *generator) Uint64() uint64 {
+	return g.next()
+}
 
 // publishedTrainer trains a published variant. A variant that selects columns spends the default share of
 // epsilon on that and the rest on joint-gram with the selected columns.
@@ -39,7 +41,8 @@ func (g *generator) Uint64() uint64 { return g.next() }
 func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	features := len(p.Schema.Columns) - 1
-	method, err := published.New(name, published.Options{K: min(selection.DefaultK, max(1, features-1))})
+	method, err := published.New(name,
+		published.Options{K: min(selection.DefaultK, max(1, features-1))})
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +51,15 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 		epsilon *= pipeline.DefaultSelectionShare
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		fitted, err := method.Fit(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, epsilon, p.Budget.Delta)
+		fitted, err := method.Fit(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, epsilon,
+			p.Budget.Delta)
 		if err != nil {
 			return predictor{}, err
 		}
 		if m := fitted.Model; m != nil {
-			return predictor{predict: func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, pipeline.RowsOf(t.All())) }}, nil
+			return predictor{predict: func(t *dataset.Table) ([]float64, error) {
+				return m.Predict(nil, pipeline.RowsOf(t.All()))
+			}}, nil
 		}
 		chosen := make([]string, 0, len(fitted.Columns))
 		seen := map[int]bool{}
@@ -68,7 +74,9 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 		after.Model = adassp.JointGram{}
 		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
 		if after.Budget.Epsilon <= 0 {
-			return predictor{}, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
+			return predictor{},
+				fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget,
+					p.Budget.Epsilon)
 		}
 		plan, err := after.Plan()
 		if err != nil {

@@ -26,7 +26,8 @@ func TestPublishedVariants(t *testing.T) {
 	}
 	values := map[string]int{}
 	_, err := bench.Run(context.Background(), bench.Config{
-		Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price", Trials: 2, Methods: have,
+		Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price", Trials: 2,
+		Methods: have,
 	}, func(r bench.Row) {
 		if r.Private {
 			t.Errorf("%s is called private", r.Method)

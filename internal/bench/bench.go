@@ -23,8 +23,9 @@ const MetricR2 = "r2"
 
 var (
 	// ErrNotPublic is returned unless the caller declares that the data are public.
-	ErrNotPublic = errors.New("exact held-out metrics are not private, and no guarantee covers them; " +
-		"state that the data are public, or train on private data with fit")
+	ErrNotPublic = errors.New(
+		"exact held-out metrics are not private, and no guarantee covers them; " +
+			"state that the data are public, or train on private data with fit")
 	// ErrNoData is returned if no table is named, or a folder contains none.
 	ErrNoData = errors.New("no table to run on")
 	// ErrTrials is returned for a negative number of trials.
@@ -175,7 +176,8 @@ func (c Config) prepareExperiments(ctx context.Context) ([]*experiment, error) {
 		return nil, ErrNotPublic
 	case c.Trials < 0:
 		return nil, fmt.Errorf("%w, not %d", ErrTrials, c.Trials)
-	case c.Task != "" && c.Task != regression.TaskRegression && c.Task != regression.TaskClassification,
+	case c.Task != "" && c.Task != regression.TaskRegression &&
+		c.Task != regression.TaskClassification,
 		c.Task != regression.TaskClassification && (len(c.Classes) > 0 || c.Balance):
 		return nil, ErrTask
 	case c.Rows < 0:

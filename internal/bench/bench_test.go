@@ -55,7 +55,9 @@ func numbersTable(n int, noise float64) string {
 func collect(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
 	t.Helper()
 	var rows []bench.Row
-	summaries, err := bench.Run(context.Background(), c, func(r bench.Row) { rows = append(rows, r) })
+	summaries, err := bench.Run(context.Background(), c, func(r bench.Row) {
+		rows = append(rows, r)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,10 @@ func collect(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
 
 func TestRefusesDataNotCalledPublic(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(50, 1))
-	summaries, err := bench.Run(context.Background(), bench.Config{Data: []string{path}}, func(bench.Row) { t.Error("a row was delivered") })
+	summaries, err := bench.Run(context.Background(), bench.Config{Data: []string{path}},
+		func(bench.Row) {
+			t.Error("a row was delivered")
+		})
 	if !errors.Is(err, bench.ErrNotPublic) || summaries != nil {
 		t.Fatalf("got %v, %v", summaries, err)
 	}
@@ -74,13 +79,15 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	// var(2a - b) = 5/3, and where%2 adds 9 * 2/9 = 2, which a linear model in where (0, 1, 2) cannot explain: R² =
 	// (5/3) / (5/3 + 2 + 1/4).
 	path := write(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
-	_, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}})
+	_, summaries := collect(t,
+		bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}})
 	want := (5. / 3) / (5./3 + 2 + .25)
 	if got := summaries[0].Median; math.Abs(got-want) > .02 {
 		t.Errorf("median %.4f, want %.4f", got, want)
 	}
 	s := summaries[0]
-	if s.N != 20000 || s.D != 3 || s.Trials != 10 || s.Failed != 0 || !(s.Q25 <= s.Median && s.Median <= s.Q75) {
+	if s.N != 20000 || s.D != 3 || s.Trials != 10 || s.Failed != 0 ||
+		!(s.Q25 <= s.Median && s.Median <= s.Q75) {
 		t.Errorf("summary %+v", s)
 	}
 }
@@ -90,8 +97,10 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 func TestBudgetReachesTheMethod(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
 	median := func(epsilon float64) float64 {
-		_, s := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"joint-gram"}, Trials: 5,
-			Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}})
+		_, s := collect(t,
+			bench.Config{Public: true, Data: []string{path}, Methods: []string{"joint-gram"},
+				Trials: 5,
+				Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}})
 		if s[0].Epsilon != epsilon || s[0].Delta != 1e-6 || !s[0].Private {
 			t.Errorf("summary %+v", s[0])
 		}
@@ -108,8 +117,11 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	write(t, dir, "a.tsv", strings.ReplaceAll(numbersTable(150, 1), ",", "\t"))
 	write(t, dir, "readme.txt", "not a table")
 	var progress []string
-	c := bench.Config{Public: true, Data: []string{dir, filepath.Join(dir, "b.csv")}, Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
-		Trials: 12, Progress: func(done, total int) { progress = append(progress, fmt.Sprintf("%d/%d", done, total)) }}
+	c := bench.Config{Public: true, Data: []string{dir, filepath.Join(dir, "b.csv")},
+		Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
+		Trials:  12, Progress: func(done, total int) {
+			progress = append(progress, fmt.Sprintf("%d/%d", done, total))
+		}}
 	rows, summaries := collect(t, c)
 	var got, want []string
 	for _, r := range rows {
@@ -128,7 +140,8 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	if len(progress) != 48 || progress[47] != "48/48" {
 		t.Errorf("progress %v", progress)
 	}
-	if len(summaries) != 4 || summaries[1].Data != "a" || summaries[1].Method != "nonprivate-ridge" {
+	if len(summaries) != 4 || summaries[1].Data != "a" ||
+		summaries[1].Method != "nonprivate-ridge" {
 		t.Errorf("summaries %+v", summaries)
 	}
 	again, _ := collect(t, c)
@@ -149,7 +162,12 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 func TestFailuresAreRows(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "short.csv", "x,y\n1,2\n2,3\n3,5\n4,\n")
-	rows, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "joint-gram"}})
+	rows, summaries := collect(t,
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols", "joint-gram"},
+		})
 	failed := 0
 	for _, r := range rows {
 		if r.Err != nil {
@@ -166,11 +184,19 @@ func TestFailuresAreRows(t *testing.T) {
 
 	// A method that cannot run on one table does not stop the others.
 	alone := write(t, dir, "alone.csv", "y\n1\n2\n")
-	rows, summaries = collect(t, bench.Config{Public: true, Data: []string{alone, path}, Methods: []string{"auto", "nonprivate-lasso"}, Trials: 1})
-	if len(rows) != 4 || rows[0].Err == nil || rows[1].Err == nil || rows[2].Err != nil && rows[3].Err == nil {
+	rows, summaries = collect(t,
+		bench.Config{
+			Public:  true,
+			Data:    []string{alone, path},
+			Methods: []string{"auto", "nonprivate-lasso"},
+			Trials:  1,
+		})
+	if len(rows) != 4 || rows[0].Err == nil || rows[1].Err == nil ||
+		rows[2].Err != nil && rows[3].Err == nil {
 		t.Errorf("rows %+v", rows)
 	}
-	if !math.IsNaN(summaries[0].Median) || summaries[0].Failed != 1 || summaries[0].Trials != 0 || summaries[0].Err == nil || summaries[0].Err.Error() != rows[0].Err.Error() {
+	if !math.IsNaN(summaries[0].Median) || summaries[0].Failed != 1 || summaries[0].Trials != 0 ||
+		summaries[0].Err == nil || summaries[0].Err.Error() != rows[0].Err.Error() {
 		t.Errorf("summary %+v", summaries[0])
 	}
 }
@@ -187,30 +213,49 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 	var method *bench.MethodError
 	var problems recipe.Problems
 	isMethod := func(err error) bool { return errors.As(err, &method) }
-	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	is := func(
+		target error,
+	) func(error) bool {
+		return func(err error) bool { return errors.Is(err, target) }
+	}
 	ok := []string{path}
 	for name, c := range map[string]struct {
 		config bench.Config
 		want   func(error) bool
 	}{
-		"method":           {bench.Config{Data: ok, Methods: []string{"magic"}}, isMethod},
-		"method twice":     {bench.Config{Data: ok, Methods: []string{"auto", "auto"}}, isMethod},
-		"recipe":           {bench.Config{Data: ok, Recipes: []string{broken}}, func(err error) bool { return errors.As(err, &problems) }},
-		"no data":          {bench.Config{}, is(bench.ErrNoData)},
-		"rows":             {bench.Config{Data: ok, Rows: -1}, is(bench.ErrRows)},
-		"recipe, no data":  {bench.Config{Recipes: []string{plain}}, is(bench.ErrNoData)},
-		"empty folder":     {bench.Config{Data: []string{empty}}, is(bench.ErrNoData)},
-		"absent file":      {bench.Config{Data: []string{path + "x"}}, is(dataset.ErrFormat)},
-		"absent table":     {bench.Config{Data: []string{filepath.Join(dir, "no.csv")}}, is(dataset.ErrUnreadable)},
-		"target":           {bench.Config{Data: ok, Target: "z"}, is(dataset.ErrNoColumn)},
-		"trials":           {bench.Config{Data: ok, Trials: -1}, is(bench.ErrTrials)},
-		"epsilon":          {bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}}, is(budget.ErrTarget)},
-		"delta of 0":       {bench.Config{Data: ok, Methods: []string{"adassp"}, Budget: budget.Target{Epsilon: 1}}, is(budget.ErrNotPure)},
-		"columns relation": {bench.Config{Data: ok, Budget: budget.Target{Relation: budget.SubstitutePrivateColumns}}, func(err error) bool { return err != nil }},
+		"method":       {bench.Config{Data: ok, Methods: []string{"magic"}}, isMethod},
+		"method twice": {bench.Config{Data: ok, Methods: []string{"auto", "auto"}}, isMethod},
+		"recipe": {bench.Config{Data: ok, Recipes: []string{broken}}, func(err error) bool {
+			return errors.As(err, &problems)
+		}},
+		"no data":         {bench.Config{}, is(bench.ErrNoData)},
+		"rows":            {bench.Config{Data: ok, Rows: -1}, is(bench.ErrRows)},
+		"recipe, no data": {bench.Config{Recipes: []string{plain}}, is(bench.ErrNoData)},
+		"empty folder":    {bench.Config{Data: []string{empty}}, is(bench.ErrNoData)},
+		"absent file":     {bench.Config{Data: []string{path + "x"}}, is(dataset.ErrFormat)},
+		"absent table": {bench.Config{Data: []string{filepath.Join(dir, "no.csv")}},
+			is(dataset.ErrUnreadable)},
+		"target": {bench.Config{Data: ok, Target: "z"}, is(dataset.ErrNoColumn)},
+		"trials": {bench.Config{Data: ok, Trials: -1}, is(bench.ErrTrials)},
+		"epsilon": {bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}},
+			is(budget.ErrTarget)},
+		"delta of 0": {bench.Config{
+			Data:    ok,
+			Methods: []string{"adassp"},
+			Budget:  budget.Target{Epsilon: 1},
+		}, is(budget.ErrNotPure)},
+		"columns relation": {bench.Config{
+			Data:   ok,
+			Budget: budget.Target{Relation: budget.SubstitutePrivateColumns},
+		}, func(err error) bool {
+			return err != nil
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Public = true
-			_, err := bench.Run(context.Background(), c.config, func(bench.Row) { t.Error("a row was delivered") })
+			_, err := bench.Run(context.Background(), c.config, func(bench.Row) {
+				t.Error("a row was delivered")
+			})
 			if err == nil || !c.want(err) {
 				t.Errorf("got %v", err)
 			}
@@ -222,20 +267,32 @@ func TestRecipesAreMethods(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "line.csv", lineTable(4000, .5))
 	where := "  columns: {where: {categories: [w0, w1, w2]}}\n"
-	private := write(t, dir, "private.yaml", "data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n")
-	open := write(t, dir, "open.yaml", "data:\n  path: line.csv\n  target: y\n"+where+"model: {method: nonprivate-ols}\n")
-	fixed := write(t, dir, "fixed.yaml", "data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n")
+	private := write(t, dir, "private.yaml",
+		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n")
+	open := write(t, dir, "open.yaml",
+		"data:\n  path: line.csv\n  target: y\n"+where+"model: {method: nonprivate-ols}\n")
+	fixed := write(t, dir, "fixed.yaml",
+		"data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n")
 	alien := write(t, dir, "alien.yaml", "data: {path: line.csv, target: elsewhere}\n")
 
-	rows, s := collect(t, bench.Config{Public: true, Recipes: []string{private, open, fixed, alien}, Data: []string{path}, Methods: []string{"nonprivate-ols"}, Trials: 5})
-	if len(s) != 5 || s[0].Method != "nonprivate-ols" || s[1].Method != "private" || s[4].Method != "alien" {
+	rows, s := collect(t,
+		bench.Config{
+			Public:  true,
+			Recipes: []string{private, open, fixed, alien},
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols"},
+			Trials:  5,
+		})
+	if len(s) != 5 || s[0].Method != "nonprivate-ols" || s[1].Method != "private" ||
+		s[4].Method != "alien" {
 		t.Fatalf("summaries %+v", s)
 	}
 	// With the category, the model explains everything but the noise.
 	full := 1 - .25/(5./3+2+.25)
 	half := (4. / 3) / (5./3 + 2 + .25)
 	if math.Abs(s[2].Median-full) > .02 || math.Abs(s[3].Median-half) > .06 {
-		t.Errorf("open %.3f, want %.3f; fixed %.3f, want %.3f", s[2].Median, full, s[3].Median, half)
+		t.Errorf("open %.3f, want %.3f; fixed %.3f, want %.3f", s[2].Median, full, s[3].Median,
+			half)
 	}
 	if s[1].Median < full-.1 || s[1].Epsilon != 20 || s[1].Delta != 1e-5 || s[2].Private {
 		t.Errorf("private %+v", s[1])
@@ -260,7 +317,13 @@ func TestInterrupted(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(300, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	var rows []bench.Row
-	summaries, err := bench.Run(ctx, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}, Trials: 100000},
+	summaries, err := bench.Run(ctx,
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols"},
+			Trials:  100000,
+		},
 		func(r bench.Row) {
 			if rows = append(rows, r); len(rows) == 3 {
 				cancel()
@@ -291,7 +354,10 @@ func TestDamagedTable(t *testing.T) {
 	}
 	write(t, dir, "b.csv.gz", packed.String()[:packed.Len()/2])
 	rows := 0
-	summaries, err := bench.Run(context.Background(), bench.Config{Public: true, Data: []string{dir}}, func(bench.Row) { rows++ })
+	summaries, err := bench.Run(context.Background(),
+		bench.Config{Public: true, Data: []string{dir}}, func(bench.Row) {
+			rows++
+		})
 	var file *dataset.FileError
 	if !errors.As(err, &file) || !errors.Is(err, dataset.ErrCorrupt) {
 		t.Errorf("got %v", err)
@@ -305,7 +371,12 @@ func TestDamagedTable(t *testing.T) {
 // trial.
 func TestMethodsArePaired(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(400, 1))
-	rows, _ := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "none+nonprivate-ols"}})
+	rows, _ := collect(t,
+		bench.Config{
+			Public:  true,
+			Data:    []string{path},
+			Methods: []string{"nonprivate-ols", "none+nonprivate-ols"},
+		})
 	for i := 0; i < len(rows); i += 2 {
 		if rows[i].Value != rows[i+1].Value {
 			t.Errorf("trial %d: %v and %v", rows[i].Trial, rows[i].Value, rows[i+1].Value)
@@ -319,8 +390,10 @@ func TestMethodsArePaired(t *testing.T) {
 func TestSameNameInTwoFolders(t *testing.T) {
 	one := t.TempDir()
 	two := t.TempDir()
-	paths := []string{write(t, one, "line.csv", numbersTable(50, 1)), write(t, two, "line.csv", numbersTable(60, 1))}
-	_, s := collect(t, bench.Config{Public: true, Data: paths, Methods: []string{"nonprivate-ols"}, Trials: 1})
+	paths := []string{write(t, one, "line.csv", numbersTable(50, 1)),
+		write(t, two, "line.csv", numbersTable(60, 1))}
+	_, s := collect(t,
+		bench.Config{Public: true, Data: paths, Methods: []string{"nonprivate-ols"}, Trials: 1})
 	if len(s) != 2 || s[0].Data != paths[0] || s[1].Data != paths[1] {
 		t.Errorf("summaries %+v", s)
 	}
@@ -334,7 +407,8 @@ func TestPublicTables(t *testing.T) {
 	for name := range floors {
 		paths = append(paths, filepath.Join(dir, name+".csv.gz"))
 	}
-	_, summaries := collect(t, bench.Config{Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3})
+	_, summaries := collect(t,
+		bench.Config{Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3})
 	for _, s := range summaries {
 		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
 			t.Errorf("%s: median %.3f, floor %.2f, %d failed", s.Data, s.Median, floor, s.Failed)
@@ -345,7 +419,12 @@ func TestPublicTables(t *testing.T) {
 // TestSkip checks that skipped trials do not run and that the others keep their splits.
 func TestSkip(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
-	c := bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "nonprivate-ridge"}, Trials: 4}
+	c := bench.Config{
+		Public:  true,
+		Data:    []string{path},
+		Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
+		Trials:  4,
+	}
 	all, _ := collect(t, c)
 	total := 0
 	c.Progress = func(_, n int) { total = n }
@@ -356,11 +435,15 @@ func TestSkip(t *testing.T) {
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Method, r.Trial))
-		if i := slices.IndexFunc(all, func(a bench.Row) bool { return a.Method == r.Method && a.Trial == r.Trial }); all[i].Value != r.Value {
-			t.Errorf("%s, trial %d: %v alone, %v among all", r.Method, r.Trial, r.Value, all[i].Value)
+		if i := slices.IndexFunc(all, func(a bench.Row) bool {
+			return a.Method == r.Method && a.Trial == r.Trial
+		}); all[i].Value != r.Value {
+			t.Errorf("%s, trial %d: %v alone, %v among all", r.Method, r.Trial, r.Value,
+				all[i].Value)
 		}
 	}
-	if want := []string{"nonprivate-ridge2", "nonprivate-ols3", "nonprivate-ridge3", "nonprivate-ridge4"}; !slices.Equal(got, want) || total != 4 {
+	if want := []string{"nonprivate-ridge2", "nonprivate-ols3", "nonprivate-ridge3",
+		"nonprivate-ridge4"}; !slices.Equal(got, want) || total != 4 {
 		t.Errorf("rows %v of %d", got, total)
 	}
 	c.Skip = func(string, string, int) bool { return true }
@@ -372,7 +455,8 @@ func TestSkip(t *testing.T) {
 // TestAbstention checks that a method that abstains yields rows with that status.
 func TestAbstention(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
-	rows, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})
+	rows, summaries := collect(t,
+		bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})
 	if len(rows) != 1 || !errors.Is(rows[0].Err, bench.ErrAbstained) || summaries[0].Failed != 1 {
 		t.Errorf("%+v, %+v", rows, summaries)
 	}

@@ -30,7 +30,8 @@ const maxLevels = 1000
 var (
 	// ErrTask is returned for a task that is neither regression nor
 	// classification, and for classes without a classification.
-	ErrTask = errors.New("the task must be regression or classification, and only classification has classes (and a balance of them)")
+	ErrTask = errors.New(
+		"the task must be regression or classification, and only classification has classes (and a balance of them)")
 	// ErrNoClasses is returned for a table whose target has fewer than two
 	// different values, or more than a classifier takes.
 	ErrNoClasses = errors.New("the values of the target are no list of classes")
@@ -41,7 +42,8 @@ var (
 )
 
 // errPlain is returned where the values of columns would be read of a table that is written in another way.
-var errPlain = errors.New("the values of columns are read of plain tables only: declare data.classes and categories in the recipe, and leave out --categories")
+var errPlain = errors.New(
+	"the values of columns are read of plain tables only: declare data.classes and categories in the recipe, and leave out --categories")
 
 // tableFacts holds the facts that an experiment reads from a public table before planning its methods. On
 // private data they would have to be declared.
@@ -52,12 +54,15 @@ type tableFacts struct {
 
 // readFacts reads these facts from a table: the classes of the target unless they are given, and the values of text
 // columns if they are to be categories.
-func (c Config) readFacts(ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions) (tableFacts, error) {
+func (c Config) readFacts(
+	ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions,
+) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
 	}
-	if rest, _ := cutQuotes(reading); !reflect.DeepEqual(rest, dataset.ReadOptions{Known: reading.Known}) {
+	if rest, _ := cutQuotes(reading); !reflect.DeepEqual(rest,
+		dataset.ReadOptions{Known: reading.Known}) {
 		return f, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
 	}
 	levels, err := readLevels(ctx, s.path, header)
@@ -71,7 +76,8 @@ func (c Config) readFacts(ctx context.Context, s source, header []string, target
 			f.columns[name] = recipe.Column{Categories: recipe.Names{List: levels[j].sortedValues()}}
 		case name == target && c.Task == regression.TaskClassification && len(f.classes) == 0:
 			if n := len(levels[j].names); n < 2 || n > evaluate.MaxClasses {
-				return f, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)
+				return f,
+					fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)
 			}
 			f.classes = levels[j].sortedValues()
 		}
@@ -126,20 +132,24 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 		out[j].names = map[string]bool{}
 	}
 	if kind, _, _ := tablefile.Of(path); kind.Parquet {
-		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) { out[j].countCell(string(text)) })
+		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) {
+			out[j].countCell(string(text))
+		})
 	}
-	return out, dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header}, dataset.Consumer[struct{}]{
-		Begin: func(dataset.Head) error { return nil },
-		Work: func(b *dataset.Batch) (struct{}, error) {
-			return struct{}{}, b.Text(func(_ int, cells []string) error {
-				for j, text := range cells[:min(len(cells), len(out))] {
-					out[j].countCell(strings.Clone(text))
-				}
-				return nil
+	return out,
+		dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header},
+			dataset.Consumer[struct{}]{
+				Begin: func(dataset.Head) error { return nil },
+				Work: func(b *dataset.Batch) (struct{}, error) {
+					return struct{}{}, b.Text(func(_ int, cells []string) error {
+						for j, text := range cells[:min(len(cells), len(out))] {
+							out[j].countCell(strings.Clone(text))
+						}
+						return nil
+					})
+				},
+				Emit: func(struct{}) error { return nil },
 			})
-		},
-		Emit: func(struct{}) error { return nil },
-	})
 }
 
 // PublicColumns declares the columns of a public table with its different
@@ -147,7 +157,9 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 // target, which is put last, has its values as classes. It is the last column unless
 // it is named. Everything else is a number. On private data all of this has to be
 // declared. Errors: a [*dataset.FileError], [ErrNoClasses], [ErrColumn], or that of ctx.
-func PublicColumns(ctx context.Context, path, target string, categories []string) ([]dataset.Column, error) {
+func PublicColumns(
+	ctx context.Context, path, target string, categories []string,
+) ([]dataset.Column, error) {
 	var reading dataset.ReadOptions
 	if target != "" {
 		reading.Known = []string{target}
@@ -173,12 +185,14 @@ func PublicColumns(ctx context.Context, path, target string, categories []string
 	columns := make([]dataset.Column, len(header))
 	for j, name := range header {
 		columns[j] = dataset.Column{Name: name}
-		if j == last || slices.Contains(categories, name) || levels[j].text && len(levels[j].names) <= maxLevels {
+		if j == last || slices.Contains(categories, name) ||
+			levels[j].text && len(levels[j].names) <= maxLevels {
 			columns[j].Kind, columns[j].Categories = dataset.Category, levels[j].sortedValues()
 		}
 	}
 	if n := len(columns[last].Categories); n < 2 || n > evaluate.MaxClasses {
-		return nil, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, header[last], path, n)
+		return nil,
+			fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, header[last], path, n)
 	}
 	return slices.Concat(columns[:last], columns[last+1:], columns[last:last+1]), nil
 }

@@ -38,7 +38,8 @@ type exactForm struct {
 type exactModel func(rows [][]float64) (scores, paid []float64)
 
 func exactTree(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error) {
-	f, err := astc.Fit(ctx, t, astc.Options{Depth: s.Depth, Budget: s.Budget, Soft: s.Soft, Ridge: exactRidge})
+	f, err := astc.Fit(ctx, t,
+		astc.Options{Depth: s.Depth, Budget: s.Budget, Soft: s.Soft, Ridge: exactRidge})
 	if err != nil {
 		return nil, err
 	}

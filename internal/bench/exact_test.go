@@ -20,7 +20,8 @@ func forks(classes bool) string {
 		c := float64(i % 2)
 		y := c*(10+z) + (1-c)*(x-10)
 		if classes {
-			fmt.Fprintf(&b, "%v,%v,%v,%v,%s\n", x, z, c, d, map[bool]string{true: "high", false: "low"}[y > 0 == (i%29 > 0)])
+			fmt.Fprintf(&b, "%v,%v,%v,%v,%s\n", x, z, c, d,
+				map[bool]string{true: "high", false: "low"}[y > 0 == (i%29 > 0)])
 			continue
 		}
 		fmt.Fprintf(&b, "%v,%v,%v,%v,%v\n", x, z, c, d, y)
@@ -32,10 +33,12 @@ func forks(classes bool) string {
 func TestExactForms(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "forks.csv", forks(false))
-	costs := write(t, dir, "costs.yaml", "data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n")
+	costs := write(t, dir, "costs.yaml",
+		"data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n")
 	_, s := collect(t, bench.Config{
 		Public: true, Data: []string{path}, Trials: 3, Recipes: []string{costs},
-		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree", "nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
+		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree",
+			"nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
 	})
 	// A budget of 1 buys one feature at the root and one at the leaf; without a budget the tree buys all four. CSTC
 	// drops the useless d. If c costs 3, a budget of 4 buys c and another feature at the root and then the other two.
@@ -44,8 +47,10 @@ func TestExactForms(t *testing.T) {
 		t.Fatalf("%d summaries", len(s))
 	}
 	for i, x := range s {
-		if x.Failed > 0 || !(x.Median >= want[i].least) || x.Paid == nil || math.Abs(*x.Paid-want[i].paid) > 1e-9 {
-			t.Errorf("%s: %v (%v) for %v, want %v for %v", x.Method, x.Median, x.Err, *x.Paid, want[i].least, want[i].paid)
+		if x.Failed > 0 || !(x.Median >= want[i].least) || x.Paid == nil ||
+			math.Abs(*x.Paid-want[i].paid) > 1e-9 {
+			t.Errorf("%s: %v (%v) for %v, want %v for %v", x.Method, x.Median, x.Err, *x.Paid,
+				want[i].least, want[i].paid)
 		}
 	}
 }
@@ -56,7 +61,8 @@ func TestExactClasses(t *testing.T) {
 	path := write(t, dir, "forks.csv", forks(true))
 	c := bench.Config{
 		Public: true, Data: []string{path}, Trials: 3, Task: "classification",
-		Methods: []string{"nonprivate-cost-logistic", "nonprivate-cost-logistic:30", "nonprivate-cost-tree:1", "nonprivate-cstc:0.01"},
+		Methods: []string{"nonprivate-cost-logistic", "nonprivate-cost-logistic:30",
+			"nonprivate-cost-tree:1", "nonprivate-cstc:0.01"},
 	}
 	_, s := collect(t, c)
 	for i, paid := range []float64{4, 1, 2, 1} {
@@ -68,7 +74,8 @@ func TestExactClasses(t *testing.T) {
 	c.Data = []string{third}
 	c.Methods = []string{"nonprivate-cost-tree"}
 	rows, _ := collect(t, c)
-	if len(rows) == 0 || rows[0].Err == nil || !strings.Contains(rows[0].Err.Error(), "two classes") {
+	if len(rows) == 0 || rows[0].Err == nil ||
+		!strings.Contains(rows[0].Err.Error(), "two classes") {
 		t.Errorf("three classes: %+v", rows)
 	}
 }

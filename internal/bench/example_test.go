@@ -40,7 +40,8 @@ func ExampleRun() {
 		panic(err)
 	}
 	for _, s := range summaries {
-		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method, s.Median, s.Trials)
+		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method,
+			s.Median, s.Trials)
 	}
 	// Output: line, 50 rows: nonprivate-ols has a median R² of 1.00 in 10 trials
 }
@@ -55,7 +56,8 @@ func ExampleExplain() {
 			{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 		}},
 	}
-	x, err := bench.Explain(context.Background(), p, bench.ExplainConfig{Rows: []int{20_000}, Tables: 1})
+	x, err := bench.Explain(context.Background(), p,
+		bench.ExplainConfig{Rows: []int{20_000}, Tables: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -90,7 +92,17 @@ func ExampleScoreClasses() {
 
 func ExampleWriteTable() {
 	err := bench.WriteTable(os.Stdout, []bench.Summary{
-		{Data: "houses", N: 20640, D: 8, Method: "nonprivate-ols", Median: .643, Q25: .639, Q75: .645, Seconds: .003, Trials: 10},
+		{
+			Data:    "houses",
+			N:       20640,
+			D:       8,
+			Method:  "nonprivate-ols",
+			Median:  .643,
+			Q25:     .639,
+			Q75:     .645,
+			Seconds: .003,
+			Trials:  10,
+		},
 	})
 	if err != nil {
 		panic(err)

@@ -41,7 +41,9 @@ type contender struct {
 }
 
 // newExperiment plans the methods for a table; it reads only the header.
-func newExperiment(ctx context.Context, s source, methods []*method, c Config) (*experiment, error) {
+func newExperiment(
+	ctx context.Context, s source, methods []*method, c Config,
+) (*experiment, error) {
 	target := c.Target
 	reading, err := readingOf(s, methods)
 	if err != nil {
@@ -57,8 +59,10 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 	if target == "" {
 		target = header[len(header)-1]
 	} else if !slices.Contains(header, target) {
-		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
-			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
+		return nil,
+			&dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
+				Hint: "names must match exactly, upper and lower case included",
+				Err:  dataset.ErrNoColumn}
 	}
 	facts, err := c.readFacts(ctx, s, header, target, reading)
 	if err != nil {
@@ -79,7 +83,8 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 }
 
 // errReading is returned for recipes that read one table in different ways.
-var errReading = errors.New("the recipes read the table in different ways: give them the same data.format, data.numbers and data.fold, or compare them one by one")
+var errReading = errors.New(
+	"the recipes read the table in different ways: give them the same data.format, data.numbers and data.fold, or compare them one by one")
 
 // readingOf returns the reading options of a table, from the recipes that run on it.
 func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
@@ -139,7 +144,9 @@ func (x *experiment) remainingRows(n int) int {
 // isUnattainable reports whether an error means that the budget is unattainable for any table, as opposed to a method
 // that does not fit one.
 func isUnattainable(err error) bool {
-	return slices.ContainsFunc([]error{budget.ErrTarget, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, pipeline.ErrRelation},
+	return slices.ContainsFunc(
+		[]error{budget.ErrTarget, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent,
+			pipeline.ErrRelation},
 		func(e error) bool { return errors.Is(err, e) })
 }
 
@@ -195,7 +202,9 @@ func (x *experiment) allNumeric() dataset.Schema {
 }
 
 func isNumeric(s dataset.Schema) bool {
-	return !slices.ContainsFunc(s.Columns, func(c dataset.Column) bool { return c.Kind != dataset.Numeric })
+	return !slices.ContainsFunc(s.Columns, func(c dataset.Column) bool {
+		return c.Kind != dataset.Numeric
+	})
 }
 
 // applySchema returns the columns of a numeric table that a schema names, treated as it declares. It shares the

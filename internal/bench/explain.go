@@ -34,20 +34,26 @@ const bandTail = .1
 
 var (
 	// ErrExplainRows is returned for sizes outside the limits.
-	ErrExplainRows = fmt.Errorf("an explanation takes 1 to %d different numbers of rows from %d to %d",
+	ErrExplainRows = fmt.Errorf(
+		"an explanation takes 1 to %d different numbers of rows from %d to %d",
 		MaxExplainSizes, MinExplainRows, MaxExplainRows)
 	// ErrTooWide is returned for a shape that no bounded experiment can
 	// explain.
-	ErrTooWide = errors.New("a table of this shape takes too long to simulate at any size that was asked for; " +
-		"give fewer rows or exclude columns")
+	ErrTooWide = errors.New(
+		"a table of this shape takes too long to simulate at any size that was asked for; " +
+			"give fewer rows or exclude columns")
 )
 
 // DefaultExplainRows returns the sizes of synthetic tables by default.
-func DefaultExplainRows() []int { return []int{1000, 10_000, 100_000} }
+func DefaultExplainRows() []int {
+	return []int{1000, 10_000, 100_000}
+}
 
 // ExplainEpsilons returns the grid that an explanation adds the pipeline's own
 // epsilon to.
-func ExplainEpsilons() []float64 { return []float64{.1, .3, 1, 3, 10} }
+func ExplainEpsilons() []float64 {
+	return []float64{.1, .3, 1, 3, 10}
+}
 
 // ExplainConfig describes an explanation. The zero value of every field means its default.
 type ExplainConfig struct {
@@ -181,7 +187,11 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &explainer{target: p.Schema.Index(p.Target), progress: c.Progress, out: &Explanation{Tables: c.Tables, Seed: c.Seed}}
+	x := &explainer{
+		target:   p.Schema.Index(p.Target),
+		progress: c.Progress,
+		out:      &Explanation{Tables: c.Tables, Seed: c.Seed},
+	}
 	if x.out.Tables <= 0 {
 		x.out.Tables = DefaultTables
 	}
@@ -190,10 +200,13 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 		open.Selector = selection.None{}
 	}
 	if transform != rescale.None {
-		x.addNote("all figures are about %s, in its own units; R² in units of the target is another number", transform.Name(p.Target))
+		x.addNote(
+			"all figures are about %s, in its own units; R² in units of the target is another number",
+			transform.Name(p.Target))
 	}
 	if kernel {
-		x.addNote("boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
+		x.addNote(
+			"boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
 	}
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)
@@ -230,7 +243,8 @@ func explainSizes(rows []int) ([]int, error) {
 	rows = slices.Clone(rows)
 	slices.Sort(rows)
 	n := len(rows)
-	if n == 0 || n > MaxExplainSizes || rows[0] < MinExplainRows || rows[n-1] > MaxExplainRows || len(slices.Compact(rows)) < n {
+	if n == 0 || n > MaxExplainSizes || rows[0] < MinExplainRows || rows[n-1] > MaxExplainRows ||
+		len(slices.Compact(rows)) < n {
 		return nil, ErrExplainRows
 	}
 	return rows, nil

@@ -24,7 +24,8 @@ import (
 
 // declared returns a pipeline of d numeric columns, a category and the target.
 func declared(d int) *pipeline.Pipeline {
-	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .1,
+	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6},
+		Holdout:  .1,
 		Selector: selection.None{}, Model: adassp.JointGram{}}
 	for j := range d {
 		c := dataset.Column{Name: string(rune('a' + j))}
@@ -36,24 +37,31 @@ func declared(d int) *pipeline.Pipeline {
 		p.Schema.Columns = append(p.Schema.Columns, c)
 	}
 	p.Schema.Columns = append(p.Schema.Columns,
-		dataset.Column{Name: "kind", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+		dataset.Column{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"u", "v"},
+			Other:      true,
+		},
 		dataset.Column{Name: "y"})
 	return p
 }
 
 func TestExplain(t *testing.T) {
 	last := 0
-	c := bench.ExplainConfig{Rows: []int{100_000, 1000}, Tables: 3, Progress: func(done, total int) {
-		if done != last+1 || done > total {
-			t.Errorf("%d of %d after %d", done, total, last)
-		}
-		last = done
-	}}
+	c := bench.ExplainConfig{Rows: []int{100_000, 1000}, Tables: 3,
+		Progress: func(done, total int) {
+			if done != last+1 || done > total {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last = done
+		}}
 	x, err := bench.Explain(t.Context(), declared(3), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x.Epsilons, []float64{.1, .3, 1, 2, 3, 10}) || x.Tables != 3 || len(x.Notes) > 0 || last != 2*3*7 {
+	if !slices.Equal(x.Epsilons, []float64{.1, .3, 1, 2, 3, 10}) || x.Tables != 3 ||
+		len(x.Notes) > 0 || last != 2*3*7 {
 		t.Errorf("%+v after %d models", x, last)
 	}
 	few := x.Sizes[0]
@@ -69,7 +77,8 @@ func TestExplain(t *testing.T) {
 		t.Errorf("best %+v, worst %+v", best, worst)
 	}
 	for _, b := range []bench.Band{best.Band, few.Open, many.Open} {
-		if math.Abs(b.Median-bench.SyntheticR2) > .05 || !(b.Lower <= b.Median && b.Median <= b.Upper) {
+		if math.Abs(b.Median-bench.SyntheticR2) > .05 ||
+			!(b.Lower <= b.Median && b.Median <= b.Upper) {
 			t.Errorf("%+v is not near the R² of the true function", b)
 		}
 	}
@@ -101,7 +110,8 @@ func TestExplainSelects(t *testing.T) {
 	} {
 		p := declared(7)
 		change(p)
-		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 5000}, Tables: 1})
+		x, err := bench.Explain(t.Context(), p,
+			bench.ExplainConfig{Rows: []int{20, 5000}, Tables: 1})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -128,18 +138,25 @@ func classed(d, classes int) *pipeline.Pipeline {
 // which for two classes is 1/2 + arcsin(sqrt(R²))/pi, and that with a small budget and few rows it is close to the
 // share of the largest class.
 func TestExplainClasses(t *testing.T) {
-	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi, 3: .73} {
-		x, err := bench.Explain(t.Context(), classed(3, classes), bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
+	for classes, truth := range map[int]float64{
+		2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi,
+		3: .73,
+	} {
+		x, err := bench.Explain(t.Context(), classed(3, classes),
+			bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(x.Truth.Median-truth) > .03 || x.Largest.Median < 1/float64(classes) || x.Largest.Median > 1/float64(classes)+.1 {
-			t.Errorf("%d classes: the true function %+v, the largest class %+v", classes, x.Truth, x.Largest)
+		if math.Abs(x.Truth.Median-truth) > .03 || x.Largest.Median < 1/float64(classes) ||
+			x.Largest.Median > 1/float64(classes)+.1 {
+			t.Errorf("%d classes: the true function %+v, the largest class %+v", classes, x.Truth,
+				x.Largest)
 		}
 		worst := x.Sizes[0].At[0]
 		best := x.Sizes[1].At[5]
 		for _, b := range []bench.Band{best.Band, x.Sizes[1].Open} {
-			if math.Abs(b.Median-x.Truth.Median) > .03 || !(b.Lower <= b.Median && b.Median <= b.Upper) {
+			if math.Abs(b.Median-x.Truth.Median) > .03 ||
+				!(b.Lower <= b.Median && b.Median <= b.Upper) {
 				t.Errorf("%d classes: %+v is not near the true function %+v", classes, b, x.Truth)
 			}
 		}
@@ -152,14 +169,19 @@ func TestExplainClasses(t *testing.T) {
 // TestExplainAbstains checks, for numbers and for classes, that a method that has no model at a small size reports
 // so, and that the other sizes are still explained.
 func TestExplainAbstains(t *testing.T) {
-	for name, p := range map[string]*pipeline.Pipeline{"numbers": declared(1), "classes": classed(1, 2)} {
+	for name, p := range map[string]*pipeline.Pipeline{
+		"numbers": declared(1),
+		"classes": classed(1, 2),
+	} {
 		p.Model = tukey.Tukey{}
 		last := 0
 		all := 0
-		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2, Progress: func(done, total int) {
-			last = done
-			all = total
-		}})
+		x, err := bench.Explain(t.Context(), p,
+			bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2,
+				Progress: func(done, total int) {
+					last = done
+					all = total
+				}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -190,7 +212,8 @@ func TestExplainClassMethods(t *testing.T) {
 		}
 		runOnce(t, p)
 	}
-	for _, model := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{}, svm.SVM{}} {
+	for _, model := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{},
+		svm.SVM{}} {
 		p := classed(2, 4)
 		p.Model = model
 		runOnce(t, p)
@@ -221,7 +244,8 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 func TestExplainManyClasses(t *testing.T) {
 	p := classed(20, 200)
 	p.Model = boosting.Additive{}
-	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
+	if _, err := bench.Explain(t.Context(), p,
+		bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -229,24 +253,29 @@ func TestExplainManyClasses(t *testing.T) {
 func TestExplainBounds(t *testing.T) {
 	wide := declared(1)
 	for j := range 300 {
-		wide.Schema.Columns = append(wide.Schema.Columns, dataset.Column{Name: "w" + string(rune(0x4e00+j))})
+		wide.Schema.Columns = append(wide.Schema.Columns,
+			dataset.Column{Name: "w" + string(rune(0x4e00+j))})
 	}
-	for _, rows := range [][]int{{10_000_000}, {9, 20}, {20, 20}, {}, {10_000_001}, {10, 11, 12, 13, 14, 15, 16, 17, 18}} {
+	for _, rows := range [][]int{{10_000_000}, {9, 20}, {20, 20}, {}, {10_000_001},
+		{10, 11, 12, 13, 14, 15, 16, 17, 18}} {
 		want := bench.ErrExplainRows
 		if len(rows) == 1 && rows[0] == 10_000_000 {
 			want = bench.ErrTooWide
 		}
-		if _, err := bench.Explain(t.Context(), wide, bench.ExplainConfig{Rows: rows}); !errors.Is(err, want) {
+		if _, err := bench.Explain(t.Context(), wide, bench.ExplainConfig{Rows: rows}); !errors.Is(
+			err, want) {
 			t.Errorf("%v: %v", rows, err)
 		}
 	}
-	x, err := bench.Explain(t.Context(), declared(1), bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1})
+	x, err := bench.Explain(t.Context(), declared(1),
+		bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1})
 	if err != nil || len(x.Sizes) != 1 || x.Sizes[0].Rows != 50 || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	p := declared(2)
 	p.Target = "kind"
-	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{}); !errors.Is(err, pipeline.ErrTarget) {
+	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{}); !errors.Is(err,
+		pipeline.ErrTarget) {
 		t.Errorf("a category as target: %v", err)
 	}
 }

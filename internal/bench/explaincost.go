@@ -33,7 +33,8 @@ func (x *explainer) boundWork(sizes []int, asked bool) error {
 			float64(tables)*x.shape.estimateSeconds(sizes, len(x.pipelines)) <= allowed
 	}
 	for len(sizes) > 0 && !fits(min(minTables, x.out.Tables)) {
-		x.addNote("tables of %d rows are left out: this shape (%d numbers a row) would take too long or too much memory",
+		x.addNote(
+			"tables of %d rows are left out: this shape (%d numbers a row) would take too long or too much memory",
 			sizes[len(sizes)-1], x.shape.width)
 		sizes = sizes[:len(sizes)-1]
 	}
@@ -45,7 +46,8 @@ func (x *explainer) boundWork(sizes []int, asked bool) error {
 		x.out.Tables--
 	}
 	if x.out.Tables < wanted {
-		x.addNote("%d synthetic tables instead of %d, to bound the time: the bands are rough", x.out.Tables, wanted)
+		x.addNote("%d synthetic tables instead of %d, to bound the time: the bands are rough",
+			x.out.Tables, wanted)
 	}
 	for _, n := range sizes {
 		x.out.Sizes = append(x.out.Sizes, ExplainedSize{Rows: n})
@@ -74,7 +76,8 @@ func (s shape) estimateSeconds(sizes []int, epsilons int) float64 {
 	for _, size := range sizes {
 		n := float64(size)
 		curves := fits * (6e-4 + 4e-7*n) * float64(s.curves)
-		fit := .07 + perCell*n*w + fits*(1e-10*n*m*m+5e-7*m*m+cubic*m*m*m) + max(curves, s.steps.estimateSeconds(n, m, scores))
+		fit := .07 + perCell*n*w + fits*(1e-10*n*m*m+5e-7*m*m+cubic*m*m*m) +
+			max(curves, s.steps.estimateSeconds(n, m, scores))
 		open := 1.5e-9*n*w*w + 2e-9*w*w*w
 		if s.classes {
 			open = scores * (1e-9*n*w*w + 1.4e-7*n*w + 1e-8*w*w*w)

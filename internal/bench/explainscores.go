@@ -36,7 +36,8 @@ func (x *explainer) scoreTable(ctx context.Context, t int) (tableScores, error) 
 		return scores, err
 	}
 	if classes := schema.Columns[x.target].Categories; x.hasClasses() {
-		if scores.largest, scores.truth, err = referenceAccuracies(classes, test.Codes(x.target), family.best); err != nil {
+		if scores.largest, scores.truth, err = referenceAccuracies(classes, test.Codes(x.target),
+			family.best); err != nil {
 			return scores, err
 		}
 	}
@@ -76,7 +77,9 @@ func (x *explainer) hasClasses() bool {
 
 // referenceAccuracies are the accuracies of the largest class and of the classes that the
 // true function points to.
-func referenceAccuracies(classes []string, codes, best []int32) (largest, truth float64, err error) {
+func referenceAccuracies(
+	classes []string, codes, best []int32,
+) (largest, truth float64, err error) {
 	count := make([]int, len(classes))
 	for _, k := range codes {
 		count[k]++
@@ -86,7 +89,9 @@ func referenceAccuracies(classes []string, codes, best []int32) (largest, truth 
 }
 
 // scoreModel trains a model and returns its R² or accuracy on the test rows.
-func (x *explainer) scoreModel(ctx context.Context, train trainer, rows, test *dataset.Table) (float64, error) {
+func (x *explainer) scoreModel(
+	ctx context.Context, train trainer, rows, test *dataset.Table,
+) (float64, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -103,7 +108,8 @@ func (x *explainer) scoreModel(ctx context.Context, train trainer, rows, test *d
 		return 0, err
 	}
 	if x.hasClasses() {
-		got, err := ScoreClasses(test.Schema().Columns[x.target].Categories, test.Codes(x.target), codesOf(prediction))
+		got, err := ScoreClasses(test.Schema().Columns[x.target].Categories, test.Codes(x.target),
+			codesOf(prediction))
 		return got.Accuracy, err
 	}
 	value := regression.R2(prediction, test.Float(x.target))
@@ -132,7 +138,8 @@ func (x *explainer) summariseTables(results []tableScores) {
 			}
 		}
 		slices.Sort(values)
-		return ExplainedFit{Band{quantile(values, .5), quantile(values, bandTail), quantile(values, 1-bandTail)}, len(results) - len(values)}
+		return ExplainedFit{Band{quantile(values, .5), quantile(values, bandTail),
+			quantile(values, 1-bandTail)}, len(results) - len(values)}
 	}
 	for i := range x.out.Sizes {
 		size := &x.out.Sizes[i]

@@ -26,12 +26,16 @@ func (e *KnownError) Error() string {
 }
 
 // FaultKind returns [fault.Ledger].
-func (e *KnownError) FaultKind() fault.Kind { return fault.Ledger }
+func (e *KnownError) FaultKind() fault.Kind {
+	return fault.Ledger
+}
 
 // RefuseKnown returns a [*KnownError] if a recipe uses a ledger, or if a run in a ledger has read one of the
 // tables. It checks the named ledger, unless the name is empty, and every dptrain.ledger in the folder of a
 // table or a recipe and in the working directory. Other errors are those of [ledger.Ledger.Read].
-func (c Config) RefuseKnown(ctx context.Context, named string, open func(path string) *ledger.Ledger) error {
+func (c Config) RefuseKnown(
+	ctx context.Context, named string, open func(path string) *ledger.Ledger,
+) error {
 	if !c.Public {
 		return nil // rejected by Run
 	}
@@ -43,7 +47,8 @@ func (c Config) RefuseKnown(ctx context.Context, named string, open func(path st
 			continue // Run reports the problem
 		}
 		if r.Ledger != nil {
-			return &KnownError{path, fmt.Sprintf("the recipe keeps a ledger for data set %q", r.Ledger.Dataset)}
+			return &KnownError{path,
+				fmt.Sprintf("the recipe keeps a ledger for data set %q", r.Ledger.Dataset)}
 		}
 		places = append(places, filepath.Dir(path))
 		if file := r.DataFile(); file != "" && len(c.Data) == 0 {
@@ -111,7 +116,10 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 			return &KnownError{path, fmt.Sprintf("it knows %s as data set %q", given, name)}
 		}
 		if name, ok := knownFile(full, read); ok {
-			return &KnownError{path, fmt.Sprintf("it knows a table of %s as data set %q, under another name of the same file", given, name)}
+			return &KnownError{path,
+				fmt.Sprintf(
+					"it knows a table of %s as data set %q, under another name of the same file",
+					given, name)}
 		}
 	}
 	return nil

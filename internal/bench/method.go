@@ -68,18 +68,24 @@ func ParseMethod(name string) (Method, error) {
 			var err error
 			m.Selection = selection
 			if m.K, err = strconv.Atoi(k); err != nil || m.K < 1 {
-				return Method{}, &MethodError{name, fmt.Sprintf("%q is not a number of columns; write SELECTION:K+MODEL with K at least 1", k)}
+				return Method{},
+					&MethodError{name,
+						fmt.Sprintf(
+							"%q is not a number of columns; write SELECTION:K+MODEL with K at least 1",
+							k)}
 			}
 		}
 	case name == chosen:
 		m.Selection = chosen
 	}
-	if model, number, priced := strings.Cut(m.Model, ":"); priced && slices.Contains(Models(), model) {
+	if model, number, priced := strings.Cut(m.Model, ":"); priced &&
+		slices.Contains(Models(), model) {
 		var err error
 		m.Model = model
 		m.Number, err = strconv.ParseFloat(number, 64)
 		_, whole, has := recipe.NumberKey(model)
-		valid := err == nil && m.Number > 0 && m.Number <= maxNumber && (!whole || m.Number == math.Trunc(m.Number))
+		valid := err == nil && m.Number > 0 && m.Number <= maxNumber &&
+			(!whole || m.Number == math.Trunc(m.Number))
 		if !has || !valid {
 			return Method{}, &MethodError{name, numberHint(model, has, whole)}
 		}
@@ -103,14 +109,19 @@ const maxNumber = 1e9
 func numberHint(model string, has, whole bool) string {
 	switch {
 	case has && whole:
-		return "what follows the colon is no whole number above 0 and up to 1e9; write " + model + ":NUMBER"
+		return "what follows the colon is no whole number above 0 and up to 1e9; write " + model +
+			":NUMBER"
 	case has:
-		return "what follows the colon is no number above 0 and up to 1e9; write " + model + ":NUMBER"
+		return "what follows the colon is no number above 0 and up to 1e9; write " + model +
+			":NUMBER"
 	}
-	return model + " takes no number; it is for models with rounds, and for those whose features have a cost"
+	return model +
+		" takes no number; it is for models with rounds, and for those whose features have a cost"
 }
 
-func joinNames(names []string) string { return strings.Join(names, ", ") }
+func joinNames(names []string) string {
+	return strings.Join(names, ", ")
+}
 
 // method is a method with its recipe.
 type method struct {
@@ -156,7 +167,9 @@ func (c Config) allMethods() ([]*method, error) {
 	seen := map[string]bool{}
 	for _, m := range methods {
 		if seen[m.name] {
-			return nil, &MethodError{m.name, "two methods or recipes have this name; leave one out, or rename the recipe's file"}
+			return nil,
+				&MethodError{m.name,
+					"two methods or recipes have this name; leave one out, or rename the recipe's file"}
 		}
 		seen[m.name] = true
 	}
@@ -170,7 +183,8 @@ func (c Config) fitsTask(m Method) error {
 	}
 	for _, part := range []string{m.Selection, m.Model} {
 		if recipe.NeedsClasses(part) {
-			return &MethodError{m.Name, part + " needs classes, and the task is regression; choose classification (--task classification), or another method"}
+			return &MethodError{m.Name,
+				part + " needs classes, and the task is regression; choose classification (--task classification), or another method"}
 		}
 	}
 	return nil
@@ -181,7 +195,8 @@ func (c Config) namedMethod(parsed Method) *method {
 	r := recipe.Default()
 	b := c.budgetTarget()
 	r.Privacy = recipe.Privacy{
-		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
+		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(),
+		Composition: b.Composition.String(),
 	}
 	if c.Task != "" {
 		r.Task = c.Task

@@ -10,28 +10,67 @@ import (
 
 func TestParseMethod(t *testing.T) {
 	for name, want := range map[string]bench.Method{
-		"joint-gram":          {Name: "joint-gram", Selection: "none", Model: "joint-gram"},
-		"auto":                {Name: "auto", Selection: "auto", Model: "auto"},
-		"nonprivate-ols\n":    {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
-		"none+joint-gram":     {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
-		"auto+nonprivate-ols": {Name: "auto+nonprivate-ols", Selection: "auto", Model: "nonprivate-ols"},
-		"none+nonprivate-svm": {Name: "none+nonprivate-svm", Selection: "none", Model: "nonprivate-svm"},
-		"nonprivate-logistic": {Name: "nonprivate-logistic", Selection: "none", Model: "nonprivate-logistic"},
-		"cost-tree:2":         {Name: "cost-tree:2", Selection: "none", Model: "cost-tree", Number: 2},
-		"nonprivate-cstc:.5":  {Name: "nonprivate-cstc:.5", Selection: "none", Model: "nonprivate-cstc", Number: .5},
-		"none+cost-tree:3":    {Name: "none+cost-tree:3", Selection: "none", Model: "cost-tree", Number: 3},
-		"boosted-adassp:10":   {Name: "boosted-adassp:10", Selection: "none", Model: "boosted-adassp", Number: 10},
-		"kendall:5+brc:25":    {Name: "kendall:5+brc:25", Selection: "kendall", K: 5, Model: "brc", Number: 25},
-		"golearn-knn":         {Name: "golearn-knn", Selection: "none", Model: "golearn-knn"},
-		"kendall:10+auto":     {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
+		"joint-gram":       {Name: "joint-gram", Selection: "none", Model: "joint-gram"},
+		"auto":             {Name: "auto", Selection: "auto", Model: "auto"},
+		"nonprivate-ols\n": {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
+		"none+joint-gram":  {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
+		"auto+nonprivate-ols": {
+			Name:      "auto+nonprivate-ols",
+			Selection: "auto",
+			Model:     "nonprivate-ols",
+		},
+		"none+nonprivate-svm": {
+			Name:      "none+nonprivate-svm",
+			Selection: "none",
+			Model:     "nonprivate-svm",
+		},
+		"nonprivate-logistic": {
+			Name:      "nonprivate-logistic",
+			Selection: "none",
+			Model:     "nonprivate-logistic",
+		},
+		"cost-tree:2": {
+			Name:      "cost-tree:2",
+			Selection: "none",
+			Model:     "cost-tree",
+			Number:    2,
+		},
+		"nonprivate-cstc:.5": {
+			Name:      "nonprivate-cstc:.5",
+			Selection: "none",
+			Model:     "nonprivate-cstc",
+			Number:    .5,
+		},
+		"none+cost-tree:3": {
+			Name:      "none+cost-tree:3",
+			Selection: "none",
+			Model:     "cost-tree",
+			Number:    3,
+		},
+		"boosted-adassp:10": {
+			Name:      "boosted-adassp:10",
+			Selection: "none",
+			Model:     "boosted-adassp",
+			Number:    10,
+		},
+		"kendall:5+brc:25": {
+			Name:      "kendall:5+brc:25",
+			Selection: "kendall",
+			K:         5,
+			Model:     "brc",
+			Number:    25,
+		},
+		"golearn-knn":     {Name: "golearn-knn", Selection: "none", Model: "golearn-knn"},
+		"kendall:10+auto": {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
 	} {
 		if got, err := bench.ParseMethod(name); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", name, got, err)
 		}
 	}
 	for name, words := range map[string][]string{
-		"":                   {"empty", "joint-gram"},
-		"magic":              {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
+		"": {"empty", "joint-gram"},
+		"magic": {`no model is called "magic"`, "auto", "joint-gram",
+			"nonprivate-lasso"},
 		"magic+joint-gram":   {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
 		"fixed+joint-gram":   {`no selection is called "fixed"`},
 		"+joint-gram":        {`no selection is called ""`},

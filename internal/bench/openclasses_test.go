@@ -22,7 +22,8 @@ func TestOpenClassifiersRun(t *testing.T) {
 	}
 	for target, least := range map[string]float64{"repaid": .8, "rating": .5} {
 		c := Config{
-			Public: true, Data: []string{loans}, Task: "classification", Target: target, Categories: true, Trials: 3,
+			Public: true, Data: []string{loans}, Task: "classification", Target: target,
+			Categories: true, Trials: 3,
 			Methods: []string{"nonprivate-logistic", "none+nonprivate-svm"},
 		}
 		if target == "rating" {
@@ -48,7 +49,8 @@ func TestOpenClassifiersRun(t *testing.T) {
 // the largest class, and claim no guarantee.
 func TestGolearnClassifiersRun(t *testing.T) {
 	c := Config{
-		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Categories: true, Trials: 1, Rows: 2000,
+		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid",
+		Categories: true, Trials: 1, Rows: 2000,
 		Methods: []string{"golearn-knn", "none+golearn-id3", "golearn-forest"},
 	}
 	summaries, err := Run(context.Background(), c, func(r Row) {
@@ -69,19 +71,24 @@ func TestGolearnClassifiersRun(t *testing.T) {
 // TestClassMethodsNeedClasses checks that a method that needs classes is refused for a numeric target before a table
 // is opened, by name and in a recipe.
 func TestClassMethodsNeedClasses(t *testing.T) {
-	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic", "dpfsdr+auto", "golearn-id3", "none+golearn-forest"} {
+	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic",
+		"dpfsdr+auto", "golearn-id3", "none+golearn-forest"} {
 		var mistake *MethodError
-		_, err := Run(context.Background(), Config{Public: true, Data: []string{"absent.csv"}, Methods: []string{name}}, nil)
+		_, err := Run(context.Background(),
+			Config{Public: true, Data: []string{"absent.csv"}, Methods: []string{name}}, nil)
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "needs classes") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "r.yaml")
-	if err := os.WriteFile(path, []byte("data: {target: debt}\nmodel: {method: nonprivate-svm}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("data: {target: debt}\nmodel: {method: nonprivate-svm}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var problems recipe.Problems
-	if _, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Recipes: []string{path}}, nil); !errors.As(err, &problems) || !strings.Contains(err.Error(), "nonprivate-svm needs classes") {
+	if _, err := Run(context.Background(),
+		Config{Public: true, Data: []string{loans}, Recipes: []string{path}}, nil); !errors.As(err,
+		&problems) || !strings.Contains(err.Error(), "nonprivate-svm needs classes") {
 		t.Errorf("recipe: %v", err)
 	}
 }
@@ -91,13 +98,15 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 func TestNeighboursOfNumbers(t *testing.T) {
 	var values []float64
 	for range 2 {
-		_, err := Run(context.Background(), Config{Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price", Trials: 1,
-			Methods: []string{"golearn-knn"}}, func(r Row) {
-			if r.Private || r.Epsilon != 0 || r.Err != nil || r.Value < .5 {
-				t.Errorf("%+v", r)
-			}
-			values = append(values, r.Value)
-		})
+		_, err := Run(context.Background(),
+			Config{Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price",
+				Trials:  1,
+				Methods: []string{"golearn-knn"}}, func(r Row) {
+				if r.Private || r.Epsilon != 0 || r.Err != nil || r.Value < .5 {
+					t.Errorf("%+v", r)
+				}
+				values = append(values, r.Value)
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,12 +119,14 @@ func TestNeighboursOfNumbers(t *testing.T) {
 // TestOpenClassifierAfterPrivateSelection checks that a private selection cannot be followed by a classifier without
 // privacy.
 func TestOpenClassifierAfterPrivateSelection(t *testing.T) {
-	_, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Trials: 1,
-		Methods: []string{"dpfsdr+nonprivate-logistic"}}, func(r Row) {
-		if !errors.Is(r.Err, errPrivateSelection) {
-			t.Error(fmt.Sprint(r.Err))
-		}
-	})
+	_, err := Run(context.Background(),
+		Config{Public: true, Data: []string{loans}, Task: "classification", Target: "repaid",
+			Trials:  1,
+			Methods: []string{"dpfsdr+nonprivate-logistic"}}, func(r Row) {
+			if !errors.Is(r.Err, errPrivateSelection) {
+				t.Error(fmt.Sprint(r.Err))
+			}
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,13 @@ func asParquet(t *testing.T) string {
 			}
 			return &cells[j]
 		}
-		r := parquetLoan{Income: number(0), Debt: number(2), Home: text(4), Purpose: text(5), Rating: text(6)}
+		r := parquetLoan{
+			Income:  number(0),
+			Debt:    number(2),
+			Home:    text(4),
+			Purpose: text(5),
+			Rating:  text(6),
+		}
 		if x := number(1); x != nil {
 			age := int64(*x)
 			r.Age = &age
@@ -87,8 +93,11 @@ func TestRunParquet(t *testing.T) {
 			}
 			var want Summary
 			for _, data := range []string{loans, path} {
-				summaries, err := Run(t.Context(), Config{Public: true, Data: []string{data}, Task: "classification", Target: target,
-					Classes: classes, Categories: true, Trials: 2, Methods: []string{"nonprivate-logistic"}}, nil)
+				summaries, err := Run(t.Context(),
+					Config{Public: true, Data: []string{data}, Task: "classification",
+						Target:  target,
+						Classes: classes, Categories: true, Trials: 2,
+						Methods: []string{"nonprivate-logistic"}}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +132,8 @@ func TestPublicColumnsOfParquet(t *testing.T) {
 			want[j].Categories = []string{"false", "true"}
 		}
 		if c.Kind != want[j].Kind || !slices.Equal(c.Categories, want[j].Categories) {
-			t.Errorf("%s: %v %q, want %v %q", c.Name, c.Kind, c.Categories, want[j].Kind, want[j].Categories)
+			t.Errorf("%s: %v %q, want %v %q", c.Name, c.Kind, c.Categories, want[j].Kind,
+				want[j].Categories)
 		}
 	}
 }
@@ -149,11 +159,13 @@ func TestPublicColumnsTarget(t *testing.T) {
 			t.Errorf("column %d is %q, want %q", j, c.Name, names[j])
 		}
 	}
-	if c := got[len(got)-1]; c.Name != "late" || c.Kind != dataset.Category || len(c.Categories) < 2 {
+	if c := got[len(got)-1]; c.Name != "late" || c.Kind != dataset.Category ||
+		len(c.Categories) < 2 {
 		t.Errorf("%+v", c)
 	}
 	for _, unknown := range [][]string{{"none"}, {"late", "none"}} {
-		if _, err := PublicColumns(t.Context(), loans, unknown[0], unknown[1:]); !errors.Is(err, ErrColumn) {
+		if _, err := PublicColumns(t.Context(), loans, unknown[0], unknown[1:]); !errors.Is(err,
+			ErrColumn) {
 			t.Errorf("%v: %v", unknown, err)
 		}
 	}
@@ -171,7 +183,14 @@ func TestDamagedParquet(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(t.Context(), Config{Public: true, Data: []string{path}, Task: "classification", Categories: true, Methods: []string{"nonprivate-svm"}}, nil)
+	_, err = Run(t.Context(),
+		Config{
+			Public:     true,
+			Data:       []string{path},
+			Task:       "classification",
+			Categories: true,
+			Methods:    []string{"nonprivate-svm"},
+		}, nil)
 	if !errors.Is(err, dataset.ErrCorrupt) || !strings.Contains(err.Error(), "t.parquet") {
 		t.Errorf("%v", err)
 	}

@@ -34,7 +34,9 @@ func (c Config) listSources(methods []*method) ([]source, error) {
 			}
 			path := m.recipe.DataFile()
 			if path == "" {
-				return nil, fmt.Errorf("%w: neither the experiment nor the recipe %q names one", ErrNoData, m.name)
+				return nil,
+					fmt.Errorf("%w: neither the experiment nor the recipe %q names one", ErrNoData,
+						m.name)
 			}
 			paths = append(paths, filepath.Clean(path))
 		}
@@ -53,7 +55,13 @@ func listTables(path string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(path) // sorted by name
 	if err != nil {
-		return nil, &dataset.FileError{Path: path, Msg: "the folder cannot be listed", Hint: "check its permissions", Err: dataset.ErrUnreadable}
+		return nil,
+			&dataset.FileError{
+				Path: path,
+				Msg:  "the folder cannot be listed",
+				Hint: "check its permissions",
+				Err:  dataset.ErrUnreadable,
+			}
 	}
 	var found []string
 	for _, e := range entries {
@@ -62,7 +70,9 @@ func listTables(path string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, joinNames(tablefile.Suffixes()))
+		return nil,
+			fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path,
+				joinNames(tablefile.Suffixes()))
 	}
 	return found, nil
 }

@@ -14,7 +14,9 @@ func BenchmarkRun(b *testing.B) {
 	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
 	for b.Loop() {
 		if _, err := bench.Run(context.Background(), bench.Config{
-			Public: true, Data: []string{path}, Methods: []string{"joint-gram", "nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
+			Public: true, Data: []string{path},
+			Methods: []string{"joint-gram", "nonprivate-ols", "nonprivate-ridge",
+				"nonprivate-lasso"},
 		}, nil); err != nil {
 			b.Fatal(err)
 		}

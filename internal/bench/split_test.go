@@ -12,7 +12,8 @@ import (
 func TestSplitmix64(t *testing.T) {
 	// This is the published sequence from the state 1234567.
 	g := generator(1234567)
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423,
+		4593380528125082431, 16408922859458223821} {
 		if got := g.next(); got != want {
 			t.Errorf("number %d: %d, want %d", i, got, want)
 		}
@@ -67,7 +68,8 @@ func TestSplitOfFewerRows(t *testing.T) {
 		trial := rapid.IntRange(0, 19).Draw(t, "trial")
 		all, test := splitTrial(5, trial, n, 0)
 		train, same := splitTrial(5, trial, n, limit)
-		if want := min(len(all), limit-limit/folds); len(train) != want || !slices.Equal(test, same) || !slices.IsSorted(train) {
+		if want := min(len(all), limit-limit/folds); len(train) != want ||
+			!slices.Equal(test, same) || !slices.IsSorted(train) {
 			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
 		}
 		for _, row := range train {

@@ -18,7 +18,14 @@ func (x *experiment) summariseRows(rows []Row) []Summary {
 		used = min(used, x.limit)
 	}
 	for _, m := range x.methods {
-		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metricName(), N: used, D: m.features}
+		s := Summary{
+			Data:    x.name,
+			Method:  m.name,
+			Private: m.private,
+			Metric:  m.metricName(),
+			N:       used,
+			D:       m.features,
+		}
 		if m.private {
 			s.Epsilon = m.recipe.Privacy.Epsilon
 			s.Delta = m.recipe.Privacy.Delta
@@ -43,7 +50,8 @@ func (x *experiment) summariseRows(rows []Row) []Summary {
 		s.Median, s.Q25, s.Q75 = quantile(values, .5), quantile(values, .25), quantile(values, .75)
 		if s.Metric == MetricAccuracy {
 			slices.Sort(balanced)
-			s.Balanced = Quartiles{quantile(balanced, .5), quantile(balanced, .25), quantile(balanced, .75)}
+			s.Balanced = Quartiles{quantile(balanced, .5), quantile(balanced, .25),
+				quantile(balanced, .75)}
 		}
 		if len(paid) > 0 {
 			slices.Sort(paid)
@@ -82,7 +90,8 @@ func (s *Summary) describeFailures() string {
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{s.Abstained, "abstained"}, {s.NotApplicable, "not applicable"}, {s.Failed - s.Abstained - s.NotApplicable, "failed"}} {
+	}{{s.Abstained, "abstained"}, {s.NotApplicable, "not applicable"},
+		{s.Failed - s.Abstained - s.NotApplicable, "failed"}} {
 		if x.n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
 		}

@@ -32,7 +32,9 @@ func newSynthetic(seed, table uint64) *generator {
 }
 
 // uniform returns a number in (0, 1).
-func (g *generator) uniform() float64 { return (float64(g.next()>>11) + .5) * 0x1p-53 }
+func (g *generator) uniform() float64 {
+	return (float64(g.next()>>11) + .5) * 0x1p-53
+}
 
 // fillNormals fills dst with independent standard normal numbers (Box and Muller,
 // "A Note on the Generation of Random Normal Deviates", 1958).
@@ -60,7 +62,8 @@ func (g *generator) drawUnits(c dataset.Column) affine {
 	scale := math.Pow(10, -1+4*g.uniform())
 	center := 10*g.uniform() - 5
 	if c.Ranged {
-		return affine{c.Lower/2 + c.Upper/2, (c.Upper/2 - c.Lower/2) / declaredSpread, c.Lower, c.Upper}
+		return affine{c.Lower/2 + c.Upper/2, (c.Upper/2 - c.Lower/2) / declaredSpread, c.Lower,
+			c.Upper}
 	}
 	return affine{center * scale, scale, math.Inf(-1), math.Inf(1)}
 }
@@ -236,7 +239,8 @@ func (s *synthetic) writeRow(cols []dataset.ColumnData, i int, z []float64) {
 		return
 	}
 	t := &s.scores[0]
-	cols[s.target].Floats[i] = s.units[s.target].clampedValue(t.trueScore(x, s.code) + t.noise/t.total*noise[0])
+	cols[s.target].Floats[i] = s.units[s.target].clampedValue(t.trueScore(x, s.code) +
+		t.noise/t.total*noise[0])
 }
 
 // drawClass returns the class of a row, and the one that its scores without noise

@@ -35,7 +35,8 @@ func TestSyntheticLaw(t *testing.T) {
 	if mean, sd := moments(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
 		t.Errorf("a range of -8 to 8 has mean %v, deviation %v", mean, sd)
 	}
-	if mean, sd := moments(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 || slices.Min(y) < 100 || slices.Max(y) > 900 {
+	if mean, sd := moments(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 ||
+		slices.Min(y) < 100 || slices.Max(y) > 900 {
 		t.Errorf("target: mean %v, deviation %v", mean, sd)
 	}
 	counts := make([]int, 3)
@@ -67,12 +68,17 @@ func TestSyntheticLaw(t *testing.T) {
 // that omitted columns have no effect on them.
 func TestSyntheticClasses(t *testing.T) {
 	const n = 40_000
-	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(SyntheticR2))/math.Pi, 3: 0, 5: 0} {
+	for classes, truth := range map[int]float64{
+		2: .5 + math.Asin(math.Sqrt(SyntheticR2))/math.Pi,
+		3: 0,
+		5: 0,
+	} {
 		target := dataset.Column{Name: "y", Kind: dataset.Category}
 		for k := range classes {
 			target.Categories = append(target.Categories, string(rune('a'+k)))
 		}
-		schema := dataset.Schema{Columns: []dataset.Column{target, {Name: "a"}, {Name: "idle"}, {Name: "b"},
+		schema := dataset.Schema{Columns: []dataset.Column{target, {Name: "a"}, {Name: "idle"},
+			{Name: "b"},
 			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true}}}
 		draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
 			f := newFamily(schema, []int{1, 3, 4}, 0, newSynthetic(seed, 1))
@@ -83,8 +89,10 @@ func TestSyntheticClasses(t *testing.T) {
 			return cols, f
 		}
 		cols, f := draw(7)
-		if len(f.scores) != scoreCount(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
-			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores), cols[2].Floats[:5])
+		if len(f.scores) != scoreCount(target) ||
+			slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
+			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores),
+				cols[2].Floats[:5])
 		}
 		count := make([]int, classes)
 		right := 0
@@ -94,17 +102,21 @@ func TestSyntheticClasses(t *testing.T) {
 			}
 		}
 		for _, c := range count {
-			if share := float64(c) / n * float64(classes); classes == 2 && math.Abs(share-1) > .03 || share < .3 || share > 2 {
+			if share := float64(c) / n * float64(classes); classes == 2 &&
+				math.Abs(share-1) > .03 || share < .3 || share > 2 {
 				t.Errorf("%d classes: sizes %v", classes, count)
 			}
 		}
 		accuracy := float64(right) / n
-		if truth != 0 && math.Abs(accuracy-truth) > .01 || accuracy < 1.5/float64(classes) || accuracy > .9 {
-			t.Errorf("%d classes: the true function is right for %v, want %v", classes, accuracy, truth)
+		if truth != 0 && math.Abs(accuracy-truth) > .01 || accuracy < 1.5/float64(classes) ||
+			accuracy > .9 {
+			t.Errorf("%d classes: the true function is right for %v, want %v", classes, accuracy,
+				truth)
 		}
 		again, _ := draw(7)
 		other, _ := draw(8)
-		if !slices.Equal(again[0].Codes, cols[0].Codes) || slices.Equal(other[0].Codes, cols[0].Codes) {
+		if !slices.Equal(again[0].Codes, cols[0].Codes) ||
+			slices.Equal(other[0].Codes, cols[0].Codes) {
 			t.Error("the seed does not choose the table")
 		}
 	}

@@ -19,7 +19,8 @@ import (
 
 // errPrivateSelection is the answer to a recipe whose selection spends budget
 // and whose model gives no privacy.
-var errPrivateSelection = errors.New("a private selection cannot be followed by a model without privacy")
+var errPrivateSelection = errors.New(
+	"a private selection cannot be followed by a model without privacy")
 
 // errPublishedTask is the answer to a published variant in a classification.
 var errPublishedTask = errors.New("this published variant is for regression only")
@@ -39,7 +40,9 @@ type predictor struct {
 type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
 
 // newContender plans a method for a table. What is in the way is kept in err.
-func newContender(m *method, header []string, target string, facts tableFacts, seed uint64) *contender {
+func newContender(
+	m *method, header []string, target string, facts tableFacts, seed uint64,
+) *contender {
 	k := &contender{method: m, features: len(header) - 1}
 	r := m.recipe
 	k.private = givesPrivacy(r.Model.Method)
@@ -67,7 +70,8 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		}
 		return k
 	}
-	if classes := k.classes != nil; k.target < 0 || classes && len(k.classes) < 2 || !classes && p.Schema.Columns[k.target].Kind != dataset.Numeric {
+	if classes := k.classes != nil; k.target < 0 || classes && len(k.classes) < 2 ||
+		!classes && p.Schema.Columns[k.target].Kind != dataset.Numeric {
 		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
 		return k
 	}
@@ -121,10 +125,15 @@ func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
 	if c, classes := m.(*regression.Classifier); !ok || classes && !isTree(c.Scores[0]) {
 		return nil
 	}
-	return func(t *dataset.Table) ([]float64, error) { return x.CostsOf(nil, pipeline.RowsFor(m, t.All())) }
+	return func(t *dataset.Table) ([]float64, error) {
+		return x.CostsOf(nil, pipeline.RowsFor(m, t.All()))
+	}
 }
 
-func isTree(m regression.Model) bool { _, ok := m.(*regression.Tree); return ok }
+func isTree(m regression.Model) bool {
+	_, ok := m.(*regression.Tree)
+	return ok
+}
 
 // newBaselineTrainer trains a baseline of package nonprivate on the columns that the
 // pipeline's selector keeps.
@@ -143,7 +152,9 @@ func newBaselineTrainer(name string, p *pipeline.Pipeline) (trainer, error) {
 		if err != nil {
 			return predictor{}, err
 		}
-		return predictor{predict: func(t *dataset.Table) ([]float64, error) { return model.Predict(t.All()) }}, nil
+		return predictor{predict: func(t *dataset.Table) ([]float64, error) {
+			return model.Predict(t.All())
+		}}, nil
 	}, nil
 }
 
@@ -164,7 +175,9 @@ func byGolearn(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) 
 		if err != nil {
 			return predictor{}, err
 		}
-		return predictor{predict: func(t *dataset.Table) ([]float64, error) { return model.Predict(ctx, t.All()) }}, nil
+		return predictor{predict: func(t *dataset.Table) ([]float64, error) {
+			return model.Predict(ctx, t.All())
+		}}, nil
 	}, nil
 }
 
@@ -188,7 +201,8 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 	case len(columns) == 0:
 		return nil, pipeline.ErrNoFeature
 	}
-	kept, err := p.Selector.Select(context.Background(), nil, facts, memory.NewRecords(dataset.View{}))
+	kept, err := p.Selector.Select(context.Background(), nil, facts,
+		memory.NewRecords(dataset.View{}))
 	for i, j := range kept {
 		kept[i] = columns[j]
 	}

@@ -21,7 +21,8 @@ var (
 	ErrNotFinite = errors.New("the metric is not a finite number")
 	// ErrAbstained: the method released, within its guarantee, that it has no
 	// model for these rows.
-	ErrAbstained = errors.New("the method abstained: it has too few rows for its privacy budget and number of columns")
+	ErrAbstained = errors.New(
+		"the method abstained: it has too few rows for its privacy budget and number of columns")
 )
 
 // copiesBytes bounds the memory that the training parts of trials running at
@@ -30,7 +31,9 @@ const copiesBytes = 1 << 30
 
 // runTrials carries out the trials, several at once, and delivers their rows in order of trial and method. It also
 // returns the rows, even with an error.
-func (x *experiment) runTrials(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
+func (x *experiment) runTrials(
+	ctx context.Context, seed uint64, trials int, emit func(Row),
+) ([]Row, error) {
 	if x.remainingRows(trials) == 0 {
 		return nil, nil
 	}

@@ -44,7 +44,11 @@ type columnKind struct {
 var columnKinds = []columnKind{
 	{name: "number"},
 	{name: "strict number", strict: true},
-	{name: "category", categories: []string{"0", "1", "20240115", "café", "New York", "Jan 15, 2024", "45 yrs", "1e+17", "?"}},
+	{
+		name: "category",
+		categories: []string{"0", "1", "20240115", "café", "New York", "Jan 15, 2024", "45 yrs",
+			"1e+17", "?"},
+	},
 	{name: "true or false", categories: []string{"false", "true"}},
 	{name: "0 or 1", categories: []string{"0", "1"}},
 	{name: "f, t or empty", categories: []string{"f", "t", ""}},
@@ -57,7 +61,9 @@ const (
 	noCategory = -1
 )
 
-func (k *columnKind) text() bool { return k.categories != nil }
+func (k *columnKind) text() bool {
+	return k.categories != nil
+}
 
 // model returns the model: it predicts the value of a number or a date, and the position from 1 of a category.
 func (k *columnKind) model() regression.Model {
@@ -67,7 +73,12 @@ func (k *columnKind) model() regression.Model {
 		c.Name = "cell.days"
 	}
 	if k.text() {
-		c = regression.Column{Name: "cell", Type: regression.Category, Categories: k.categories, Other: true}
+		c = regression.Column{
+			Name:       "cell",
+			Type:       regression.Category,
+			Categories: k.categories,
+			Other:      true,
+		}
 		for i, name := range k.categories {
 			m.Terms = append(m.Terms, regression.Term{Category: name, Coefficient: float64(i + 1)})
 		}
@@ -101,7 +112,8 @@ func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 		c.Categories = k.categories
 		c.Other = true
 	}
-	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}}, dataset.ReadOptions{}
+	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}},
+		dataset.ReadOptions{}
 }
 
 // show formats a prediction as in the table.
@@ -116,7 +128,8 @@ func (k *columnKind) show(prediction float64) string {
 	case prediction == noNumber:
 		return "missing"
 	case k.date:
-		day := time.Unix(0, 0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
+		day := time.Unix(0,
+			0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
 		return strings.TrimSuffix(day.Format("2006-01-02 15:04"), " 00:00")
 	}
 	return strconv.FormatFloat(prediction+0, 'f', -1, 64) // + 0: without the sign of a zero
@@ -130,22 +143,38 @@ type form struct {
 }
 
 var valueForms = []form{
-	{literal: "1", sql: [2]string{"BIGINT", "1"}}, {literal: "1.0", sql: [2]string{"DOUBLE PRECISION", "1.0"}}, {literal: "0", sql: [2]string{"INTEGER", "0"}}, {literal: "-0.0"},
-	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}}, {literal: "1e3"}, {literal: "1e17"}, {literal: longNumber}, {literal: "20240115", sql: [2]string{"INTEGER", "20240115"}},
-	{literal: "20240115.0", sql: [2]string{"DOUBLE PRECISION", "20240115"}}, {literal: "true", sql: [2]string{"BOOLEAN", "true"}}, {literal: "false", sql: [2]string{"BOOLEAN", "false"}},
-	{literal: "null", sql: [2]string{"TEXT", "NULL"}}, {literal: "[1]"}, {literal: "[]"}, {literal: `{"a": 1}`},
+	{literal: "1", sql: [2]string{"BIGINT", "1"}},
+	{literal: "1.0", sql: [2]string{"DOUBLE PRECISION", "1.0"}},
+	{literal: "0", sql: [2]string{"INTEGER", "0"}}, {literal: "-0.0"},
+	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}}, {literal: "1e3"},
+	{literal: "1e17"}, {literal: longNumber},
+	{literal: "20240115", sql: [2]string{"INTEGER", "20240115"}},
+	{literal: "20240115.0", sql: [2]string{"DOUBLE PRECISION", "20240115"}},
+	{literal: "true", sql: [2]string{"BOOLEAN", "true"}},
+	{literal: "false", sql: [2]string{"BOOLEAN", "false"}},
+	{literal: "null", sql: [2]string{"TEXT", "NULL"}}, {literal: "[1]"}, {literal: "[]"},
+	{literal: `{"a": 1}`},
 }
 
 var textForms = func() []form {
 	var out []form
 	for _, text := range []string{
-		"1", "1.0", "1.00", "01", "1e3", "1E3", "1,5", "1,234", "1.234,5", "1,234.5", "1'234", "1 234", "1\u202f234", "+1", "-0", "-1", "\u22121", ".5", "5.", "0", "0.0", "00", "0x10", "1_000", "1e400", "1e-400",
-		"NaN", "nan", "NAN", "NA", "N/A", "null", "None", "?", "-", "", " ", "\u00a0", "inf", "-Infinity", "1e", "one", "\u0661", `"1"`, "'1'",
+		"1", "1.0", "1.00", "01", "1e3", "1E3", "1,5", "1,234", "1.234,5", "1,234.5", "1'234",
+		"1 234", "1\u202f234", "+1", "-0", "-1", "\u22121", ".5", "5.", "0", "0.0", "00", "0x10",
+		"1_000", "1e400", "1e-400",
+		"NaN", "nan", "NAN", "NA", "N/A", "null", "None", "?", "-", "", " ", "\u00a0", "inf",
+		"-Infinity", "1e", "one", "\u0661", `"1"`, "'1'",
 		"true", "True", "TRUE", "false", "t", "T", "f", "F", "yes", "no", " true ",
-		" 1", "1\t", "1\u00a0", "\ufeff1", "1\u200b", "45 yrs", "45\u00a0yrs", "85+", "<5", ">= 5", "≈5", "~5", "27.1%", "27.1 %", "$5", "-$3.50", "€ 12", "5 USD", "5k", "3/4",
-		"2024-01-15", "2024/01/15", "20240115", "20240115.0", "20240115.5", "2024-01-15T10:00:00", "2024-01-15T10:00:00Z", "2024-01-15T10:00:00-05", "2024-01-15 10:00:00-0500", "2024-01-15 10:00:00+05:30",
-		"2024-01-15 10:00:00 UTC", "15.1.2024", "15 Jan 2024", "Jan 15, 2024", "Jan 15 2024", "01/15/2024", "03/04/2024", "2024-02-30", "2024-1-5", "2024-01-15 24:00", "1969-12-31",
-		"caf\u00e9", "cafe\u0301", "Caf\u00e9", "caf\u00e9 ", "New York", "New\u00a0York", "New  York", "New\u200b York", "new york", "New\vYork", "New\u2028York", "𝟏", "tRuE", "-0.0", "1.000",
+		" 1", "1\t", "1\u00a0", "\ufeff1", "1\u200b", "45 yrs", "45\u00a0yrs", "85+", "<5", ">= 5",
+		"≈5", "~5", "27.1%", "27.1 %", "$5", "-$3.50", "€ 12", "5 USD", "5k", "3/4",
+		"2024-01-15", "2024/01/15", "20240115", "20240115.0", "20240115.5", "2024-01-15T10:00:00",
+		"2024-01-15T10:00:00Z", "2024-01-15T10:00:00-05", "2024-01-15 10:00:00-0500",
+		"2024-01-15 10:00:00+05:30",
+		"2024-01-15 10:00:00 UTC", "15.1.2024", "15 Jan 2024", "Jan 15, 2024", "Jan 15 2024",
+		"01/15/2024", "03/04/2024", "2024-02-30", "2024-1-5", "2024-01-15 24:00", "1969-12-31",
+		"caf\u00e9", "cafe\u0301", "Caf\u00e9", "caf\u00e9 ", "New York", "New\u00a0York",
+		"New  York", "New\u200b York", "new york", "New\vYork", "New\u2028York", "𝟏", "tRuE",
+		"-0.0", "1.000",
 	} {
 		out = append(out, form{text: text})
 	}
@@ -153,7 +182,9 @@ var textForms = func() []form {
 }()
 
 // brokenForms are texts with line breaks, which CSV allows in quotes only if this is declared.
-var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: "\n"}, {text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"}, {text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
+var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: "\n"},
+	{text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"},
+	{text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
 
 // shown returns the form as in the table: invisible characters are written as escapes.
 func (f *form) shown() string {
@@ -173,19 +204,23 @@ func (f *form) shown() string {
 			out.WriteString(`\r`)
 			continue
 		}
-		if r < ' ' || r > 0x7e && strings.ContainsRune(cell.Blanks+cell.Invisible+"\u0301\u2212\u0661", r) {
+		if r < ' ' ||
+			r > 0x7e && strings.ContainsRune(cell.Blanks+cell.Invisible+"\u0301\u2212\u0661", r) {
 			fmt.Fprintf(&out, `\u%04x`, r)
 			continue
 		}
 		out.WriteRune(r)
 	}
-	if strings.TrimSpace(f.text) != f.text || out.String() != f.text || strings.Trim(f.text, `"'`) != f.text {
+	if strings.TrimSpace(f.text) != f.text || out.String() != f.text ||
+		strings.Trim(f.text, `"'`) != f.text {
 		return code(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
 	}
 	return code(out.String())
 }
 
-func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+func code(text string) string {
+	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+}
 
 // json returns the form as a JSON value.
 func (f *form) json(t *testing.T) string {
@@ -291,41 +326,67 @@ type way struct {
 	predict func(t *testing.T, k *columnKind, forms []form) []float64
 }
 
-func isText(_ *columnKind, f *form) bool { return f.literal == "" }
+func isText(_ *columnKind, f *form) bool {
+	return f.literal == ""
+}
 
 func isLine(_ *columnKind, f *form) bool {
 	return f.literal == "" && !strings.ContainsAny(f.text, "\r\n")
 }
 
 // notLong rejects a whole number that a JSON decoder rounds to a double.
-func notLong(_ *columnKind, f *form) bool { return f.literal != longNumber }
+func notLong(_ *columnKind, f *form) bool {
+	return f.literal != longNumber
+}
 
 const longNumber = "100000000000000000"
 
 func ways() []way {
 	out := []way{
-		{name: "`fit`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			return k.fitted(t, "x.csv", csvOf(t, forms))
-		}},
-		{name: "`fit`: JSON Lines", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			return k.fitted(t, "x.jsonl", jsonLinesOf(t, forms))
-		}},
-		{name: "`fit`: Parquet", takes: "texts here; columns of numbers, booleans and dates keep their types", accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			return k.fitted(t, "x.parquet", parquetOf(t, forms))
-		}},
-		{name: "`predict`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: predictFile("x.csv", csvOf)},
-		{name: "`predict`: JSON Lines", takes: "everything", predict: predictFile("x.jsonl", jsonLinesOf)},
-		{name: "`predict`: Parquet", takes: "as `fit`", accepts: isText, predict: predictFile("x.parquet", parquetOf)},
-		{name: "`serve`: JSON", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			lines := strings.Split(strings.TrimSpace(string(jsonLinesOf(t, forms))), "\n")
-			return served(t, k, "application/json", `{"records": [`+strings.Join(lines, ",")+`]}`)
-		}},
-		{name: "`serve`: JSON Lines", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			return served(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
-		}},
-		{name: "`serve`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			return served(t, k, "text/csv", string(csvOf(t, forms)))
-		}},
+		{name: "`fit`: CSV", takes: "texts without ends of lines", accepts: isLine,
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				return k.fitted(t, "x.csv", csvOf(t, forms))
+			}},
+		{name: "`fit`: JSON Lines", takes: "everything",
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				return k.fitted(t, "x.jsonl", jsonLinesOf(t, forms))
+			}},
+		{name: "`fit`: Parquet",
+			takes:   "texts here; columns of numbers, booleans and dates keep their types",
+			accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				return k.fitted(t, "x.parquet", parquetOf(t, forms))
+			}},
+		{
+			name:    "`predict`: CSV",
+			takes:   "texts without ends of lines",
+			accepts: isLine,
+			predict: predictFile("x.csv", csvOf),
+		},
+		{
+			name:    "`predict`: JSON Lines",
+			takes:   "everything",
+			predict: predictFile("x.jsonl", jsonLinesOf),
+		},
+		{
+			name:    "`predict`: Parquet",
+			takes:   "as `fit`",
+			accepts: isText,
+			predict: predictFile("x.parquet", parquetOf),
+		},
+		{name: "`serve`: JSON", takes: "everything",
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				lines := strings.Split(strings.TrimSpace(string(jsonLinesOf(t, forms))), "\n")
+				return served(t, k, "application/json",
+					`{"records": [`+strings.Join(lines, ",")+`]}`)
+			}},
+		{name: "`serve`: JSON Lines", takes: "everything",
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				return served(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
+			}},
+		{name: "`serve`: CSV", takes: "texts without ends of lines", accepts: isLine,
+			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+				return served(t, k, "text/csv", string(csvOf(t, forms)))
+			}},
 		{name: "Go: `PredictRecord`", takes: "everything", predict: predictRecords},
 		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
 	}
@@ -337,21 +398,25 @@ func ways() []way {
 		} else {
 			takes += "; a decoder of JSON rounds whole numbers beyond 2^53"
 		}
-		out = append(out, way{name: "`export`: " + title, takes: takes, accepts: accepts, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-			records := make([]map[string]any, len(forms))
-			for j, f := range forms {
-				records[j] = map[string]any{"cell": json.RawMessage(f.json(t))}
-			}
-			answers := runtimes[i].run(t, []regression.Model{k.model()}, [][]map[string]any{records})[0]
-			list := make([]float64, len(answers))
-			for j, a := range answers {
-				list[j] = a.Prediction.(float64)
-			}
-			return list
-		}})
+		out = append(out,
+			way{name: "`export`: " + title, takes: takes, accepts: accepts,
+				predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+					records := make([]map[string]any, len(forms))
+					for j, f := range forms {
+						records[j] = map[string]any{"cell": json.RawMessage(f.json(t))}
+					}
+					answers := runtimes[i].run(t, []regression.Model{k.model()},
+						[][]map[string]any{records})[0]
+					list := make([]float64, len(answers))
+					for j, a := range answers {
+						list[j] = a.Prediction.(float64)
+					}
+					return list
+				}})
 	}
 	out = append(out, way{
-		name: "`export`: ONNX", takes: "texts of categories, without blanks around them and in the form NFC; numbers as doubles, and of a date its parts, which are not cells",
+		name:    "`export`: ONNX",
+		takes:   "texts of categories, without blanks around them and in the form NFC; numbers as doubles, and of a date its parts, which are not cells",
 		accepts: inGraph, predict: predictGraph,
 	})
 	for i := range databases {
@@ -361,12 +426,16 @@ func ways() []way {
 			takes = "texts, in which no blanks are but the space, U+00A0, U+2009, U+202F and U+3000, and columns of numbers, which booleans of SQLite are;"
 		}
 		out = append(out, way{
-			name: "`export`: SQL, " + db.dialect, takes: takes + " a text that only lenient reading makes a number is missing, but for `t` and `f`; of a date its parts, which are numbers",
+			name: "`export`: SQL, " + db.dialect,
+			takes: takes +
+				" a text that only lenient reading makes a number is missing, but for `t` and `f`; of a date its parts, which are numbers",
 			accepts: func(k *columnKind, f *form) bool {
 				if db.dialect == "sqlite" && strings.Contains(f.text, "\u2028") {
 					return false // see noBreakBlanks
 				}
-				return !k.date && (f.literal == "" || f.sql[0] != "" && (f.sql[0] != "BOOLEAN" || db.dialect != "sqlite"))
+				return !k.date &&
+					(f.literal == "" ||
+						f.sql[0] != "" && (f.sql[0] != "BOOLEAN" || db.dialect != "sqlite"))
 			},
 			expects: plainOnly, predict: db.predictCells,
 		})
@@ -403,7 +472,8 @@ var buildProgram func() (string, error)
 func programIn(dir string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path := filepath.Join(dir, "dptrain")
-		out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/dptrain").CombinedOutput() //nolint:gosec // ours
+		out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path,
+			"../../cmd/dptrain").CombinedOutput() //nolint:gosec // ours
 		if err != nil {
 			return "", fmt.Errorf("%w: %s", err, out)
 		}
@@ -435,7 +505,9 @@ func writeModel(t *testing.T, m regression.Model) string {
 	return path
 }
 
-func predictFile(name string, write func(*testing.T, []form) []byte) func(*testing.T, *columnKind, []form) []float64 {
+func predictFile(
+	name string, write func(*testing.T, []form) []byte,
+) func(*testing.T, *columnKind, []form) []float64 {
 	return func(t *testing.T, k *columnKind, forms []form) []float64 {
 		t.Helper()
 		table := filepath.Join(t.TempDir(), name)
@@ -473,11 +545,13 @@ func parseLines(t *testing.T, lines []string) []float64 {
 func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
 	m := k.model()
-	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{}, serve.Options{})
+	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{},
+		serve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/predict", strings.NewReader(body))
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/predict",
+		strings.NewReader(body))
 	request.Header.Set("Content-Type", contentType)
 	answer := httptest.NewRecorder()
 	s.Handler().ServeHTTP(answer, request)
@@ -499,7 +573,8 @@ func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 			t.Fatal(err)
 		}
 	}
-	for dec := json.NewDecoder(bytes.NewReader(text)); contentType == "application/x-ndjson" && dec.More(); {
+	for dec := json.NewDecoder(bytes.NewReader(text)); contentType == "application/x-ndjson" &&
+		dec.More(); {
 		var next one
 		if err := dec.Decode(&next); err != nil {
 			t.Fatal(err)
@@ -603,7 +678,9 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 	ask := func(kind string, cells []string) {
 		table := fmt.Sprintf("dp_cells_%d", tables)
 		tables++
-		fmt.Fprintf(&sql, "DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (i INTEGER, cell %s);\nINSERT INTO %s VALUES ", table, table, kind, table)
+		fmt.Fprintf(&sql,
+			"DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (i INTEGER, cell %s);\nINSERT INTO %s VALUES ",
+			table, table, kind, table)
 		for i, x := range cells {
 			if i > 0 {
 				sql.WriteString(", ")
@@ -615,7 +692,8 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 		if err := SQL(&query, k.model(), db.dialect, table); err != nil {
 			t.Fatal(err)
 		}
-		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + " ORDER BY i;\n")
+		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") +
+			" ORDER BY i;\n")
 	}
 	var texts []string
 	for _, f := range forms {
@@ -659,17 +737,19 @@ func TestCells(t *testing.T) {
 	forms := slices.Concat(textForms, brokenForms, valueForms)
 	fits := make([][]float64, len(columnKinds))
 	for i := range columnKinds {
-		fits[i] = slices.Concat(columnKinds[i].fitted(t, "x.csv", csvOf(t, textForms)), columnKinds[i].fitted(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
+		fits[i] = slices.Concat(columnKinds[i].fitted(t, "x.csv", csvOf(t, textForms)),
+			columnKinds[i].fitted(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
 		if len(fits[i]) != len(forms) {
 			t.Fatalf("%d records of %d", len(fits[i]), len(forms))
 		}
 	}
 	for _, w := range ways() {
-		t.Run(strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name), func(t *testing.T) {
-			for i := range columnKinds {
-				w.check(t, &columnKinds[i], forms, fits[i])
-			}
-		})
+		t.Run(strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name),
+			func(t *testing.T) {
+				for i := range columnKinds {
+					w.check(t, &columnKinds[i], forms, fits[i])
+				}
+			})
 	}
 	checkPage(t, forms, fits)
 }
@@ -754,6 +834,7 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 		return
 	}
 	if diff := cmp.Diff(want, string(page)); diff != "" {
-		t.Errorf("%s differs from what a fit reads (-want +got; -update writes it):\n%s", cellsPage, diff)
+		t.Errorf("%s differs from what a fit reads (-want +got; -update writes it):\n%s", cellsPage,
+			diff)
 	}
 }

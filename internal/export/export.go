@@ -21,17 +21,25 @@ var ErrDialect = errors.New("is no dialect of this version")
 
 // Python writes a module of Python 3.8 and later. Its errors are [ErrKind] and those of
 // [regression.EncodeModel] and w.
-func Python(w io.Writer, m regression.Model) error { return programOf(w, pythonCode, m) }
+func Python(w io.Writer, m regression.Model) error {
+	return programOf(w, pythonCode, m)
+}
 
 // JavaScript writes a module of ECMAScript 2022. Errors are as of [Python].
-func JavaScript(w io.Writer, m regression.Model) error { return programOf(w, jsCode, m) }
+func JavaScript(w io.Writer, m regression.Model) error {
+	return programOf(w, jsCode, m)
+}
 
 // Go writes a file of a package named model, for Go 1.21 and later. Errors are as of [Python].
-func Go(w io.Writer, m regression.Model) error { return programOf(w, goCode, m) }
+func Go(w io.Writer, m regression.Model) error {
+	return programOf(w, goCode, m)
+}
 
 func programOf(w io.Writer, code string, m regression.Model) error {
 	for _, s := range scoresOf(m) {
-		if !slices.Contains([]string{"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "prototypes"}, s.Kind()) {
+		if !slices.Contains(
+			[]string{"linear", "clipped-linear", "additive", "kernel", "votes", "tree",
+				"prototypes"}, s.Kind()) {
 			return fmt.Errorf("a model of the kind %q %w", s.Kind(), ErrKind)
 		}
 	}
@@ -51,13 +59,17 @@ func findColumn(m regression.Model, rule func(regression.Column) bool) string {
 // that.
 func exactTexts(m regression.Model, form string) error {
 	if c := findColumn(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
-		return fmt.Errorf("a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it", c, ErrKind, form)
+		return fmt.Errorf(
+			"a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it",
+			c, ErrKind, form)
 	}
 	c := findColumn(m, func(c regression.Column) bool { return c.TextRule != cell.Text{} })
 	if c == "" {
 		return nil
 	}
-	return fmt.Errorf("a model that folds, cuts or hashes the texts of the column %q %w to %s; a program (--python, --js, --go) holds it", c, ErrKind, form)
+	return fmt.Errorf(
+		"a model that folds, cuts or hashes the texts of the column %q %w to %s; a program (--python, --js, --go) holds it",
+		c, ErrKind, form)
 }
 
 // scoresOf returns the scores of a classifier, or the model itself.
@@ -70,7 +82,9 @@ func scoresOf(m regression.Model) []regression.Model {
 
 // scoresAreLogarithms reports whether the scores of a classifier of several classes are logarithms of probabilities.
 func scoresAreLogarithms(c *regression.Classifier) bool {
-	return len(c.Scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool { return s.Kind() != "prototypes" })
+	return len(c.Scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool {
+		return s.Kind() != "prototypes"
+	})
 }
 
 // Dialects lists the names of the dialects of [SQL].
@@ -92,7 +106,9 @@ func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
 	}
 	if c := findColumn(m, func(c regression.Column) bool { return c.TextRule.Hash > 0 }); c != "" {
-		return fmt.Errorf("a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it", c, ErrKind)
+		return fmt.Errorf(
+			"a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it",
+			c, ErrKind)
 	}
 	q := &query{dialect: &dialects[i], names: map[string]string{}}
 	if err := m.Validate(); err != nil {

@@ -32,7 +32,8 @@ func kinds(t *testing.T) map[string]regression.Model {
 	if err != nil || len(paths) < 9 {
 		t.Fatal(paths, err)
 	}
-	for _, path := range append(paths, "testdata/three.json", "testdata/awkward.json", "testdata/folded.json", "testdata/encoded.json", "testdata/hashed.json") {
+	for _, path := range append(paths, "testdata/three.json", "testdata/awkward.json",
+		"testdata/folded.json", "testdata/encoded.json", "testdata/hashed.json") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -49,12 +50,31 @@ func kinds(t *testing.T) map[string]regression.Model {
 		out[name] = m
 	}
 	curve := *out["model-2-probability"].(*regression.Classifier)
-	curve.Probability = &regression.Probability{Slope: 1, Scores: []float64{-1, -.25, .5, 2}, Values: []float64{.1, .1, .4, .9}}
+	curve.Probability = &regression.Probability{
+		Slope:  1,
+		Scores: []float64{-1, -.25, .5, 2},
+		Values: []float64{.1, .1, .4, .9},
+	}
 	out["probability-curve"] = &curve
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
-			out[name+"-log"] = transformed(t, m, rescale.Back{Transform: rescale.Log, Intercept: .1, Slope: .9, Variance: .3, Lower: .2, Upper: 300}, -2, 6)
-			out[name+"-sqrt"] = transformed(t, m, rescale.Back{Transform: rescale.Sqrt, Intercept: -1, Slope: 1.1, Variance: 2.5, Upper: 1500}, -1, 40)
+			out[name+"-log"] = transformed(t, m,
+				rescale.Back{
+					Transform: rescale.Log,
+					Intercept: .1,
+					Slope:     .9,
+					Variance:  .3,
+					Lower:     .2,
+					Upper:     300,
+				}, -2, 6)
+			out[name+"-sqrt"] = transformed(t, m,
+				rescale.Back{
+					Transform: rescale.Sqrt,
+					Intercept: -1,
+					Slope:     1.1,
+					Variance:  2.5,
+					Upper:     1500,
+				}, -1, 40)
 		}
 	}
 	return out
@@ -64,29 +84,50 @@ func kinds(t *testing.T) map[string]regression.Model {
 func readingModels() map[string]regression.Model {
 	out := map[string]regression.Model{}
 	for name, reading := range map[string]regression.Reading{
-		"auto": {Date: "auto"}, "german": {Decimal: ',', Thousands: '.', Missing: []float64{-999, 7}, Date: "02.01.2006 15:04"}, "strict": {Strict: true, Thousands: ' ', Date: "Jan _2, 06"}, "compact": {Thousands: ',', Date: "20060102"},
+		"auto": {Date: "auto"},
+		"german": {
+			Decimal:   ',',
+			Thousands: '.',
+			Missing:   []float64{-999, 7},
+			Date:      "02.01.2006 15:04",
+		}, "strict": {Strict: true, Thousands: ' ', Date: "Jan _2, 06"},
+		"compact": {Thousands: ',', Date: "20060102"},
 	} {
 		m := &regression.Linear{Target: "y", Lower: -1e9, Upper: 1e9, Intercept: 1}
 		add := func(c regression.Column, coefficient float64) {
 			at := len(m.Columns)
 			m.Columns = append(m.Columns, c)
 			if !c.Text() {
-				m.Terms = append(m.Terms, regression.Term{Column: at, Coefficient: coefficient}, regression.Term{Column: at, Missing: true, Coefficient: coefficient / 3})
+				m.Terms = append(m.Terms, regression.Term{Column: at, Coefficient: coefficient},
+					regression.Term{Column: at, Missing: true, Coefficient: coefficient / 3})
 				return
 			}
 			for k, category := range c.Categories {
-				m.Terms = append(m.Terms, regression.Term{Column: at, Category: category, Coefficient: coefficient * float64(k+1)})
+				m.Terms = append(m.Terms,
+					regression.Term{
+						Column:      at,
+						Category:    category,
+						Coefficient: coefficient * float64(k+1),
+					})
 			}
-			m.Terms = append(m.Terms, regression.Term{Column: at, Other: true, Coefficient: -coefficient})
+			m.Terms = append(m.Terms,
+				regression.Term{Column: at, Other: true, Coefficient: -coefficient})
 		}
 		add(regression.Column{Name: "x", Lower: -100, Upper: 2000, Missing: 3}, 1)
 		for _, part := range []string{"days", "month", "weekday", "hour"} {
 			add(regression.Column{Name: "seen." + part, Lower: -1e6, Upper: 1e6, Missing: 2}, .001)
 		}
 		for name, list := range map[string][]string{
-			"code": {"0", "1"}, "word": {"true", "False", "unknown"}, "letter": {"f", "t"}, "three": {"1", "1.0", "1.10"}, "name": {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"}, "empty": {"", "red", "1.0", "NA"},
+			"code": {"0", "1"}, "word": {"true", "False", "unknown"}, "letter": {"f", "t"},
+			"three": {"1", "1.0", "1.10"}, "name": {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"},
+			"empty": {"", "red", "1.0", "NA"},
 		} {
-			add(regression.Column{Name: name, Type: regression.Category, Categories: list, Other: true}, 10)
+			add(regression.Column{
+				Name:       name,
+				Type:       regression.Category,
+				Categories: list,
+				Other:      true,
+			}, 10)
 		}
 		regression.SetReading(m, func(column string, r *regression.Reading) {
 			layout := reading.Date
@@ -103,7 +144,9 @@ func readingModels() map[string]regression.Model {
 }
 
 // transformed returns a copy of a model whose predictions are clamped to a range and transformed back.
-func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper float64) regression.Model {
+func transformed(
+	t *testing.T, m regression.Model, b rescale.Back, lower, upper float64,
+) regression.Model {
 	t.Helper()
 	var file bytes.Buffer
 	if err := regression.EncodeModel(&file, m); err != nil {
@@ -124,22 +167,33 @@ func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper 
 
 // hostile are unusual cells for a numeric column, as texts or as values.
 var hostile = []any{
-	nil, "", " ", "NA", "?", "abc", "1e400", "-inf", "NaN", "nan", "0x10", "1_000", "1,5", " 2.5\t", "+7", ".5", "5.", "1e-3", "1e", ".", "-", true, false,
+	nil, "", " ", "NA", "?", "abc", "1e400", "-inf", "NaN", "nan", "0x10", "1_000", "1,5", " 2.5\t",
+	"+7", ".5", "5.", "1e-3", "1e", ".", "-", true, false,
 	1e300, -1e300, 5e-324, 1e21, 1e-7, "Infinity", "\u0661", "12\n", "𝟏",
-	"45 yrs", "80kg", "27.1 %", "€12", "EUR\u00a012", "-$3.50", "$-3", "<5", ">= 1,5", "≥100", "~ 3 µg", "85+", "1,234.50", "1.234,50", "1,234,567", "1'234", "1\u202f234", "1 234", "1234,5", "\u22125", "--5",
-	"5k", "3/4", "E11.9", "1.234", "12,34.5", "1,23", ",234", "-999", -999, "7", 7, "t", "F", "TRUE", "False", "yes", "1.0", "0.0", "01", "1,0", "-0", 1.0, 0, "\ufeff1\u200b", "\u00a02 ", "1e2 kg", "1.5e3€",
+	"45 yrs", "80kg", "27.1 %", "€12", "EUR\u00a012", "-$3.50", "$-3", "<5", ">= 1,5", "≥100",
+	"~ 3 µg", "85+", "1,234.50", "1.234,50", "1,234,567", "1'234", "1\u202f234", "1 234", "1234,5",
+	"\u22125", "--5",
+	"5k", "3/4", "E11.9", "1.234", "12,34.5", "1,23", ",234", "-999", -999, "7", 7, "t", "F",
+	"TRUE", "False", "yes", "1.0", "0.0", "01", "1,0", "-0", 1.0, 0, "\ufeff1\u200b", "\u00a02 ",
+	"1e2 kg", "1.5e3€",
 }
 
 // dated are cells of a column of dates.
 var dated = []any{
-	nil, "", "NA", "2024-01-15", "20240115", 20240115, 20240115.0, "20240115.0", "20240115,0", "2024-01-15 23:30:00-05", "2024-01-15T23:30:00.25+0530", "2024-01-15 23:30 UTC", "15.01.2024 08:15", "15.1.2024", "Jan 15, 24", "jan  5, 68",
-	"2024-02-30", "29.02.2023 00:00", "15.01.2024 24:00", "yesterday", true, 1e300, "\u00a02024-01-15\u202f08:15", "0001-01-01", "1969-12-31 23:59:59", "9999-12-31",
+	nil, "", "NA", "2024-01-15", "20240115", 20240115, 20240115.0, "20240115.0", "20240115,0",
+	"2024-01-15 23:30:00-05", "2024-01-15T23:30:00.25+0530", "2024-01-15 23:30 UTC",
+	"15.01.2024 08:15", "15.1.2024", "Jan 15, 24", "jan  5, 68",
+	"2024-02-30", "29.02.2023 00:00", "15.01.2024 24:00", "yesterday", true, 1e300,
+	"\u00a02024-01-15\u202f08:15", "0001-01-01", "1969-12-31 23:59:59", "9999-12-31",
 }
 
 // foldable are texts that include several spellings of the same value by the rules of a column.
 var foldable = []string{
-	"Grün Tee", "GRÜN \t TEE", "grün tee", "NEW  York", "New York", "new york ", "A b", "A  b", "A\tB", "a b", "A01", "A01.3", " a01", "B2", "B2 ", "B2 x", "B2\t9",
-	"yes\u00a0", "New\u00a0York", "Gru\u0308n Tee", "GRU\u0308N\u2003TEE", "E\u0301", "a\u200b01", "Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
+	"Grün Tee", "GRÜN \t TEE", "grün tee", "NEW  York", "New York", "new york ", "A b", "A  b",
+	"A\tB", "a b", "A01", "A01.3", " a01", "B2", "B2 ", "B2 x", "B2\t9",
+	"yes\u00a0", "New\u00a0York", "Gru\u0308n Tee", "GRU\u0308N\u2003TEE", "E\u0301", "a\u200b01",
+	"Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07",
+	"#3", "𝟏2345", "É  x", "İ", "×",
 }
 
 func ruleOf(c regression.Column) bool {
@@ -168,7 +222,9 @@ func record(r *rand.Rand, columns []regression.Column) map[string]any {
 		case ruleOf(c) && r.IntN(3) > 0:
 			out[c.Name] = foldable[r.IntN(len(foldable))]
 		case len(c.Categories) > 0 && !c.Reading.IsZero() && r.IntN(3) == 0:
-			out[c.Name] = []any{"Zoe\u0308", "Zoë\u200b", "Ånk\u00a0A", "\u212bnk A", "\u1ec7", "e\u0302\u0323", "\u1100\u1161", "\u00a0red", "1.00", "t", "T", "true", "FALSE", 1, 0, true, false, "None"}[r.IntN(18)]
+			out[c.Name] = []any{"Zoe\u0308", "Zoë\u200b", "Ånk\u00a0A", "\u212bnk A", "\u1ec7",
+				"e\u0302\u0323", "\u1100\u1161", "\u00a0red", "1.00", "t", "T", "true", "FALSE", 1,
+				0, true, false, "None"}[r.IntN(18)]
 		case len(c.Categories) > 0:
 			out[c.Name] = strings.Repeat(" ", r.IntN(2)) + c.Categories[r.IntN(len(c.Categories))]
 		default:
@@ -210,7 +266,9 @@ func expected(t *testing.T, m regression.Model, records []map[string]any) []answ
 	return out
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
+func near(a, b float64) bool {
+	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
+}
 
 // compare reports the differences above 1e-9 between two lists of answers.
 func compare(t *testing.T, name string, records []map[string]any, want, got []answer) {
@@ -230,7 +288,8 @@ func compare(t *testing.T, name string, records []map[string]any, want, got []an
 		}
 		if !same {
 			if bad++; bad < 4 {
-				t.Errorf("%s: record %v: %+v, the model says %+v", name, records[i], got[i], want[i])
+				t.Errorf("%s: record %v: %+v, the model says %+v", name, records[i], got[i],
+					want[i])
 			}
 		}
 	}
@@ -283,14 +342,18 @@ for (let k = 0; k < %d; k++) {
 		},
 		[]string{"node", "run.mjs"},
 	},
-	{"go", func(k int) string { return fmt.Sprintf("model%d/model.go", k) }, Go, goHarness, []string{"go", "run", "."}},
+	{"go", func(k int) string {
+		return fmt.Sprintf("model%d/model.go", k)
+	}, Go, goHarness, []string{"go", "run", "."}},
 }
 
 func goHarness(programs int) map[string]string {
 	var imports, calls strings.Builder
 	for k := range programs {
 		fmt.Fprintf(&imports, "\tmodel%d \"example.org/m/model%d\"\n", k, k)
-		fmt.Fprintf(&calls, "\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n", k, k, k, k)
+		fmt.Fprintf(&calls,
+			"\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n", k, k,
+			k, k)
 	}
 	return map[string]string{"go.mod": "module example.org/m\n\ngo 1.21\n", "main.go": `package main
 
@@ -350,14 +413,17 @@ func TestPrograms(t *testing.T) {
 				records = append(records, list)
 			}
 			for k, got := range rt.run(t, models, records) {
-				compare(t, rt.name+" "+names[k], records[k], expected(t, models[k], records[k]), got)
+				compare(t, rt.name+" "+names[k], records[k], expected(t, models[k], records[k]),
+					got)
 			}
 		})
 	}
 }
 
 // run returns the answers of models for their records.
-func (rt *runtime) run(t *testing.T, models []regression.Model, records [][]map[string]any) [][]answer {
+func (rt *runtime) run(
+	t *testing.T, models []regression.Model, records [][]map[string]any,
+) [][]answer {
 	t.Helper()
 	if _, err := exec.LookPath(rt.command[0]); err != nil {
 		t.Skip(err)
@@ -428,7 +494,8 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 	all := map[string][]map[string]any{}
 	for name, m := range models {
 		var file bytes.Buffer
-		if err := write(&file, m); errors.Is(err, ErrKind) && (m.Kind() == "kernel" || slices.ContainsFunc(m.Inputs(), ruleOf)) {
+		if err := write(&file, m); errors.Is(err, ErrKind) &&
+			(m.Kind() == "kernel" || slices.ContainsFunc(m.Inputs(), ruleOf)) {
 			delete(models, name)
 			continue
 		} else if err != nil {
@@ -568,9 +635,12 @@ func command(name string, args ...string) func(t *testing.T, sql string) [][]str
 }
 
 var databases = []database{
-	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, false, command("sqlite3", "-csv", "-batch", ":memory:")},
+	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, false,
+		command("sqlite3", "-csv", "-batch", ":memory:")},
 	{
-		"duckdb", map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"}, true,
+		"duckdb",
+		map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"},
+		true,
 		command("python3", "-c", `
 import csv, sys
 try:
@@ -588,14 +658,16 @@ for s in sys.stdin.read().split(";\n"):
 `),
 	},
 	{
-		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"}, false,
+		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
+		false,
 		func(t *testing.T, sql string) [][]string {
 			t.Helper()
 			dsn := os.Getenv("DPTRAIN_POSTGRES")
 			if dsn == "" {
 				t.Skip("DPTRAIN_POSTGRES does not say where a server is")
 			}
-			return command("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t, "SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql)
+			return command("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t,
+				"SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql)
 		},
 	},
 }
@@ -627,12 +699,14 @@ func (db *database) check(t *testing.T, models map[string]regression.Model, name
 	var asked []string
 	for _, name := range names {
 		var query bytes.Buffer
-		if err := SQL(&query, models[name], db.dialect, `the "rows"`); errors.Is(err, ErrKind) && (strings.HasPrefix(name, "model-2-kernel") || strings.HasPrefix(name, "hashed")) {
+		if err := SQL(&query, models[name], db.dialect, `the "rows"`); errors.Is(err, ErrKind) &&
+			(strings.HasPrefix(name, "model-2-kernel") || strings.HasPrefix(name, "hashed")) {
 			continue
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` + ";\n"
+		sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` +
+			";\n"
 		asked = append(asked, name)
 	}
 	if asked == nil {
@@ -680,7 +754,9 @@ func queried(t *testing.T, cells []string, number bool) answer {
 }
 
 // table returns records and the SQL statements that create a table from the records.
-func (db *database) table(t *testing.T, inputs []regression.Column) (records []map[string]any, sql string) {
+func (db *database) table(
+	t *testing.T, inputs []regression.Column,
+) (records []map[string]any, sql string) {
 	t.Helper()
 	table := quoteIdentifier(`the "rows"`)
 	columns := []string{`"dp row" INTEGER`}
@@ -691,7 +767,8 @@ func (db *database) table(t *testing.T, inputs []regression.Column) (records []m
 		}
 		columns = append(columns, quoteIdentifier(c.Name)+" "+kind)
 	}
-	sql = fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n", table, table, strings.Join(columns, ", "))
+	sql = fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n", table, table,
+		strings.Join(columns, ", "))
 	r := rand.New(rand.NewPCG(7, uint64(len(inputs))))
 	var lists, lines []string
 	for i := range 10000 {
@@ -709,13 +786,17 @@ func (db *database) table(t *testing.T, inputs []regression.Column) (records []m
 		lines = append(lines, strings.Join(cells, ","))
 	}
 	if !db.copies {
-		return records, sql + fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", table, strings.Join(lists, ",\n"))
+		return records,
+			sql + fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", table, strings.Join(lists, ",\n"))
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return records, sql + fmt.Sprintf("COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n", table, quoteLiteral(path), nullMark)
+	return records,
+		sql + fmt.Sprintf(
+			"COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n",
+			table, quoteLiteral(path), nullMark)
 }
 
 // nullMark is NULL in a CSV file.
@@ -781,7 +862,8 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
 		}
 	}
-	if err := PMML(io.Discard, kinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) || !strings.Contains(err.Error(), "too large") {
+	if err := PMML(io.Discard, kinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) ||
+		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("kernels in PMML: %v", err)
 	}
 	control := *kinds(t)["model-2"].(*regression.Linear)
@@ -789,7 +871,8 @@ func TestRefuses(t *testing.T) {
 	if err := PMML(io.Discard, &control); !errors.Is(err, ErrKind) {
 		t.Errorf("a character that XML has not: %v", err)
 	}
-	if err := SQL(io.Discard, kinds(t)["model-2"], "oracle", "x"); err == nil || !strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
+	if err := SQL(io.Discard, kinds(t)["model-2"], "oracle", "x"); err == nil ||
+		!strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
 		t.Errorf("an unknown dialect: %v", err)
 	}
 }

@@ -73,14 +73,19 @@ func TestPythonPackage(t *testing.T) {
 	all := kinds(t)
 	all["numbers"] = &regression.Linear{
 		Target: "y", Lower: -300, Upper: 300, Intercept: 2,
-		Columns: []regression.Column{{Name: "a", Lower: -1, Upper: 1}, {Name: "b", Lower: 0, Upper: 100, Missing: 40}, {Name: "c", Lower: 5, Upper: 6, Missing: 5.5}},
-		Terms:   []regression.Term{{Coefficient: 3}, {Column: 1, Coefficient: -1.25}, {Column: 1, Missing: true, Coefficient: 7}, {Column: 2, Coefficient: .1}},
+		Columns: []regression.Column{{Name: "a", Lower: -1, Upper: 1},
+			{Name: "b", Lower: 0, Upper: 100, Missing: 40},
+			{Name: "c", Lower: 5, Upper: 6, Missing: 5.5}},
+		Terms: []regression.Term{{Coefficient: 3}, {Column: 1, Coefficient: -1.25},
+			{Column: 1, Missing: true, Coefficient: 7}, {Column: 2, Coefficient: .1}},
 	}
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]
 		r := rand.New(rand.NewPCG(2, uint64(i)))
 		for _, form := range []string{"parts", "dates", "numbers"} {
-			if form == "dates" && !slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool { return c.Reading.Source != "" }) {
+			if form == "dates" && !slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool {
+				return c.Reading.Source != ""
+			}) {
 				continue
 			}
 			records := make([]map[string]any, 200)
@@ -109,13 +114,17 @@ func TestPythonPackage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for path, content := range map[string][]byte{filepath.Join(release, "model.json"): model.Bytes(), filepath.Join(release, "..", "records"): lines.Bytes()} {
+		for path, content := range map[string][]byte{
+			filepath.Join(release, "model.json"):    model.Bytes(),
+			filepath.Join(release, "..", "records"): lines.Bytes(),
+		} {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", frameHarness, folder, dir, program) //nolint:gosec // ours
+	cmd := exec.CommandContext(context.Background(), python(t), "-c", frameHarness, folder, dir,
+		program) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	decoder := json.NewDecoder(bytes.NewReader(printed(t, cmd)))
 	arrays := 0

@@ -40,7 +40,8 @@ func ONNX(w io.Writer, m regression.Model) error {
 	if err := x.outputsOf(m); err != nil {
 		return err
 	}
-	_, err := w.Write(x.encodeModel("Predictions of a model that dptrain trained for " + m.Output().Target))
+	_, err := w.Write(
+		x.encodeModel("Predictions of a model that dptrain trained for " + m.Output().Target))
 	return err
 }
 
@@ -74,21 +75,28 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		x.addOutput(x.unusedName("prediction"), x.undoTransform(regression.LinearPart(m), scores[0]), onnxDouble, 1)
+		x.addOutput(x.unusedName("prediction"),
+			x.undoTransform(regression.LinearPart(m), scores[0]), onnxDouble, 1)
 		return nil
 	}
 	all := x.concatColumns(scores)
 	var place string
 	if len(scores) == 1 {
-		place = x.addOp("Reshape", []string{x.castTo(x.addOp("Greater", []string{all, x.rowConstant(c.Cutoff)}), onnxInt64), x.integerConstant(-1)})
+		place = x.addOp("Reshape",
+			[]string{x.castTo(x.addOp("Greater", []string{all, x.rowConstant(c.Cutoff)}),
+				onnxInt64), x.integerConstant(-1)})
 	} else {
-		place = x.addOp("ArgMax", []string{all}, integerAttribute("axis", 1), integerAttribute("keepdims", 0))
+		place = x.addOp("ArgMax", []string{all}, integerAttribute("axis", 1),
+			integerAttribute("keepdims", 0))
 	}
-	x.addOutput(x.unusedName("class"), x.addOp("Gather", []string{x.textConstant(c.Classes), place}), onnxString, 0)
+	x.addOutput(x.unusedName("class"),
+		x.addOp("Gather", []string{x.textConstant(c.Classes), place}), onnxString, 0)
 	switch {
 	case c.Probability != nil:
 		second := x.probabilityOf(c.Probability, all)
-		x.addOutput(x.unusedName("probabilities"), x.concatColumns([]string{x.addOp("Sub", []string{x.rowConstant(1), second}), second}), onnxDouble, 2)
+		x.addOutput(x.unusedName("probabilities"),
+			x.concatColumns([]string{x.addOp("Sub", []string{x.rowConstant(1), second}), second}),
+			onnxDouble, 2)
 	case scoresAreLogarithms(c):
 		p := x.addOp("Softmax", []string{all}, integerAttribute("axis", 1))
 		x.addOutput(x.unusedName("probabilities"), p, onnxDouble, len(scores))
@@ -99,15 +107,25 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 // probabilityOf returns the probability of the second class at a score.
 func (x *onnxModel) probabilityOf(p *regression.Probability, score string) string {
 	if len(p.Scores) == 0 {
-		z := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(p.Slope)}), x.rowConstant(p.Intercept)})
+		z := x.addOp("Add",
+			[]string{x.addOp("Mul", []string{score, x.rowConstant(p.Slope)}),
+				x.rowConstant(p.Intercept)})
 		one := x.rowConstant(1)
-		return x.addOp("Div", []string{one, x.addOp("Add", []string{one, x.addOp("Exp", []string{x.addOp("Neg", []string{z})})})})
+		return x.addOp("Div",
+			[]string{one,
+				x.addOp("Add",
+					[]string{one, x.addOp("Exp", []string{x.addOp("Neg", []string{z})})})})
 	}
-	out := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(0)}), x.rowConstant(p.Values[0])})
+	out := x.addOp("Add",
+		[]string{x.addOp("Mul", []string{score, x.rowConstant(0)}), x.rowConstant(p.Values[0])})
 	for k := 1; k < len(p.Scores); k++ {
 		from, width := p.Scores[k-1], p.Scores[k]-p.Scores[k-1]
-		share := x.addOp("Div", []string{x.addOp("Sub", []string{score, x.rowConstant(from)}), x.rowConstant(width)})
-		out = x.addOp("Add", []string{out, x.addOp("Mul", []string{x.clamp(share, 0, 1), x.rowConstant(p.Values[k] - p.Values[k-1])})})
+		share := x.addOp("Div",
+			[]string{x.addOp("Sub", []string{score, x.rowConstant(from)}), x.rowConstant(width)})
+		out = x.addOp("Add",
+			[]string{out,
+				x.addOp("Mul",
+					[]string{x.clamp(share, 0, 1), x.rowConstant(p.Values[k] - p.Values[k-1])})})
 	}
 	return out
 }
@@ -131,19 +149,24 @@ func (x *onnxModel) treatCells(c *regression.Column) onnxCell {
 			names = []string{""}
 		}
 		t.code = x.addNode(onnxML, "LabelEncoder", []string{c.Name}, x.newName(), [][]byte{
-			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names), integersAttribute("values_int64s", codes),
+			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names),
+			integersAttribute("values_int64s", codes),
 		})
 	} else {
-		missing := x.addOp("Or", []string{x.addOp("IsNaN", []string{c.Name}), x.addOp("IsInf", []string{c.Name})})
+		missing := x.addOp("Or",
+			[]string{x.addOp("IsNaN", []string{c.Name}), x.addOp("IsInf", []string{c.Name})})
 		t.missing = x.castTo(missing, onnxDouble)
-		t.value = x.addOp("Where", []string{missing, x.rowConstant(min(max(c.Missing, c.Lower), c.Upper)), x.clamp(c.Name, c.Lower, c.Upper)})
+		t.value = x.addOp("Where",
+			[]string{missing, x.rowConstant(min(max(c.Missing, c.Lower), c.Upper)),
+				x.clamp(c.Name, c.Lower, c.Upper)})
 	}
 	x.treated[key] = t
 	return t
 }
 
 func (x *onnxModel) clamp(v string, lower, upper float64) string {
-	return x.addOp("Min", []string{x.addOp("Max", []string{v, x.rowConstant(lower)}), x.rowConstant(upper)})
+	return x.addOp("Min",
+		[]string{x.addOp("Max", []string{v, x.rowConstant(lower)}), x.rowConstant(upper)})
 }
 
 // undoTransform is the mean of the target at a score of a model; the score itself if the target is not transformed.
@@ -151,14 +174,21 @@ func (x *onnxModel) undoTransform(m *regression.Linear, score string) string {
 	if m == nil || m.Back == nil {
 		return score
 	}
-	line := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(m.Back.Slope)}), x.rowConstant(m.Back.Intercept)})
+	line := x.addOp("Add",
+		[]string{x.addOp("Mul", []string{score, x.rowConstant(m.Back.Slope)}),
+			x.rowConstant(m.Back.Intercept)})
 	score = x.clamp(line, m.Lower, m.Upper)
 	if m.Back.Transform == rescale.Log {
-		z := x.addOp("Min", []string{x.addOp("Add", []string{score, x.rowConstant(m.Back.Variance / 2)}), x.rowConstant(rescale.MostLog)})
+		z := x.addOp("Min",
+			[]string{x.addOp("Add", []string{score, x.rowConstant(m.Back.Variance / 2)}),
+				x.rowConstant(rescale.MostLog)})
 		return x.clamp(x.addOp("Exp", []string{z}), m.Back.Lower, m.Back.Upper)
 	}
 	root := x.clamp(score, 0, rescale.MostRoot)
-	return x.clamp(x.addOp("Add", []string{x.addOp("Mul", []string{root, root}), x.rowConstant(m.Back.Variance)}), m.Back.Lower, m.Back.Upper)
+	return x.clamp(
+		x.addOp("Add",
+			[]string{x.addOp("Mul", []string{root, root}), x.rowConstant(m.Back.Variance)}),
+		m.Back.Lower, m.Back.Upper)
 }
 
 func (x *onnxModel) addUp(list []string) string {
@@ -202,7 +232,9 @@ func (x *onnxModel) concatDesign(m *regression.Linear, terms ...[]regression.Ter
 			for k := range codes {
 				codes[k] = int64(k) - 1
 			}
-			parts = append(parts, x.castTo(x.addOp("Equal", []string{cell.code, x.integerConstant(codes...)}), onnxDouble))
+			parts = append(parts,
+				x.castTo(x.addOp("Equal", []string{cell.code, x.integerConstant(codes...)}),
+					onnxDouble))
 			d.width += len(codes)
 			continue
 		}
@@ -247,7 +279,9 @@ func (x *onnxModel) linearSums(m *regression.Linear, lines []line) string {
 	}
 	d := x.concatDesign(m, lists...)
 	if d.width == 0 { // as many rows as records
-		return x.addOp("Add", []string{x.addOp("Mul", []string{x.zeroColumn(m), x.rowConstant(0)}), x.rowConstant(intercepts...)})
+		return x.addOp("Add",
+			[]string{x.addOp("Mul", []string{x.zeroColumn(m), x.rowConstant(0)}),
+				x.rowConstant(intercepts...)})
 	}
 	matrix := make([]float64, d.width*len(lines))
 	for j, l := range lines {
@@ -255,7 +289,9 @@ func (x *onnxModel) linearSums(m *regression.Linear, lines []line) string {
 			matrix[i*len(lines)+j] = w
 		}
 	}
-	return x.addOp("Add", []string{x.addOp("MatMul", []string{d.columns, x.matrixConstant(len(lines), matrix)}), x.rowConstant(intercepts...)})
+	return x.addOp("Add",
+		[]string{x.addOp("MatMul", []string{d.columns, x.matrixConstant(len(lines), matrix)}),
+			x.rowConstant(intercepts...)})
 }
 
 // zeroColumn is a column of finite numbers, one per record.

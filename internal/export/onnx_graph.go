@@ -39,7 +39,9 @@ func (m *message) addBytes(field protowire.Number, x []byte) {
 	*m = protowire.AppendBytes(*m, x)
 }
 
-func (m *message) addText(field protowire.Number, x string) { m.addBytes(field, []byte(x)) }
+func (m *message) addText(field protowire.Number, x string) {
+	m.addBytes(field, []byte(x))
+}
 
 // An onnxGraph is a graph under construction. Values are identified by name. Values have one row per record, and
 // constants are rows.
@@ -74,7 +76,9 @@ func (g *onnxGraph) addOp(kind string, inputs []string, attributes ...[]byte) st
 	return g.addNode("", kind, inputs, g.newName(), attributes)
 }
 
-func (g *onnxGraph) addNode(domain, kind string, inputs []string, output string, attributes [][]byte) string {
+func (g *onnxGraph) addNode(
+	domain, kind string, inputs []string, output string, attributes [][]byte,
+) string {
 	var node message // NodeProto
 	for _, name := range inputs {
 		node.addText(1, name)

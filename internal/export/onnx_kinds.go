@@ -8,7 +8,9 @@ import (
 )
 
 func (x *onnxModel) clippedScore(m *regression.ClippedLinear, sum string) string {
-	norm := []string{x.addOp("Add", []string{x.addOp("Mul", []string{x.zeroColumn(&m.Linear), x.rowConstant(0)}), x.rowConstant(m.Constant * m.Constant)})}
+	norm := []string{x.addOp("Add",
+		[]string{x.addOp("Mul", []string{x.zeroColumn(&m.Linear), x.rowConstant(0)}),
+			x.rowConstant(m.Constant * m.Constant)})}
 	for i := range m.Columns {
 		c := &m.Columns[i]
 		cell := x.treatCells(c)
@@ -17,16 +19,23 @@ func (x *onnxModel) clippedScore(m *regression.ClippedLinear, sum string) string
 			if c.Other {
 				least = -1
 			}
-			norm = append(norm, x.castTo(x.addOp("GreaterOrEqual", []string{cell.code, x.integerConstant(least)}), onnxDouble))
+			norm = append(norm,
+				x.castTo(x.addOp("GreaterOrEqual", []string{cell.code, x.integerConstant(least)}),
+					onnxDouble))
 			continue
 		}
-		z := x.addOp("Div", []string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}), x.rowConstant(c.Upper/2 - c.Lower/2)})
+		z := x.addOp("Div",
+			[]string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}),
+				x.rowConstant(c.Upper/2 - c.Lower/2)})
 		z = x.clamp(z, -1, 1)
 		norm = append(norm, x.addOp("Mul", []string{z, z}))
 	}
 	for _, t := range m.Terms {
 		if t.Missing {
-			norm = append(norm, x.addOp("Mul", []string{x.treatCells(&m.Columns[t.Column]).missing, x.rowConstant(regression.MissingSquare)}))
+			norm = append(norm,
+				x.addOp("Mul",
+					[]string{x.treatCells(&m.Columns[t.Column]).missing,
+						x.rowConstant(regression.MissingSquare)}))
 		}
 	}
 	center := m.Lower/2 + m.Upper/2
@@ -34,20 +43,27 @@ func (x *onnxModel) clippedScore(m *regression.ClippedLinear, sum string) string
 		center = *m.Center
 	}
 	n := x.addUp(norm)
-	shorter := x.addOp("Mul", []string{x.addOp("Div", []string{x.rowConstant(m.Norm), x.addOp("Sqrt", []string{n})}), x.addOp("Sub", []string{sum, x.rowConstant(center)})})
-	return x.addOp("Where", []string{x.addOp("Greater", []string{n, x.rowConstant(m.Norm * m.Norm)}), x.addOp("Add", []string{shorter, x.rowConstant(center)}), sum})
+	shorter := x.addOp("Mul",
+		[]string{x.addOp("Div", []string{x.rowConstant(m.Norm), x.addOp("Sqrt", []string{n})}),
+			x.addOp("Sub", []string{sum, x.rowConstant(center)})})
+	return x.addOp("Where",
+		[]string{x.addOp("Greater", []string{n, x.rowConstant(m.Norm * m.Norm)}),
+			x.addOp("Add", []string{shorter, x.rowConstant(center)}), sum})
 }
 
 func (x *onnxModel) additiveScore(m *regression.Additive, total string) string {
 	for _, s := range m.Shapes {
-		total = x.addOp("Add", []string{total, x.stepLookup(s.Step, x.treatCells(&m.Columns[s.Column]).value)})
+		total = x.addOp("Add",
+			[]string{total, x.stepLookup(s.Step, x.treatCells(&m.Columns[s.Column]).value)})
 	}
 	if s := m.Score; s != nil {
 		terms := append([]regression.Term(nil), m.Terms...)
 		for i := range terms {
 			terms[i].Coefficient = s.Coefficients[i]
 		}
-		total = x.addOp("Add", []string{total, x.stepLookup(s.Step, x.linearSums(&m.Linear, []line{{s.Intercept, terms}}))})
+		total = x.addOp("Add",
+			[]string{total,
+				x.stepLookup(s.Step, x.linearSums(&m.Linear, []line{{s.Intercept, terms}}))})
 	}
 	return total
 }
@@ -58,7 +74,10 @@ func (x *onnxModel) stepLookup(s regression.Step, of string) string {
 		return x.rowConstant(s.Values[0])
 	}
 	above := x.castTo(x.addOp("GreaterOrEqual", []string{of, x.rowConstant(s.Edges...)}), onnxInt64)
-	return x.addOp("Gather", []string{x.vectorConstant(s.Values), x.addOp("ReduceSum", []string{above, x.integerConstant(1)}, integerAttribute("keepdims", 1))})
+	return x.addOp("Gather",
+		[]string{x.vectorConstant(s.Values),
+			x.addOp("ReduceSum", []string{above, x.integerConstant(1)},
+				integerAttribute("keepdims", 1))})
 }
 
 func (x *onnxModel) votesScore(m *regression.Votes, total string) string {
@@ -72,7 +91,11 @@ func (x *onnxModel) votesScore(m *regression.Votes, total string) string {
 		lines[i], weights[i], against[i] = line{v.Intercept, v.Terms}, v.Weight, -v.Weight
 	}
 	yes := x.addOp("GreaterOrEqual", []string{x.linearSums(&m.Linear, lines), x.rowConstant(0)})
-	return x.addOp("Add", []string{total, x.reduceRows("ReduceSum", x.addOp("Where", []string{yes, x.rowConstant(weights...), x.rowConstant(against...)}))})
+	return x.addOp("Add",
+		[]string{total,
+			x.reduceRows("ReduceSum",
+				x.addOp("Where",
+					[]string{yes, x.rowConstant(weights...), x.rowConstant(against...)}))})
 }
 
 // reduceRows reduces every row to one number.
@@ -103,10 +126,18 @@ func (x *onnxModel) treeScore(m *regression.Tree, total string) string {
 			matrix[turn.split*len(t.leaves)+j] = sign
 		}
 	}
-	low := x.castTo(x.addOp("LessOrEqual", []string{x.linearSums(&m.Linear, t.splits), x.rowConstant(t.thresholds...)}), onnxDouble)
-	agree := x.addOp("Add", []string{x.addOp("MatMul", []string{low, x.matrixConstant(len(t.leaves), matrix)}), x.rowConstant(highs...)})
-	there := x.addOp("Equal", []string{x.castTo(agree, onnxInt64), x.castTo(x.rowConstant(lengths...), onnxInt64)})
-	return x.addOp("Add", []string{total, x.reduceRows("ReduceSum", x.addOp("Where", []string{there, leaves, x.rowConstant(0)}))})
+	low := x.castTo(
+		x.addOp("LessOrEqual",
+			[]string{x.linearSums(&m.Linear, t.splits), x.rowConstant(t.thresholds...)}),
+		onnxDouble)
+	agree := x.addOp("Add",
+		[]string{x.addOp("MatMul", []string{low, x.matrixConstant(len(t.leaves), matrix)}),
+			x.rowConstant(highs...)})
+	there := x.addOp("Equal",
+		[]string{x.castTo(agree, onnxInt64), x.castTo(x.rowConstant(lengths...), onnxInt64)})
+	return x.addOp("Add",
+		[]string{total,
+			x.reduceRows("ReduceSum", x.addOp("Where", []string{there, leaves, x.rowConstant(0)}))})
 }
 
 // treePaths collects the splits, the leaves and the path to each leaf.
@@ -126,11 +157,13 @@ type turn struct {
 func (t *treePaths) collectPaths(at int, way []turn) {
 	n := &t.m.Nodes[at]
 	if n.Low == 0 && n.High == 0 {
-		t.leaves, t.ways = append(t.leaves, line{n.Intercept, n.Terms}), append(t.ways, append([]turn(nil), way...))
+		t.leaves, t.ways = append(t.leaves, line{n.Intercept, n.Terms}),
+			append(t.ways, append([]turn(nil), way...))
 		return
 	}
 	split := len(t.splits)
-	t.splits, t.thresholds = append(t.splits, line{n.Intercept, n.Terms}), append(t.thresholds, n.Threshold)
+	t.splits, t.thresholds = append(t.splits, line{n.Intercept, n.Terms}),
+		append(t.thresholds, n.Threshold)
 	t.collectPaths(n.Low, append(way, turn{split, false}))
 	t.collectPaths(n.High, append(way, turn{split, true}))
 }
@@ -148,8 +181,10 @@ func (x *onnxModel) prototypesScore(m *regression.Prototypes, total string) stri
 		if len(sides[side]) > 0 {
 			scores := x.clamp(x.linearSums(&m.Linear, sides[side]), m.Lower, m.Upper)
 			largest := x.reduceRows("ReduceMax", scores)
-			rest := x.reduceRows("ReduceSum", x.addOp("Exp", []string{x.addOp("Sub", []string{scores, largest})}))
-			total = x.addOp(kind, []string{total, x.addOp("Add", []string{largest, x.addOp("Log", []string{rest})})})
+			rest := x.reduceRows("ReduceSum",
+				x.addOp("Exp", []string{x.addOp("Sub", []string{scores, largest})}))
+			total = x.addOp(kind,
+				[]string{total, x.addOp("Add", []string{largest, x.addOp("Log", []string{rest})})})
 		}
 	}
 	return total
@@ -171,7 +206,9 @@ func (x *onnxModel) kernelBins(m *regression.Kernel) []string {
 					table = append(table, int64(b))
 				}
 			}
-			out[i] = x.addOp("Gather", []string{x.integerConstant(table...), x.addOp("Add", []string{cell.code, x.integerConstant(1)})})
+			out[i] = x.addOp("Gather",
+				[]string{x.integerConstant(table...),
+					x.addOp("Add", []string{cell.code, x.integerConstant(1)})})
 		case kernelmap.Missing:
 			out[i] = x.castTo(cell.missing, onnxInt64)
 		default:
@@ -180,9 +217,13 @@ func (x *onnxModel) kernelBins(m *regression.Kernel) []string {
 			if half > 0 {
 				scale = kernelmap.CellOne / half
 			}
-			z := x.addOp("Mul", []string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}), x.rowConstant(scale)})
+			z := x.addOp("Mul",
+				[]string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}),
+					x.rowConstant(scale)})
 			whole := x.castTo(x.clamp(z, -kernelmap.CellOne, kernelmap.CellOne), onnxInt64)
-			bin := x.addOp("Div", []string{x.addOp("Add", []string{whole, x.integerConstant(kernelmap.CellOne)}), x.integerConstant(2 * kernelmap.CellOne / 256)})
+			bin := x.addOp("Div",
+				[]string{x.addOp("Add", []string{whole, x.integerConstant(kernelmap.CellOne)}),
+					x.integerConstant(2 * kernelmap.CellOne / 256)})
 			out[i] = x.addOp("Min", []string{bin, x.integerConstant(255)})
 		}
 	}
@@ -212,8 +253,12 @@ func (x *onnxModel) kernelSum(k kernelmap.Term, landmarks [][]uint8, bins []stri
 			metric = append(metric, float64(v))
 		}
 	}
-	point := x.wrapToInt32(x.addOp("MatMul", []string{x.concatColumns(cells), x.matrixConstant(dims, metric)}))
-	point = x.addOp("Sub", []string{x.addOp("Div", []string{x.addOp("Add", []string{point, x.integerConstant(1 << 31)}), x.integerConstant(1 << 13)}), x.integerConstant(1 << 18)})
+	point := x.wrapToInt32(
+		x.addOp("MatMul", []string{x.concatColumns(cells), x.matrixConstant(dims, metric)}))
+	point = x.addOp("Sub",
+		[]string{x.addOp("Div",
+			[]string{x.addOp("Add", []string{point, x.integerConstant(1 << 31)}),
+				x.integerConstant(1 << 13)}), x.integerConstant(1 << 18)})
 	here := x.clamp(x.castTo(point, onnxDouble), -reach, reach)
 
 	points := mapPoints(k.Map, landmarks, int32(reach))
@@ -226,7 +271,9 @@ func (x *onnxModel) kernelSum(k kernelmap.Term, landmarks [][]uint8, bins []stri
 		}
 	}
 	own := x.reduceRows("ReduceSum", x.addOp("Mul", []string{here, here}))
-	d := x.addOp("Add", []string{x.addOp("MatMul", []string{here, x.matrixConstant(len(points), turned)}), x.addOp("Add", []string{own, x.rowConstant(squares...)})})
+	d := x.addOp("Add",
+		[]string{x.addOp("MatMul", []string{here, x.matrixConstant(len(points), turned)}),
+			x.addOp("Add", []string{own, x.rowConstant(squares...)})})
 	near := x.castTo(x.gaussianKernel(d), onnxDouble)
 
 	weights := make([]float64, len(points)*len(k.Map.Weights))
@@ -237,13 +284,18 @@ func (x *onnxModel) kernelSum(k kernelmap.Term, landmarks [][]uint8, bins []stri
 			weights[i*len(scales)+j] = float64(w)
 		}
 	}
-	q := x.castTo(x.wrapToInt32(x.addOp("MatMul", []string{near, x.matrixConstant(len(scales), weights)})), onnxDouble)
+	q := x.castTo(
+		x.wrapToInt32(x.addOp("MatMul", []string{near, x.matrixConstant(len(scales), weights)})),
+		onnxDouble)
 	q = x.addOp("Mul", []string{q, x.rowConstant(scales...)})
 	length := x.addOp("Sqrt", []string{x.reduceRows("ReduceSum", x.addOp("Mul", []string{q, q}))})
 	const one = 1 << kernelmap.FeatureBits
-	by := x.addOp("Div", []string{x.rowConstant(one * (1 - 0x1p-30)), x.addOp("Max", []string{length, x.rowConstant(kernelmap.Shortest)})})
+	by := x.addOp("Div",
+		[]string{x.rowConstant(one * (1 - 0x1p-30)),
+			x.addOp("Max", []string{length, x.rowConstant(kernelmap.Shortest)})})
 	features := x.castTo(x.castTo(x.addOp("Mul", []string{q, by}), onnxInt64), onnxDouble)
-	sum := x.reduceRows("ReduceSum", x.addOp("Mul", []string{features, x.rowConstant(k.Coefficients...)}))
+	sum := x.reduceRows("ReduceSum",
+		x.addOp("Mul", []string{features, x.rowConstant(k.Coefficients...)}))
 	return x.addOp("Div", []string{sum, x.rowConstant(one)})
 }
 
@@ -270,7 +322,9 @@ func mapPoints(m *kernelmap.Map, landmarks [][]uint8, reach int32) [][]int32 {
 // wrapToInt32 converts doubles to whole numbers, modulo 2^32 and around 0.
 func (x *onnxModel) wrapToInt32(v string) string {
 	v = x.addOp("Add", []string{x.castTo(v, onnxInt64), x.integerConstant(1 << 31)})
-	return x.addOp("Sub", []string{x.addOp("BitwiseAnd", []string{v, x.integerConstant(1<<32 - 1)}), x.integerConstant(1 << 31)})
+	return x.addOp("Sub",
+		[]string{x.addOp("BitwiseAnd", []string{v, x.integerConstant(1<<32 - 1)}),
+			x.integerConstant(1 << 31)})
 }
 
 // gaussianKernel returns the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the
@@ -281,13 +335,17 @@ func (x *onnxModel) gaussianKernel(d string) string {
 	scaled := func(v string) string {
 		return x.addOp("Div", []string{x.addOp("Mul", []string{f, v}), x.integerConstant(1 << 16)})
 	}
-	less := func(from int64, v string) string { return x.addOp("Sub", []string{x.integerConstant(from), v}) }
+	less := func(from int64, v string) string {
+		return x.addOp("Sub", []string{x.integerConstant(from), v})
+	}
 	p := less(1<<16-1, scaled(less(45340, scaled(less(15200, scaled(x.integerConstant(2632)))))))
 	powers := make([]int64, 33)
 	for i := range powers {
 		powers[i] = 1 << i
 	}
-	shift := x.addOp("Min", []string{x.addOp("Div", []string{d, x.integerConstant(1 << 16)}), x.integerConstant(32)})
-	p = x.addOp("Div", []string{p, x.addOp("Gather", []string{x.integerConstant(powers...), shift})})
+	shift := x.addOp("Min",
+		[]string{x.addOp("Div", []string{d, x.integerConstant(1 << 16)}), x.integerConstant(32)})
+	p = x.addOp("Div",
+		[]string{p, x.addOp("Gather", []string{x.integerConstant(powers...), shift})})
 	return x.addOp("Div", []string{p, x.integerConstant(4)})
 }

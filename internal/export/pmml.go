@@ -39,8 +39,10 @@ func PMML(w io.Writer, m regression.Model) error {
 			optype = pmmlText
 			kind = "string"
 		}
-		dictionary.addInside(newTag("DataField", "name", c.Name, "optype", optype, "dataType", kind))
-		schema.addInside(newTag("MiningField", "name", c.Name, "invalidValueTreatment", "asMissing"))
+		dictionary.addInside(
+			newTag("DataField", "name", c.Name, "optype", optype, "dataType", kind))
+		schema.addInside(
+			newTag("MiningField", "name", c.Name, "invalidValueTreatment", "asMissing"))
 	}
 	p.output = newTag("Output")
 	p.target = p.unusedName(m.Output().Target)
@@ -49,12 +51,18 @@ func PMML(w io.Writer, m regression.Model) error {
 		return err
 	}
 	model.inside = append([]*tag{
-		schema.addInside(newTag("MiningField", "name", p.target, "usageType", "target")), p.output, p.targets, newTag("LocalTransformations").addInside(p.fields...),
+		schema.addInside(newTag("MiningField", "name", p.target, "usageType", "target")), p.output,
+		p.targets, newTag("LocalTransformations").addInside(p.fields...),
 	}, model.inside...)
-	model.inside = slices.DeleteFunc(model.inside, func(t *tag) bool { return t == nil || t == p.output && len(t.inside) == 0 })
-	return writeXML(w, newTag("PMML", "xmlns", "http://www.dmg.org/PMML-4_4", "version", "4.4").addInside(
-		newTag("Header", "description", "A model that dptrain trained for "+m.Output().Target).addInside(newTag("Application", "name", "dptrain")),
-		dictionary.addInside(field), model))
+	model.inside = slices.DeleteFunc(model.inside, func(t *tag) bool {
+		return t == nil || t == p.output && len(t.inside) == 0
+	})
+	return writeXML(w,
+		newTag("PMML", "xmlns", "http://www.dmg.org/PMML-4_4", "version", "4.4").addInside(
+			newTag("Header", "description",
+				"A model that dptrain trained for "+
+					m.Output().Target).addInside(newTag("Application", "name", "dptrain")),
+			dictionary.addInside(field), model))
 }
 
 // The content types of a field.
@@ -102,7 +110,9 @@ func (p *pmmlModel) deriveField(name, optype string, expression *tag) string {
 	if optype == pmmlText {
 		kind = "string"
 	}
-	p.fields = append(p.fields, newTag("DerivedField", "name", name, "optype", optype, "dataType", kind).addInside(expression))
+	p.fields = append(p.fields,
+		newTag("DerivedField", "name", name, "optype", optype, "dataType",
+			kind).addInside(expression))
 	return name
 }
 
@@ -111,7 +121,9 @@ func (p *pmmlModel) numberField(name string, expression *tag) string {
 	return p.deriveField(name, pmmlNumber, expression)
 }
 
-func fieldRef(field string) *tag { return newTag("FieldRef", "field", field) }
+func fieldRef(field string) *tag {
+	return newTag("FieldRef", "field", field)
+}
 
 func constantTag(x float64) *tag {
 	t := newTag("Constant", "dataType", "double")
@@ -119,7 +131,9 @@ func constantTag(x float64) *tag {
 	return t
 }
 
-func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func formatNumber(x float64) string {
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
 
 func applyFunction(function string, arguments ...*tag) *tag {
 	return newTag("Apply", "function", function).addInside(arguments...)
@@ -146,7 +160,8 @@ func (s *pmmlSum) asExpression() *tag {
 func (s *pmmlSum) asRegressionTable() *tag {
 	out := newTag("RegressionTable", "intercept", formatNumber(s.intercept))
 	for _, t := range s.terms {
-		out.addInside(newTag("NumericPredictor", "name", t.field, "coefficient", formatNumber(t.coefficient)))
+		out.addInside(
+			newTag("NumericPredictor", "name", t.field, "coefficient", formatNumber(t.coefficient)))
 	}
 	return out
 }
@@ -170,12 +185,18 @@ func (p *pmmlModel) targetAndModel(m regression.Model) (field, model *tag, err e
 	lower := linear.Lower
 	upper := linear.Upper
 	if linear.Back != nil {
-		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper, p.undoTransform(linear, sums[0])
+		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper,
+			p.undoTransform(linear, sums[0])
 	}
-	p.targets = newTag("Targets").addInside(newTag("Target", "field", p.target, "min", formatNumber(lower), "max", formatNumber(upper)))
-	p.output.addInside(newTag("OutputField", "name", p.unusedName("prediction"), "optype", pmmlNumber, "dataType", "double", "feature", "predictedValue"))
+	p.targets = newTag("Targets").addInside(
+		newTag("Target", "field", p.target, "min", formatNumber(lower), "max", formatNumber(upper)))
+	p.output.addInside(
+		newTag("OutputField", "name", p.unusedName("prediction"), "optype", pmmlNumber, "dataType",
+			"double", "feature", "predictedValue"))
 	field = newTag("DataField", "name", p.target, "optype", pmmlNumber, "dataType", "double")
-	return field, newTag("RegressionModel", "functionName", "regression").addInside(sums[0].asRegressionTable()), nil
+	return field,
+		newTag("RegressionModel", "functionName",
+			"regression").addInside(sums[0].asRegressionTable()), nil
 }
 
 // undoTransform is the mean of a transformed target, not yet clamped.
@@ -185,10 +206,15 @@ func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
 	z = p.numberField("transformed line", clampTag(line.asExpression(), m.Lower, m.Upper))
 	if m.Back.Transform == rescale.Log {
 		up := pmmlSum{m.Back.Variance / 2, []pmmlTerm{{1, z}}}
-		return pmmlSum{0, []pmmlTerm{{1, p.numberField("mean", applyFunction("exp", clampTag(up.asExpression(), -700, rescale.MostLog)))}}}
+		return pmmlSum{0,
+			[]pmmlTerm{{1,
+				p.numberField("mean",
+					applyFunction("exp", clampTag(up.asExpression(), -700, rescale.MostLog)))}}}
 	}
 	root := p.numberField("root", clampTag(fieldRef(z), 0, rescale.MostRoot))
-	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))}}}
+	return pmmlSum{m.Back.Variance,
+		[]pmmlTerm{{1,
+			p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))}}}
 }
 
 // classifierTree is a tree with one split per class: it predicts the class with the largest score, and of equal
@@ -198,19 +224,24 @@ func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (fi
 	for i := range sums {
 		limits := regression.LinearPart(m.Scores[i])
 		of := m.Classes[i+len(m.Classes)-len(sums)]
-		scores = append(scores, p.numberField("score of "+of, clampTag(sums[i].asExpression(), limits.Lower, limits.Upper)))
+		scores = append(scores,
+			p.numberField("score of "+of,
+				clampTag(sums[i].asExpression(), limits.Lower, limits.Upper)))
 	}
 	last := len(m.Classes) - 1
 	choice := constantTag(float64(last))
 	if len(scores) == 1 {
-		choice = applyFunction("if", applyFunction("greaterThan", fieldRef(scores[0]), constantTag(m.Cutoff)), choice, constantTag(0))
+		choice = applyFunction("if",
+			applyFunction("greaterThan", fieldRef(scores[0]), constantTag(m.Cutoff)), choice,
+			constantTag(0))
 	} else {
 		for i := last - 1; i >= 0; i-- {
 			rest := applyFunction("max")
 			for _, s := range scores[i+1:] {
 				rest.addInside(fieldRef(s))
 			}
-			choice = applyFunction("if", applyFunction("greaterOrEqual", fieldRef(scores[i]), rest), constantTag(float64(i)), choice)
+			choice = applyFunction("if", applyFunction("greaterOrEqual", fieldRef(scores[i]), rest),
+				constantTag(float64(i)), choice)
 		}
 	}
 	class := p.numberField("choice", choice)
@@ -218,11 +249,19 @@ func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (fi
 	root := newTag("Node").addInside(newTag("True"))
 	for i, c := range m.Classes {
 		field.addInside(newTag("Value", "value", c))
-		root.addInside(newTag("Node", "score", c).addInside(newTag("SimplePredicate", "field", class, "operator", "equal", "value", strconv.Itoa(i))))
+		root.addInside(
+			newTag("Node", "score",
+				c).addInside(
+				newTag("SimplePredicate", "field", class, "operator", "equal", "value",
+					strconv.Itoa(i))))
 	}
-	p.output.addInside(newTag("OutputField", "name", p.unusedName("class"), "optype", pmmlText, "dataType", "string", "feature", "predictedValue"))
+	p.output.addInside(
+		newTag("OutputField", "name", p.unusedName("class"), "optype", pmmlText, "dataType",
+			"string", "feature", "predictedValue"))
 	p.addProbabilities(m, scores)
-	return field, newTag("TreeModel", "functionName", "classification", "splitCharacteristic", "multiSplit").addInside(root)
+	return field,
+		newTag("TreeModel", "functionName", "classification", "splitCharacteristic",
+			"multiSplit").addInside(root)
 }
 
 // addProbabilities adds outputs for the probabilities of the classes, if the model has them.
@@ -233,11 +272,14 @@ func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) 
 		curve := pmmlSum{intercept: m.Probability.Values[0]}
 		for k, to := range m.Probability.Scores[1:] {
 			from := m.Probability.Scores[k]
-			share := applyFunction("/", applyFunction("-", fieldRef(scores[0]), constantTag(from)), constantTag(to-from))
-			curve.addTerm(m.Probability.Values[k+1]-m.Probability.Values[k], p.numberField("step of the probability", clampTag(share, 0, 1)))
+			share := applyFunction("/", applyFunction("-", fieldRef(scores[0]), constantTag(from)),
+				constantTag(to-from))
+			curve.addTerm(m.Probability.Values[k+1]-m.Probability.Values[k],
+				p.numberField("step of the probability", clampTag(share, 0, 1)))
 		}
 		second := p.numberField("second", curve.asExpression())
-		parts = []string{p.numberField("first", applyFunction("-", constantTag(1), fieldRef(second))), second}
+		parts = []string{p.numberField("first",
+			applyFunction("-", constantTag(1), fieldRef(second))), second}
 	case m.Probability != nil:
 		z := pmmlSum{m.Probability.Intercept, []pmmlTerm{{m.Probability.Slope, scores[0]}}}
 		// Beyond ±700, e^x exceeds the range of a double, and the probability is 0 or 1 to 300 digits.
@@ -246,7 +288,9 @@ func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) 
 	case scoresAreLogarithms(m):
 		largest := p.numberField("largest score", applyToFields("max", scores))
 		for i, s := range scores {
-			parts = append(parts, p.numberField("odds of "+m.Classes[i], applyFunction("exp", applyFunction("-", fieldRef(s), fieldRef(largest)))))
+			parts = append(parts,
+				p.numberField("odds of "+m.Classes[i],
+					applyFunction("exp", applyFunction("-", fieldRef(s), fieldRef(largest)))))
 		}
 	default:
 		return
@@ -254,8 +298,10 @@ func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) 
 	all := p.numberField("all odds", applyToFields("sum", parts))
 	for i, part := range parts {
 		name := p.unusedName("probability(" + m.Classes[i] + ")")
-		p.output.addInside(newTag("OutputField", "name", name, "optype", pmmlNumber, "dataType", "double", "feature", "transformedValue").addInside(
-			applyFunction("/", fieldRef(part), fieldRef(all))))
+		p.output.addInside(
+			newTag("OutputField", "name", name, "optype", pmmlNumber, "dataType", "double",
+				"feature", "transformedValue").addInside(
+				applyFunction("/", fieldRef(part), fieldRef(all))))
 	}
 }
 
@@ -272,8 +318,11 @@ func applyToFields(function string, fields []string) *tag {
 func (p *pmmlModel) missingIndicator(c *regression.Column) string {
 	name, ok := p.treated[c.Name]
 	if !ok {
-		finite := applyFunction("lessOrEqual", applyFunction("abs", fieldRef(c.Name)), constantTag(math.MaxFloat64))
-		name = p.numberField(c.Name+" is missing", applyFunction("if", applyFunction("isMissing", fieldRef(c.Name)), constantTag(1), applyFunction("if", finite, constantTag(0), constantTag(1))))
+		finite := applyFunction("lessOrEqual", applyFunction("abs", fieldRef(c.Name)),
+			constantTag(math.MaxFloat64))
+		name = p.numberField(c.Name+" is missing",
+			applyFunction("if", applyFunction("isMissing", fieldRef(c.Name)), constantTag(1),
+				applyFunction("if", finite, constantTag(0), constantTag(1))))
 		p.treated[c.Name] = name
 	}
 	return name
@@ -284,15 +333,20 @@ func (p *pmmlModel) treatCell(c *regression.Column) string {
 	key := fmt.Sprintf("%+v", *c)
 	name, ok := p.treated[key]
 	if !ok {
-		name = p.numberField(c.Name+" treated", applyFunction("if", applyFunction("equal", fieldRef(p.missingIndicator(c)), constantTag(1)),
-			constantTag(min(max(c.Missing, c.Lower), c.Upper)), clampTag(fieldRef(c.Name), c.Lower, c.Upper)))
+		name = p.numberField(c.Name+" treated",
+			applyFunction("if",
+				applyFunction("equal", fieldRef(p.missingIndicator(c)), constantTag(1)),
+				constantTag(min(max(c.Missing, c.Lower), c.Upper)),
+				clampTag(fieldRef(c.Name), c.Lower, c.Upper)))
 		p.treated[key] = name
 	}
 	return name
 }
 
 // linearSum is an intercept with terms.
-func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []regression.Term) pmmlSum {
+func (p *pmmlModel) linearSum(
+	m *regression.Linear, intercept float64, terms []regression.Term,
+) pmmlSum {
 	sum := pmmlSum{intercept: intercept}
 	weights := map[int]map[string]float64{} // by column and category
 	others := map[int]float64{}
@@ -320,7 +374,8 @@ func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []r
 		case len(c.Categories) == 0: // all cells are other
 			sum.intercept += others[i]
 		default:
-			sum.addTerm(1, p.numberField("weight of "+c.Name, p.categoryLookup(c, weights[i], others[i])))
+			sum.addTerm(1,
+				p.numberField("weight of "+c.Name, p.categoryLookup(c, weights[i], others[i])))
 		}
 	}
 	return sum
@@ -328,10 +383,14 @@ func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []r
 
 // categoryLookup returns a number for the category of a cell: from weights, 0 for listed categories without a weight,
 // or other.
-func (p *pmmlModel) categoryLookup(c *regression.Column, weights map[string]float64, other float64) *tag {
+func (p *pmmlModel) categoryLookup(
+	c *regression.Column, weights map[string]float64, other float64,
+) *tag {
 	label, ok := p.treated[c.Name]
 	if !ok {
-		label = p.deriveField(c.Name+" trimmed", pmmlText, applyFunction("if", applyFunction("isNotMissing", fieldRef(c.Name)), applyFunction("trimBlanks", fieldRef(c.Name))))
+		label = p.deriveField(c.Name+" trimmed", pmmlText,
+			applyFunction("if", applyFunction("isNotMissing", fieldRef(c.Name)),
+				applyFunction("trimBlanks", fieldRef(c.Name))))
 		p.treated[c.Name] = label
 	}
 	empty := other
@@ -347,6 +406,7 @@ func (p *pmmlModel) categoryLookup(c *regression.Column, weights map[string]floa
 		}
 		table.addInside(newTag("row").addInside(in, out))
 	}
-	return newTag("MapValues", "outputColumn", "out", "dataType", "double", "defaultValue", formatNumber(other), "mapMissingTo", formatNumber(empty)).addInside(
+	return newTag("MapValues", "outputColumn", "out", "dataType", "double", "defaultValue",
+		formatNumber(other), "mapMissingTo", formatNumber(empty)).addInside(
 		newTag("FieldColumnPair", "field", label, "column", "in"), table)
 }

@@ -10,8 +10,10 @@ import (
 func (p *pmmlModel) modelScore(m regression.Model) (pmmlSum, error) {
 	linear := regression.LinearPart(m)
 	if linear == nil || m.Kind() == "kernel" {
-		return pmmlSum{}, fmt.Errorf("a model of the kind %q %w to PMML, a document would be too large; a program (--python, --js, --go) or a graph (--onnx) holds it",
-			m.Kind(), ErrKind)
+		return pmmlSum{},
+			fmt.Errorf(
+				"a model of the kind %q %w to PMML, a document would be too large; a program (--python, --js, --go) or a graph (--onnx) holds it",
+				m.Kind(), ErrKind)
 	}
 	sum := p.linearSum(linear, linear.Intercept, linear.Terms)
 	switch m := m.(type) {
@@ -23,7 +25,11 @@ func (p *pmmlModel) modelScore(m regression.Model) (pmmlSum, error) {
 	case *regression.Votes:
 		for _, v := range m.Members {
 			of := p.lineField(&m.Linear, "member", line{v.Intercept, v.Terms})
-			sum.addTerm(v.Weight, p.numberField("vote", applyFunction("if", applyFunction("greaterOrEqual", fieldRef(of), constantTag(0)), constantTag(1), constantTag(-1))))
+			sum.addTerm(v.Weight,
+				p.numberField("vote",
+					applyFunction("if",
+						applyFunction("greaterOrEqual", fieldRef(of), constantTag(0)),
+						constantTag(1), constantTag(-1))))
 		}
 	case *regression.Tree:
 		sum.addTerm(1, p.numberField("leaf", p.treeNode(m, 0)))
@@ -55,12 +61,17 @@ func (p *pmmlModel) clippedField(m *regression.ClippedLinear, sum *pmmlSum) stri
 			if c.Other {
 				other = 1
 			}
-			squares.addTerm(1, p.numberField(c.Name+" is known", p.categoryLookup(c, listed, other)))
+			squares.addTerm(1,
+				p.numberField(c.Name+" is known", p.categoryLookup(c, listed, other)))
 			continue
 		}
-		z := applyFunction("/", applyFunction("-", fieldRef(p.treatCell(c)), constantTag(c.Lower/2+c.Upper/2)), constantTag(c.Upper/2-c.Lower/2))
+		z := applyFunction("/",
+			applyFunction("-", fieldRef(p.treatCell(c)), constantTag(c.Lower/2+c.Upper/2)),
+			constantTag(c.Upper/2-c.Lower/2))
 		scaled := p.numberField(c.Name+" scaled", clampTag(z, -1, 1))
-		squares.addTerm(1, p.numberField(c.Name+" squared", applyFunction("*", fieldRef(scaled), fieldRef(scaled))))
+		squares.addTerm(1,
+			p.numberField(c.Name+" squared",
+				applyFunction("*", fieldRef(scaled), fieldRef(scaled))))
 	}
 	for _, t := range m.Terms {
 		if t.Missing {
@@ -73,8 +84,13 @@ func (p *pmmlModel) clippedField(m *regression.ClippedLinear, sum *pmmlSum) stri
 	}
 	whole := p.numberField("sum", sum.asExpression())
 	square := p.numberField("square of the length", squares.asExpression())
-	shorter := applyFunction("*", applyFunction("/", constantTag(m.Norm), applyFunction("sqrt", fieldRef(square))), applyFunction("-", fieldRef(whole), constantTag(center)))
-	return p.numberField("clipped sum", applyFunction("if", applyFunction("greaterThan", fieldRef(square), constantTag(m.Norm*m.Norm)), applyFunction("+", constantTag(center), shorter), fieldRef(whole)))
+	shorter := applyFunction("*",
+		applyFunction("/", constantTag(m.Norm), applyFunction("sqrt", fieldRef(square))),
+		applyFunction("-", fieldRef(whole), constantTag(center)))
+	return p.numberField("clipped sum",
+		applyFunction("if",
+			applyFunction("greaterThan", fieldRef(square), constantTag(m.Norm*m.Norm)),
+			applyFunction("+", constantTag(center), shorter), fieldRef(whole)))
 }
 
 func (p *pmmlModel) addCurves(m *regression.Additive, sum *pmmlSum) {
@@ -87,7 +103,9 @@ func (p *pmmlModel) addCurves(m *regression.Additive, sum *pmmlSum) {
 		for i := range terms {
 			terms[i].Coefficient = s.Coefficients[i]
 		}
-		sum.addTerm(1, p.numberField("curve of the line", stepLookup(s.Step, p.lineField(&m.Linear, "line", line{s.Intercept, terms}))))
+		sum.addTerm(1,
+			p.numberField("curve of the line",
+				stepLookup(s.Step, p.lineField(&m.Linear, "line", line{s.Intercept, terms}))))
 	}
 }
 
@@ -110,7 +128,9 @@ func stepLookup(s regression.Step, field string) *tag {
 			left = formatNumber(s.Edges[i])
 			interval = append(interval, "rightMargin", left)
 		}
-		out.addInside(newTag("DiscretizeBin", "binValue", formatNumber(v)).addInside(newTag("Interval", interval...)))
+		out.addInside(
+			newTag("DiscretizeBin", "binValue",
+				formatNumber(v)).addInside(newTag("Interval", interval...)))
 	}
 	return out
 }
@@ -121,7 +141,9 @@ func (p *pmmlModel) treeNode(m *regression.Tree, at int) *tag {
 		return fieldRef(p.lineField(&m.Linear, "leaf sum", line{n.Intercept, n.Terms}))
 	}
 	split := p.lineField(&m.Linear, "split", line{n.Intercept, n.Terms})
-	return applyFunction("if", applyFunction("lessOrEqual", fieldRef(split), constantTag(n.Threshold)), p.treeNode(m, n.Low), p.treeNode(m, n.High))
+	return applyFunction("if",
+		applyFunction("lessOrEqual", fieldRef(split), constantTag(n.Threshold)),
+		p.treeNode(m, n.Low), p.treeNode(m, n.High))
 }
 
 // addPrototypes adds the logarithms of the sums of e^score for the class and for the other classes.
@@ -133,7 +155,8 @@ func (p *pmmlModel) addPrototypes(m *regression.Prototypes, sum *pmmlSum) {
 			side = 1
 		}
 		of := p.linearSum(&m.Linear, x.Intercept, x.Terms)
-		sides[side] = append(sides[side], p.numberField("nearness", clampTag(of.asExpression(), m.Lower, m.Upper)))
+		sides[side] = append(sides[side],
+			p.numberField("nearness", clampTag(of.asExpression(), m.Lower, m.Upper)))
 	}
 	for side, sign := range []float64{1, -1} {
 		if len(sides[side]) == 0 {
@@ -144,6 +167,8 @@ func (p *pmmlModel) addPrototypes(m *regression.Prototypes, sum *pmmlSum) {
 		for _, s := range sides[side] {
 			rest.addInside(applyFunction("exp", applyFunction("-", fieldRef(s), fieldRef(largest))))
 		}
-		sum.addTerm(sign, p.numberField("all near", applyFunction("+", fieldRef(largest), applyFunction("ln", rest))))
+		sum.addTerm(sign,
+			p.numberField("all near",
+				applyFunction("+", fieldRef(largest), applyFunction("ln", rest))))
 	}
 }

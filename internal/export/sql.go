@@ -45,16 +45,20 @@ var dialects = []sqlDialect{
 		name: "postgres", double: "(%s)::float8", asText: "(%s)::text", trim: "btrim(%s, %s)",
 		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
 		// Casting a text beyond the range of a double is an error for float8, but not for numeric.
-		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" + plainNumber + "' THEN NULL " +
+		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" +
+			plainNumber + "' THEN NULL " +
 			"WHEN abs((%[2]s)::numeric) > 1.797693134862315807e308 THEN NULL WHEN abs((%[2]s)::numeric) < 2.4703282292062328e-324 THEN 0::float8 ELSE (%[2]s)::float8 END",
-		finite: "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8", largest: "greatest", least: "least",
+		finite: "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8", largest: "greatest",
+		least: "least",
 		// Without this fence the planner of Postgres takes time and memory that grow exponentially in the number of
 		// layers.
 		fence: " OFFSET 0",
 	},
 	{
 		name: "sqlite", double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
-		characters: func(text string) string { return "char(" + eachCharacter(text, "%d", ", ") + ")" },
+		characters: func(text string) string {
+			return "char(" + eachCharacter(text, "%d", ", ") + ")"
+		},
 		// A text is equal to a number only if the whole text is that number.
 		number: "CASE WHEN typeof(%[1]s) IN ('integer', 'real') THEN CAST(%[1]s AS REAL) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0 WHEN lower(%[2]s) IN (%[4]s) THEN 0.0 " +
 			"WHEN %[2]s = CAST(%[2]s AS REAL) THEN CAST(%[2]s AS REAL) END",
@@ -150,7 +154,8 @@ func (q *query) probabilityOf(p *regression.Probability, score string) string {
 			from := p.Scores[k-1]
 			low := p.Values[k-1]
 			share := "(" + score + " - " + q.formatNumber(from) + ") / " + q.formatNumber(to-from)
-			value = q.formatNumber(low) + " + " + q.formatNumber(p.Values[k]-low) + " * (" + share + ")"
+			value = q.formatNumber(low) + " + " + q.formatNumber(p.Values[k]-low) + " * (" + share +
+				")"
 		}
 		fmt.Fprintf(&b, " WHEN %s <= %s THEN %s", score, q.formatNumber(to), value)
 	}
@@ -194,7 +199,8 @@ func (q *query) treatedCell(c *regression.Column) string {
 	}
 	x := q.rawNumber(c)
 	return q.nameIn(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END",
-		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper), q.formatNumber(min(max(c.Missing, c.Lower), c.Upper))))
+		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper),
+		q.formatNumber(min(max(c.Missing, c.Lower), c.Upper))))
 }
 
 // textValue returns the number assigned to a text.
@@ -206,7 +212,8 @@ func (q *query) textValue(c *regression.Column) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "CASE %s", q.textOf(c))
 	for i, name := range c.Categories {
-		fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(name)), q.formatNumber(c.Values[i]))
+		fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(name)),
+			q.formatNumber(c.Values[i]))
 	}
 	fmt.Fprintf(&out, " ELSE %s END", last)
 	return out.String()
@@ -214,19 +221,24 @@ func (q *query) textValue(c *regression.Column) string {
 
 // missingFlag is an expression that is x if the cell of a numeric column is missing, and 0 otherwise.
 func (q *query) missingFlag(c *regression.Column, x float64) string {
-	missing := q.nameIn(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", fmt.Sprintf(q.dialect.finite, q.rawNumber(c)), q.formatNumber(0), q.formatNumber(1)))
+	missing := q.nameIn(cellLayer,
+		fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END",
+			fmt.Sprintf(q.dialect.finite, q.rawNumber(c)), q.formatNumber(0), q.formatNumber(1)))
 	return q.formatNumber(x) + " * " + missing
 }
 
 // cellText is the text of a cell of a category column.
-func (q *query) cellText(c *regression.Column) string { return q.nameIn(cellLayer, q.textOf(c)) }
+func (q *query) cellText(c *regression.Column) string {
+	return q.nameIn(cellLayer, q.textOf(c))
+}
 
 // textOf is the category of a cell of a text column in its listed spelling, or the text itself.
 func (q *query) textOf(c *regression.Column) string {
 	text := q.nameIn(normalLayer, "coalesce("+q.normalForm(c, q.trimmedCell(c))+", '')")
 	label := text
 	if folded := q.foldedValue(c, text); folded != text {
-		label = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, quoteLiterals(cell.MissingWords()), folded)
+		label = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text,
+			quoteLiterals(cell.MissingWords()), folded)
 		label = q.nameIn(numberLayer, label)
 	}
 	return q.canonicalSpelling(c, label)
@@ -239,12 +251,14 @@ func (q *query) canonicalSpelling(c *regression.Column, text string) string {
 	found := names.Spellings()
 	var exact strings.Builder
 	if missing, _ := names.Find(""); missing != names.Others() {
-		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, quoteLiterals(cell.MissingWords()), name(missing))
+		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, quoteLiterals(cell.MissingWords()),
+			name(missing))
 	}
 	for k, category := range c.Categories {
 		decomposed := norm.NFD.String(cell.Normal(category))
 		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // sqlite has no function for the normal form
-			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, quoteLiteral(decomposed), name(int32(k))) //nolint:gosec // lists are short
+			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, quoteLiteral(decomposed),
+				name(int32(k))) //nolint:gosec // lists are short
 		}
 	}
 	if exact.Len() == 0 && len(found) == 0 {
@@ -255,14 +269,16 @@ func (q *query) canonicalSpelling(c *regression.Column, text string) string {
 		key := q.nameIn(spellingLayer, q.withoutZeros(c, text))
 		var spellings strings.Builder
 		for _, spelling := range slices.Sorted(maps.Keys(found)) {
-			fmt.Fprintf(&spellings, " WHEN %s THEN %s", quoteLiteral(spelling), name(found[spelling]))
+			fmt.Fprintf(&spellings, " WHEN %s THEN %s", quoteLiteral(spelling),
+				name(found[spelling]))
 		}
 		if zero, ok := found["0"]; ok {
 			fmt.Fprintf(&spellings, " WHEN '-0' THEN %s", name(zero))
 		}
 		other = fmt.Sprintf("CASE %s%s ELSE %s END", key, spellings.String(), text)
 	}
-	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, quoteLiterals(c.Categories), text, exact.String(), other)
+	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text,
+		quoteLiterals(c.Categories), text, exact.String(), other)
 }
 
 // withoutZeros is a text in lower case, without decimals that are all zeros.
@@ -272,16 +288,22 @@ func (q *query) withoutZeros(c *regression.Column, text string) string {
 		mark = ","
 	}
 	rest := fmt.Sprintf("rtrim(%s, '0')", text)
-	return fmt.Sprintf("CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END", text, rest, mark)
+	return fmt.Sprintf(
+		"CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END",
+		text, rest, mark)
 }
 
 // normalForm returns the normal form of a trimmed text, as far as the categories of a column depend on it.
 func (q *query) normalForm(c *regression.Column, text string) string {
 	all := strings.Join(c.Categories, "")
-	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.TextRule.Prefix == 0
+	ascii := strings.IndexFunc(all, func(r rune) bool {
+		return r > unicode.MaxASCII
+	}) < 0 && c.TextRule.Prefix == 0
 	blanks := strings.TrimLeft(cell.Blanks, "\t ")
 	if q.dialect.name != "sqlite" {
-		text = fmt.Sprintf("translate(%s, %s, '%s')", text, q.dialect.characters(blanks+cell.Removed), strings.Repeat(" ", utf8.RuneCountInString(blanks)))
+		text = fmt.Sprintf("translate(%s, %s, '%s')", text,
+			q.dialect.characters(blanks+cell.Removed),
+			strings.Repeat(" ", utf8.RuneCountInString(blanks)))
 		switch {
 		case ascii:
 			return text
@@ -311,7 +333,9 @@ func (q *query) foldedValue(c *regression.Column, text string) string {
 	sqlite := q.dialect.name == "sqlite"
 	if c.TextRule.Fold == cell.FoldBlanks || c.TextRule.Fold == cell.FoldCase {
 		if sqlite { // a mark after each blank, and then no blank after a mark
-			text = fmt.Sprintf("replace(replace(replace(replace(%s, char(9), ' '), ' ', ' ' || char(1)), char(1) || ' ', ''), char(1), '')", text)
+			text = fmt.Sprintf(
+				"replace(replace(replace(replace(%s, char(9), ' '), ' ', ' ' || char(1)), char(1) || ' ', ''), char(1), '')",
+				text)
 		} else {
 			text = fmt.Sprintf("regexp_replace(%s, '[ ' || chr(9) || ']+', ' ', 'g')", text)
 		}
@@ -319,13 +343,15 @@ func (q *query) foldedValue(c *regression.Column, text string) string {
 	if c.TextRule.Fold == cell.FoldCase {
 		capital, small := cell.Capitals()
 		if !sqlite {
-			text = fmt.Sprintf("translate(%s, %s, %s)", text, quoteLiteral(capital), quoteLiteral(small))
+			text = fmt.Sprintf("translate(%s, %s, %s)", text, quoteLiteral(capital),
+				quoteLiteral(small))
 		} else { // which handles only ASCII letters: others matter if they occur in a category
 			text = "lower(" + text + ")"
 			a, b := []rune(capital), []rune(small)
 			for i, r := range a {
 				if r > 'Z' && strings.ContainsRune(strings.Join(c.Categories, ""), b[i]) {
-					text = fmt.Sprintf("replace(%s, %s, %s)", text, quoteLiteral(string(r)), quoteLiteral(string(b[i])))
+					text = fmt.Sprintf("replace(%s, %s, %s)", text, quoteLiteral(string(r)),
+						quoteLiteral(string(b[i])))
 				}
 			}
 		}
@@ -337,7 +363,9 @@ func (q *query) foldedValue(c *regression.Column, text string) string {
 }
 
 func (q *query) clamp(x string, lower, upper float64) string {
-	return q.callFunction(q.dialect.least, []string{q.callFunction(q.dialect.largest, []string{x, q.formatNumber(lower)}), q.formatNumber(upper)})
+	return q.callFunction(q.dialect.least,
+		[]string{q.callFunction(q.dialect.largest, []string{x, q.formatNumber(lower)}),
+			q.formatNumber(upper)})
 }
 
 // callFunction calls a function of one argument or more.
@@ -371,9 +399,11 @@ func balancedSum(sum []string) string {
 // writeQuery writes the query.
 func (q *query) writeQuery(outputs []output, table string) string {
 	var out strings.Builder
-	out.WriteString("-- Predictions of a model that dptrain trained (" + q.dialect.name + ").\nSELECT t.*")
+	out.WriteString("-- Predictions of a model that dptrain trained (" + q.dialect.name +
+		").\nSELECT t.*")
 	for _, o := range outputs {
-		fmt.Fprintf(&out, ",\n  (SELECT %s\n   FROM %s) AS %s", o.expression, q.fromClause(len(q.layers)-1), quoteIdentifier(o.name))
+		fmt.Fprintf(&out, ",\n  (SELECT %s\n   FROM %s) AS %s", o.expression,
+			q.fromClause(len(q.layers)-1), quoteIdentifier(o.name))
 	}
 	fmt.Fprintf(&out, "\nFROM %s AS t;\n", quoteIdentifier(table))
 	return out.String()
@@ -404,9 +434,13 @@ func (q *query) fromClause(at int) string {
 	return out.String()
 }
 
-func quoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func quoteIdentifier(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
 
-func quoteLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+func quoteLiteral(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
 
 func quoteLiterals(texts []string) string {
 	out := make([]string, len(texts))
@@ -416,4 +450,6 @@ func quoteLiterals(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-func normalName(name string) string { return cell.Normal(name) }
+func normalName(name string) string {
+	return cell.Normal(name)
+}

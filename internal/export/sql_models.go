@@ -13,19 +13,24 @@ func (q *query) undoTransform(m *regression.Linear, score string) string {
 	if m == nil || m.Back == nil {
 		return score
 	}
-	score = q.clamp(q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score, m.Lower, m.Upper)
+	score = q.clamp(q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score,
+		m.Lower, m.Upper)
 	if m.Back.Transform == rescale.Log {
 		// Some databases reject an exponential outside the range of a double.
-		return q.clamp("exp("+q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")", m.Back.Lower, m.Back.Upper)
+		return q.clamp("exp("+
+			q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")",
+			m.Back.Lower, m.Back.Upper)
 	}
 	root := q.clamp(score, 0, rescale.MostRoot)
-	return q.clamp(root+" * "+root+" + "+q.formatNumber(m.Back.Variance), m.Back.Lower, m.Back.Upper)
+	return q.clamp(root+" * "+root+" + "+q.formatNumber(m.Back.Variance), m.Back.Lower,
+		m.Back.Upper)
 }
 
 // predictedClass selects the class with the largest score, and of equal scores the first.
 func (q *query) predictedClass(c *regression.Classifier, scores []string) string {
 	if len(scores) == 1 {
-		return fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", scores[0], q.formatNumber(c.Cutoff), quoteLiteral(c.Classes[1]), quoteLiteral(c.Classes[0]))
+		return fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", scores[0],
+			q.formatNumber(c.Cutoff), quoteLiteral(c.Classes[1]), quoteLiteral(c.Classes[0]))
 	}
 	var out strings.Builder
 	out.WriteString("CASE")
@@ -51,15 +56,22 @@ func (q *query) modelScore(m regression.Model) (string, error) {
 		sum := []string{q.linearSum(&m.Linear, m.Intercept, m.Terms)}
 		for _, x := range m.Members {
 			s := q.nameIn(sumLayer, q.linearSum(&m.Linear, x.Intercept, x.Terms))
-			sum = append(sum, fmt.Sprintf("CASE WHEN %s >= %s THEN %s ELSE %s END", s, q.formatNumber(0), q.formatNumber(x.Weight), q.formatNumber(-x.Weight)))
+			sum = append(sum,
+				fmt.Sprintf("CASE WHEN %s >= %s THEN %s ELSE %s END", s, q.formatNumber(0),
+					q.formatNumber(x.Weight), q.formatNumber(-x.Weight)))
 		}
 		return q.clamp(balancedSum(sum), m.Lower, m.Upper), nil
 	case *regression.Tree:
-		return q.clamp(balancedSum([]string{q.linearSum(&m.Linear, m.Intercept, m.Terms), q.treeNode(m, 0)}), m.Lower, m.Upper), nil
+		return q.clamp(
+			balancedSum([]string{q.linearSum(&m.Linear, m.Intercept, m.Terms), q.treeNode(m, 0)}),
+			m.Lower, m.Upper), nil
 	case *regression.Prototypes:
 		return q.prototypesScore(m), nil
 	}
-	return "", fmt.Errorf("a model of the kind %q %w to SQL, a query would be too large; a program (--python, --js, --go) holds it", m.Kind(), ErrKind)
+	return "",
+		fmt.Errorf(
+			"a model of the kind %q %w to SQL, a query would be too large; a program (--python, --js, --go) holds it",
+			m.Kind(), ErrKind)
 }
 
 func (q *query) clippedScore(m *regression.ClippedLinear) string {
@@ -71,11 +83,15 @@ func (q *query) clippedScore(m *regression.ClippedLinear) string {
 			if c.Other {
 				norm = append(norm, q.formatNumber(1))
 			} else if len(c.Categories) > 0 {
-				norm = append(norm, fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s ELSE %s END", q.cellText(c), quoteLiterals(c.Categories), q.formatNumber(1), q.formatNumber(0)))
+				norm = append(norm,
+					fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s ELSE %s END", q.cellText(c),
+						quoteLiterals(c.Categories), q.formatNumber(1), q.formatNumber(0)))
 			}
 			continue
 		}
-		z := q.clamp(fmt.Sprintf("(%s - %s) / %s", q.treatedCell(c), q.formatNumber(c.Lower/2+c.Upper/2), q.formatNumber(c.Upper/2-c.Lower/2)), -1, 1)
+		z := q.clamp(
+			fmt.Sprintf("(%s - %s) / %s", q.treatedCell(c), q.formatNumber(c.Lower/2+c.Upper/2),
+				q.formatNumber(c.Upper/2-c.Lower/2)), -1, 1)
 		z = q.nameIn(sumLayer, z)
 		norm = append(norm, z+" * "+z)
 	}
@@ -89,8 +105,11 @@ func (q *query) clippedScore(m *regression.ClippedLinear) string {
 		center = *m.Center
 	}
 	n := q.nameIn(largeLayer, balancedSum(norm))
-	shorter := fmt.Sprintf("%[1]s + %[2]s / sqrt(%[3]s) * (%[4]s - %[1]s)", q.formatNumber(center), q.formatNumber(m.Norm), n, sum)
-	return q.clamp(fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", n, q.formatNumber(m.Norm*m.Norm), shorter, sum), m.Lower, m.Upper)
+	shorter := fmt.Sprintf("%[1]s + %[2]s / sqrt(%[3]s) * (%[4]s - %[1]s)", q.formatNumber(center),
+		q.formatNumber(m.Norm), n, sum)
+	return q.clamp(
+		fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", n, q.formatNumber(m.Norm*m.Norm),
+			shorter, sum), m.Lower, m.Upper)
 }
 
 func (q *query) additiveScore(m *regression.Additive) string {
@@ -103,7 +122,8 @@ func (q *query) additiveScore(m *regression.Additive) string {
 		for i := range terms {
 			terms[i].Coefficient = s.Coefficients[i]
 		}
-		sum = append(sum, q.stepLookup(s.Step, q.nameIn(sumLayer, q.linearSum(&m.Linear, s.Intercept, terms))))
+		sum = append(sum,
+			q.stepLookup(s.Step, q.nameIn(sumLayer, q.linearSum(&m.Linear, s.Intercept, terms))))
 	}
 	return q.clamp(balancedSum(sum), m.Lower, m.Upper)
 }
@@ -117,7 +137,8 @@ func (q *query) stepLookup(s regression.Step, x string) string {
 	out.WriteString("CASE")
 	for i, edge := range s.Edges {
 		if s.Values[i] != s.Values[i+1] || i == len(s.Edges)-1 { // equal neighbours are one step
-			fmt.Fprintf(&out, " WHEN %s < %s THEN %s", x, q.formatNumber(edge), q.formatNumber(s.Values[i]))
+			fmt.Fprintf(&out, " WHEN %s < %s THEN %s", x, q.formatNumber(edge),
+				q.formatNumber(s.Values[i]))
 		}
 	}
 	fmt.Fprintf(&out, " ELSE %s END", q.formatNumber(s.Values[len(s.Edges)]))
@@ -130,7 +151,8 @@ func (q *query) treeNode(m *regression.Tree, at int) string {
 	if n.Low == 0 && n.High == 0 {
 		return score
 	}
-	return fmt.Sprintf("CASE WHEN %s <= %s THEN %s ELSE %s END", score, q.formatNumber(n.Threshold), q.treeNode(m, n.Low), q.treeNode(m, n.High))
+	return fmt.Sprintf("CASE WHEN %s <= %s THEN %s ELSE %s END", score, q.formatNumber(n.Threshold),
+		q.treeNode(m, n.Low), q.treeNode(m, n.High))
 }
 
 func (q *query) prototypesScore(m *regression.Prototypes) string {
@@ -140,7 +162,9 @@ func (q *query) prototypesScore(m *regression.Prototypes) string {
 		if p.Against {
 			side = 1
 		}
-		sides[side] = append(sides[side], q.nameIn(sumLayer, q.clamp(q.linearSum(&m.Linear, p.Intercept, p.Terms), m.Lower, m.Upper)))
+		sides[side] = append(sides[side],
+			q.nameIn(sumLayer,
+				q.clamp(q.linearSum(&m.Linear, p.Intercept, p.Terms), m.Lower, m.Upper)))
 	}
 	sum := []string{q.linearSum(&m.Linear, m.Intercept, m.Terms)}
 	for side, sign := range []string{"", "-"} {
@@ -193,7 +217,8 @@ func (q *query) categoryWeight(c *regression.Column, terms []regression.Term) st
 			continue
 		}
 		has[t.Category] = true
-		fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(t.Category)), q.formatNumber(t.Coefficient))
+		fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(t.Category)),
+			q.formatNumber(t.Coefficient))
 	}
 	for _, name := range c.Categories {
 		if other != 0 && !has[name] {

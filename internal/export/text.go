@@ -39,7 +39,8 @@ func writeProgram(w io.Writer, code string, m regression.Model) error {
 		return fmt.Errorf("a model file that is no JSON: %w", err)
 	}
 	code = strings.Replace(code, "@UNICODE@", unicodeTablesOf(m), 1)
-	_, err = io.WriteString(w, strings.Replace(code, "@MODEL@", escapeNonASCII(strings.TrimSpace(text.String())), 1))
+	_, err = io.WriteString(w,
+		strings.Replace(code, "@MODEL@", escapeNonASCII(strings.TrimSpace(text.String())), 1))
 	return err
 }
 
@@ -77,7 +78,8 @@ func knownOf(m regression.Model) (map[string]any, error) {
 		return nil, fmt.Errorf("a model file that is no JSON: %w", err)
 	}
 	rule := cellRule{
-		Decimal: ".", Lenient: true, Missing: []float64{}, Words: cell.MissingWords(), Units: cell.Units, Currencies: cell.Currencies, Bounds: cell.Bounds,
+		Decimal: ".", Lenient: true, Missing: []float64{}, Words: cell.MissingWords(),
+		Units: cell.Units, Currencies: cell.Currencies, Bounds: cell.Bounds,
 		Blanks: cell.Blanks, Invisible: cell.Invisible, Removed: cell.Removed, Narrow: cell.Narrow,
 		MaxLenient: cell.MaxLenient, MaxDate: cell.MaxDate, Layouts: map[string]cell.DatePattern{},
 	}
@@ -121,7 +123,8 @@ func addReading(column map[string]any, c *regression.Column, layouts map[string]
 		column["spellings"] = namesOf(c).Spellings()
 	}
 	if _, known := layouts[c.Reading.Date]; known && c.Reading.Source != "" {
-		column["source"], column["part"], column["layout"] = c.Reading.Source, c.Reading.Part, c.Reading.Date
+		column["source"], column["part"], column["layout"] = c.Reading.Source, c.Reading.Part,
+			c.Reading.Date
 	}
 }
 

@@ -30,7 +30,8 @@ func unicodeTables() string {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		text := string(r)
 		p := norm.NFD.PropertiesString(text)
-		if hangul := r >= 0xac00 && r <= 0xd7a3; hangul || p.CCC() == 0 && p.Decomposition() == nil {
+		if hangul := r >= 0xac00 && r <= 0xd7a3; hangul ||
+			p.CCC() == 0 && p.Decomposition() == nil {
 			continue
 		}
 		composed := 0

@@ -18,7 +18,8 @@ type tag struct {
 func newTag(name string, attributes ...string) *tag {
 	t := &tag{StartElement: xml.StartElement{Name: xml.Name{Local: name}}}
 	for i := 0; i < len(attributes); i += 2 {
-		t.Attr = append(t.Attr, xml.Attr{Name: xml.Name{Local: attributes[i]}, Value: attributes[i+1]})
+		t.Attr = append(t.Attr,
+			xml.Attr{Name: xml.Name{Local: attributes[i]}, Value: attributes[i+1]})
 	}
 	return t
 }
@@ -38,7 +39,8 @@ func (t *tag) addInside(inside ...*tag) *tag {
 func (t *tag) MarshalXML(e *xml.Encoder, _ xml.StartElement) error {
 	for _, a := range append(t.Attr, xml.Attr{Value: t.text}) {
 		if strings.ContainsFunc(a.Value, notXML) {
-			return fmt.Errorf("a model with the text %q, which XML does not allow, %w to PMML", a.Value, ErrKind)
+			return fmt.Errorf("a model with the text %q, which XML does not allow, %w to PMML",
+				a.Value, ErrKind)
 		}
 	}
 	if err := e.EncodeToken(t.StartElement); err != nil {
@@ -57,7 +59,8 @@ func (t *tag) MarshalXML(e *xml.Encoder, _ xml.StartElement) error {
 
 // notXML reports whether a character is not permitted in XML 1.0.
 func notXML(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' || r == '\uFFFD'
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' ||
+		r == '\uFFFD'
 }
 
 // writeXML writes a document.

@@ -43,20 +43,32 @@ func (r RunState) Cost() budget.Charge {
 }
 
 // Spent returns the sum of reserved and committed charges.
-func (a *Account) Spent() budget.Charge { return a.Reserved.Plus(a.Committed) }
+func (a *Account) Spent() budget.Charge {
+	return a.Reserved.Plus(a.Committed)
+}
 
 // Left returns the remaining budget.
-func (a *Account) Left() budget.Charge { return a.Limit.Left(a.Spent()) }
+func (a *Account) Left() budget.Charge {
+	return a.Limit.Left(a.Spent())
+}
 
 // Fits reports whether a run of price c would stay within the total.
-func (a *Account) Fits(c budget.Charge) bool { return a.Spent().Plus(c).Within(a.Limit) }
+func (a *Account) Fits(c budget.Charge) bool {
+	return a.Spent().Plus(c).Within(a.Limit)
+}
 
 // Refuse returns a *SpentError if a run of price c does not fit, and nil otherwise.
 func (a *Account) Refuse(c budget.Charge) error {
 	if a.Fits(c) {
 		return nil
 	}
-	return &SpentError{Dataset: a.Name, Total: a.Promise, Limit: a.Limit, Spent: a.Spent(), Charge: c}
+	return &SpentError{
+		Dataset: a.Name,
+		Total:   a.Promise,
+		Limit:   a.Limit,
+		Spent:   a.Spent(),
+		Charge:  c,
+	}
 }
 
 // Price returns the price of a plan in the currency of the account. The error wraps ErrRelation or ErrUnit if the
@@ -70,12 +82,14 @@ func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
 // sum of the steps.
 func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, err error) {
 	if p.Target().Relation != a.Promise.Relation {
-		return price, 0, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
-			ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
+		return price, 0,
+			fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
+				ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
 	}
 	if unit := p.Target().Unit.Column; unit != a.Promise.Unit {
-		return price, 0, fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
-			ErrUnit, describeUnit(unit), a.Name, describeUnit(a.Promise.Unit))
+		return price, 0,
+			fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
+				ErrUnit, describeUnit(unit), a.Name, describeUnit(a.Promise.Unit))
 	}
 	price, mu = p.ChargeWithin(a.Promise)
 	return price, mu, nil
@@ -89,7 +103,9 @@ func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, 
 // column of P as public.
 func (a *Account) CheckPublic(public []string) error {
 	if (a.Promise.Relation == budget.SubstitutePrivateColumns) != (len(public) > 0) {
-		return fmt.Errorf("%w: a run has public columns under %v, at least one, and under no other relation", ErrInvalid, budget.SubstitutePrivateColumns)
+		return fmt.Errorf(
+			"%w: a run has public columns under %v, at least one, and under no other relation",
+			ErrInvalid, budget.SubstitutePrivateColumns)
 	}
 	for _, name := range public {
 		if slices.Contains(a.Private, name) {
@@ -109,7 +125,8 @@ func (a *Account) CheckRecords(r Records) error {
 	case r == RecordsUnstated || a.Records == RecordsUnstated || r == a.Records:
 		return nil
 	}
-	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.describeQuoting(), a.Name, a.Records.describeQuoting())
+	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.describeQuoting(),
+		a.Name, a.Records.describeQuoting())
 }
 
 // describeQuoting describes how a run treats a quoted field.
@@ -126,7 +143,8 @@ func checkPrivate(r budget.Relation, private []string) error {
 	case r != budget.SubstitutePrivateColumns && len(private) > 0:
 		return fmt.Errorf("%w: under %v every column is protected; list none", ErrInvalid, r)
 	case r == budget.SubstitutePrivateColumns && len(private) == 0:
-		return fmt.Errorf("%w: under %v the columns that are protected must be listed", ErrInvalid, r)
+		return fmt.Errorf("%w: under %v the columns that are protected must be listed", ErrInvalid,
+			r)
 	}
 	return nil
 }

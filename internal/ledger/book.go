@@ -114,14 +114,20 @@ func checkChain(raw [][]byte, head string) ([]string, error) {
 	hashes := make([]string, len(raw))
 	previous := ""
 	for i, data := range raw {
-		if !bytes.HasPrefix(data, fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
-			return nil, damagedError(i+1, "it does not follow from the one before: one of the two was edited, or entries between them were removed")
+		if !bytes.HasPrefix(data,
+			fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
+			return nil,
+				damagedError(i+1,
+					"it does not follow from the one before: one of the two was edited, or entries between them were removed")
 		}
 		previous = hashOf(data)
 		hashes[i] = previous
 	}
 	if len(raw) == 0 || previous != head {
-		return nil, fmt.Errorf("%w: the last entry, number %d, is not the head of the chain: it was edited, or entries after it were removed", ErrDamaged, len(raw))
+		return nil,
+			fmt.Errorf(
+				"%w: the last entry, number %d, is not the head of the chain: it was edited, or entries after it were removed",
+				ErrDamaged, len(raw))
 	}
 	return hashes, nil
 }
@@ -131,8 +137,10 @@ func checkVersion(first []byte) error {
 	var e struct {
 		Format string `json:"format"`
 	}
-	if json.Unmarshal(first, &e) == nil && !isKnownFormat(e.Format) && strings.HasPrefix(e.Format, "dptrain.ledger/") {
-		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion, e.Format, Format)
+	if json.Unmarshal(first, &e) == nil && !isKnownFormat(e.Format) &&
+		strings.HasPrefix(e.Format, "dptrain.ledger/") {
+		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion,
+			e.Format, Format)
 	}
 	return nil
 }
@@ -140,7 +148,8 @@ func checkVersion(first []byte) error {
 // applyEntry checks and applies an entry by the rules of its kind.
 func (b *Book) applyEntry(e *Entry) error {
 	n := int(e.Sequence)
-	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != "", e.Charge != nil}
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "",
+		e.Note != nil, e.Spend != nil, e.Release != "", e.Charge != nil}
 	var want [9]bool
 	var err error
 	switch {
@@ -234,7 +243,8 @@ func (b *Book) applyRegistration(d *Dataset) error {
 	if err != nil {
 		return err
 	}
-	if !d.Limit.Valid() || !isClose(d.Limit.Cost, limit.Cost) || !isClose(d.Limit.Delta, limit.Delta) {
+	if !d.Limit.Valid() || !isClose(d.Limit.Cost, limit.Cost) ||
+		!isClose(d.Limit.Delta, limit.Delta) {
 		return errors.New("the limit is not that of the total")
 	}
 	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
@@ -242,7 +252,9 @@ func (b *Book) applyRegistration(d *Dataset) error {
 }
 
 // isClose compares amounts that two machines computed from the same numbers; their last bits may differ.
-func isClose(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
+func isClose(a, b int64) bool {
+	return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b)
+}
 
 func (b *Book) applyReservation(e *Entry) error {
 	r := e.Run
@@ -252,7 +264,8 @@ func (b *Book) applyReservation(e *Entry) error {
 		return err
 	case r.Relation != a.Relation:
 		return ErrRelation
-	case r.Unit != a.Unit || (r.Unit == "") != (r.MaxRows == 0) || r.MaxRows < 0 || r.MaxRows > budget.MaxUnitRows:
+	case r.Unit != a.Unit || (r.Unit == "") != (r.MaxRows == 0) || r.MaxRows < 0 ||
+		r.MaxRows > budget.MaxUnitRows:
 		return ErrUnit
 	case !r.Charge.Valid() || r.Charge.Cost == 0 && r.Charge.Delta == 0:
 		return errors.New("it costs nothing")
@@ -345,7 +358,9 @@ func (b *Book) reservedRun(of int64) (*Account, *RunState, error) {
 		return nil, nil, err
 	}
 	release, committed := b.sums.committedRelease(of)
-	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release}, nil
+	return a,
+		&RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release},
+		nil
 }
 
 // otherDatasets returns the data sets other than name that a table was used for, under the path table or under another
@@ -363,9 +378,13 @@ func (b *Book) otherDatasets(table, file, name string) []string {
 			}
 		}
 	}
-	isTable := func(path, id string) bool { return path == table || file != "" && id == file && sameFile(path, table) }
+	isTable := func(path, id string) bool {
+		return path == table || file != "" && id == file && sameFile(path, table)
+	}
 	for _, a := range b.Datasets {
-		used := slices.ContainsFunc(a.Runs, func(r RunState) bool { return isTable(r.Table, r.File) }) ||
+		used := slices.ContainsFunc(a.Runs, func(r RunState) bool {
+			return isTable(r.Table, r.File)
+		}) ||
 			slices.ContainsFunc(a.Notes, func(n NoteState) bool { return isTable(n.Table, n.File) })
 		if used {
 			names = append(names, a.Name)
@@ -397,7 +416,8 @@ func (b *Book) auditPrices() error {
 	for _, a := range b.Datasets {
 		for _, x := range a.Spends {
 			want, err := x.Price(a.Promise.Currency)
-			if err != nil || !isClose(x.Charge.Cost, want.Cost) || !isClose(x.Charge.Delta, want.Delta) {
+			if err != nil || !isClose(x.Charge.Cost, want.Cost) ||
+				!isClose(x.Charge.Delta, want.Delta) {
 				return damagedError(int(x.Sequence), "its charge is not the price of what it says")
 			}
 		}
@@ -415,8 +435,10 @@ func (b *Book) auditPrices() error {
 			if r.Stopped == nil {
 				continue
 			}
-			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !isClose(r.Stopped.Cost, want.Cost) || !isClose(r.Stopped.Delta, want.Delta) {
-				return damagedError(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
+			if want, err = r.stopPrice(a.Promise.Currency); err != nil ||
+				!isClose(r.Stopped.Cost, want.Cost) || !isClose(r.Stopped.Delta, want.Delta) {
+				return damagedError(int(r.Sequence),
+					"the run stopped, and it is not charged for the first step of its plan")
 			}
 		}
 	}

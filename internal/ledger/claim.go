@@ -64,9 +64,10 @@ func (b *Book) checkSharedEntries(claims []Claim) error {
 		if owner != "" {
 			whose = "in this ledger it is " + owner
 		}
-		return fmt.Errorf("%w: entry %d is named by %d different releases (%s), and is that of one run; %s; "+
-			"the ledger was put back to an earlier state between the runs, or they were entered in different ledgers, "+
-			"so more was released than this ledger counts",
+		return fmt.Errorf(
+			"%w: entry %d is named by %d different releases (%s), and is that of one run; %s; "+
+				"the ledger was put back to an earlier state between the runs, or they were entered in different ledgers, "+
+				"so more was released than this ledger counts",
 			ErrReleases, c.Head.Sequence, len(seen), strings.Join(names, ", "), whose)
 	}
 	return nil
@@ -78,9 +79,13 @@ func (b *Book) checkHead(h Head) error {
 	case b.Contains(h):
 		return nil
 	case h.Sequence > int64(len(b.Entries)):
-		return fmt.Errorf("%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state", ErrHead, h.Sequence, len(b.Entries))
+		return fmt.Errorf(
+			"%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state",
+			ErrHead, h.Sequence, len(b.Entries))
 	}
-	return fmt.Errorf("%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger", ErrHead, h.Sequence)
+	return fmt.Errorf(
+		"%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger",
+		ErrHead, h.Sequence)
 }
 
 // CheckClaim compares a release with the run of its entry, if the chain contains that entry. The error wraps
@@ -93,9 +98,11 @@ func (b *Book) CheckClaim(c Claim) error {
 	}
 	switch {
 	case run.Nonce != c.Nonce:
-		return fmt.Errorf("%w: the nonce of entry %d is not that of the release", ErrReleases, c.Head.Sequence)
+		return fmt.Errorf("%w: the nonce of entry %d is not that of the release", ErrReleases,
+			c.Head.Sequence)
 	case run.Release != "" && run.Release != c.Release:
-		return fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s", ErrReleases, c.Head.Sequence, run.Release)
+		return fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s",
+			ErrReleases, c.Head.Sequence, run.Release)
 	}
 	return nil
 }
@@ -111,12 +118,13 @@ func (b *Book) releaseOf(sequence int64) string {
 
 // Holds reports whether the chain of the ledger contains h. Its cost does not depend on the number of entries.
 func (l *Ledger) Holds(ctx context.Context, h Head) (held bool, err error) {
-	_, err = l.viewBook(ctx, pathsFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
-		b, err := s.loadBook(tx)
-		if err == nil {
-			held = b.Contains(h) // while the store is open
-		}
-		return b, err
-	})
+	_, err = l.viewBook(ctx, pathsFor(h.Sequence, "", ""),
+		func(s *store, tx *bolt.Tx) (*Book, error) {
+			b, err := s.loadBook(tx)
+			if err == nil {
+				held = b.Contains(h) // while the store is open
+			}
+			return b, err
+		})
 	return held, l.inFile(err)
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // checksum returns the checksum of the release with this number.
-func checksum(k int) string { return fmt.Sprintf("%064x", k) }
+func checksum(k int) string {
+	return fmt.Sprintf("%064x", k)
+}
 
 // runAndClaim reserves and commits a run and returns the claim of its release.
 func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
@@ -62,7 +64,8 @@ func TestRolledBackRuns(t *testing.T) {
 			putBack(t, l.path, fresh, inPlace)
 			claims = append(claims, runAndClaim(t, l, k))
 		}
-		if claims[0].Head == claims[1].Head || claims[1].Head == claims[2].Head || claims[0].Head == claims[2].Head {
+		if claims[0].Head == claims[1].Head || claims[1].Head == claims[2].Head ||
+			claims[0].Head == claims[2].Head {
 			t.Error("two of the runs have one head")
 		}
 		passed := 0
@@ -80,7 +83,8 @@ func TestRolledBackRuns(t *testing.T) {
 		if !errors.Is(err, ErrReleases) {
 			t.Fatalf("all three: %v", err)
 		}
-		for _, want := range []string{"entry 3 is named by 3 different releases", "run 0, run 1, run 2", "in this ledger it is run 2"} {
+		for _, want := range []string{"entry 3 is named by 3 different releases",
+			"run 0, run 1, run 2", "in this ledger it is run 2"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q is not in %v", want, err)
 			}
@@ -218,7 +222,8 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
-	if _, err := l.VerifyClaims(t.Context(), one, two); !errors.Is(err, ErrReleases) || !strings.Contains(err.Error(), "does not say which") {
+	if _, err := l.VerifyClaims(t.Context(), one, two); !errors.Is(err, ErrReleases) ||
+		!strings.Contains(err.Error(), "does not say which") {
 		t.Errorf("two releases: %v", err)
 	}
 	one.Nonce = strings.Repeat("1", 32)
@@ -264,7 +269,8 @@ func TestNonces(t *testing.T) {
 // reuses the inode of a deleted table is not.
 func TestTableUnderAnotherName(t *testing.T) {
 	dir := t.TempDir()
-	table, link, copied := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")
+	table, link, copied := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"),
+		filepath.Join(dir, "c.csv")
 	for _, path := range []string{table, copied} {
 		if err := os.WriteFile(path, []byte("x\n1\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -27,10 +27,14 @@ const (
 )
 
 // readableFormats lists the readable versions, oldest first.
-func readableFormats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
+func readableFormats() []string {
+	return []string{formatOne, formatTwo, formatThree, Format}
+}
 
 // isKnownFormat reports whether this program can read entries of a format.
-func isKnownFormat(format string) bool { return slices.Contains(readableFormats(), format) }
+func isKnownFormat(format string) bool {
+	return slices.Contains(readableFormats(), format)
+}
 
 // Kind is the type of an entry.
 type Kind string
@@ -69,7 +73,9 @@ type Entry struct {
 func (e *Entry) needsLaterFormat(format string) bool {
 	needs := formatOne
 	switch {
-	case e.Release != "", e.Charge != nil, e.Run != nil && (e.Run.Nonce != "" || e.Run.File != "" || e.Run.Plan.Lead), e.Note != nil && e.Note.File != "":
+	case e.Release != "", e.Charge != nil,
+		e.Run != nil && (e.Run.Nonce != "" || e.Run.File != "" || e.Run.Plan.Lead),
+		e.Note != nil && e.Note.File != "":
 		needs = Format
 	case e.Run != nil && e.Run.Mu != 0:
 		needs = formatThree
@@ -157,15 +163,21 @@ type Head struct {
 }
 
 // String returns "sequence:hash".
-func (h Head) String() string { return strconv.FormatInt(h.Sequence, 10) + ":" + h.Hash }
+func (h Head) String() string {
+	return strconv.FormatInt(h.Sequence, 10) + ":" + h.Hash
+}
 
 // ParseHead parses the format of String. The error wraps ErrInvalid.
 func ParseHead(s string) (Head, error) {
 	number, hash, _ := strings.Cut(strings.TrimSpace(s), ":")
 	n, err := strconv.ParseInt(number, 10, 64)
 	raw, err2 := hex.DecodeString(hash)
-	if err != nil || err2 != nil || n < 1 || len(raw) != sha256.Size || hex.EncodeToString(raw) != hash {
-		return Head{}, fmt.Errorf("%w: %.80q is no head: want the number of an entry, a colon and 64 hex digits", ErrInvalid, s)
+	if err != nil || err2 != nil || n < 1 || len(raw) != sha256.Size ||
+		hex.EncodeToString(raw) != hash {
+		return Head{},
+			fmt.Errorf(
+				"%w: %.80q is no head: want the number of an entry, a colon and 64 hex digits",
+				ErrInvalid, s)
 	}
 	return Head{n, hash}, nil
 }
@@ -226,18 +238,24 @@ const nonceSize = 16
 // checkNote refuses a note that is longer than 200 bytes or not printable.
 func checkNote(note string) error {
 	if len(note) > 200 || strings.ContainsFunc(note, isUnprintable) {
-		return fmt.Errorf("%w: %.220q is no note: want at most 200 bytes of printable text", ErrInvalid, note)
+		return fmt.Errorf("%w: %.220q is no note: want at most 200 bytes of printable text",
+			ErrInvalid, note)
 	}
 	return nil
 }
 
 // isUnprintable reports whether c is invisible or invalid.
-func isUnprintable(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+func isUnprintable(c rune) bool {
+	return !unicode.IsPrint(c) || c == utf8.RuneError
+}
 
 // checkName refuses names of data sets that are ambiguous on a terminal.
 func checkName(name string) error {
-	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isUnprintable) {
-		return fmt.Errorf("%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it", ErrInvalid, name)
+	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, isUnprintable) {
+		return fmt.Errorf(
+			"%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it",
+			ErrInvalid, name)
 	}
 	return nil
 }

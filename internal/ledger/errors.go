@@ -50,7 +50,8 @@ var (
 )
 
 // errIsTable refuses a ledger that is also named as the table.
-var errIsTable = fmt.Errorf("%w: the table is the ledger itself, under this or another name of the file", ErrInvalid)
+var errIsTable = fmt.Errorf(
+	"%w: the table is the ledger itself, under this or another name of the file", ErrInvalid)
 
 // FileError is an error about a ledger file.
 type FileError struct {
@@ -60,10 +61,14 @@ type FileError struct {
 }
 
 // Error returns "path: message".
-func (e *FileError) Error() string { return e.Path + ": " + e.Msg }
+func (e *FileError) Error() string {
+	return e.Path + ": " + e.Msg
+}
 
 // Unwrap returns the sentinel.
-func (e *FileError) Unwrap() error { return e.Err }
+func (e *FileError) Unwrap() error {
+	return e.Err
+}
 
 // FaultKind returns fault.Budget if the budget does not suffice, and fault.Ledger otherwise.
 func (e *FileError) FaultKind() fault.Kind {
@@ -100,14 +105,19 @@ func (e *SpentError) Error() string {
 	if e.Charge.Cost > left.Cost {
 		also := ""
 		if e.Charge.Delta > left.Delta {
-			also = fmt.Sprintf(", and its black boxes cost delta %s, of which %s is left", short(delta), short(leftDelta))
+			also = fmt.Sprintf(", and its black boxes cost delta %s, of which %s is left",
+				short(delta), short(leftDelta))
 		}
-		return fmt.Sprintf("the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left%s",
+		return fmt.Sprintf(
+			"the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left%s",
 			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost), also)
 	}
-	return fmt.Sprintf("the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left (a run that finds text columns or classes has one: list the classes and set undeclared: numbers)",
+	return fmt.Sprintf(
+		"the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left (a run that finds text columns or classes has one: list the classes and set undeclared: numbers)",
 		short(delta), e.Dataset, e.Total.BlackBox, short(leftDelta))
 }
 
 // Unwrap makes errors.Is(err, ErrSpent) true.
-func (e *SpentError) Unwrap() error { return ErrSpent }
+func (e *SpentError) Unwrap() error {
+	return ErrSpent
+}

@@ -3,4 +3,6 @@
 package ledger
 
 // fileID returns "": on this system tables are identified by path only.
-func fileID(string) string { return "" }
+func fileID(string) string {
+	return ""
+}

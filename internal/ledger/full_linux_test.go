@@ -78,7 +78,8 @@ func childReadOnly() {
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
 		fail(err)
 	}
-	_, err = At(filepath.Join(filepath.Dir(l.path), "new"), Options{}).Register(context.Background(), "x", total(budget.ZCDP))
+	_, err = At(filepath.Join(filepath.Dir(l.path), "new"),
+		Options{}).Register(context.Background(), "x", total(budget.ZCDP))
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
 		fail(err)
 	}

@@ -60,7 +60,8 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		after, err := l.Read(t.Context())
-		if err != nil || len(after.hashes) != len(b.hashes)+1 || !slices.Equal(after.hashes[:len(b.hashes)], b.hashes) {
+		if err != nil || len(after.hashes) != len(b.hashes)+1 ||
+			!slices.Equal(after.hashes[:len(b.hashes)], b.hashes) {
 			t.Fatalf("appending lost something: %v", err)
 		}
 	})
@@ -77,7 +78,9 @@ func sealPages(data []byte) {
 }
 
 func knownError(err error) bool {
-	return slices.ContainsFunc([]error{ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrUnknown, ErrRelation},
+	return slices.ContainsFunc(
+		[]error{ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrUnknown,
+			ErrRelation},
 		func(target error) bool { return errors.Is(err, target) })
 }
 
@@ -88,7 +91,8 @@ func FuzzEntry(f *testing.F) {
 	for _, data := range raw {
 		f.Add(data)
 	}
-	f.Add([]byte(`{"sequence":5,"previous":"","kind":"note","date":"2026-01-02T03:04:05Z","note":{"dataset":"houses","method":"joint-gram","what":"audit"}}`))
+	f.Add([]byte(
+		`{"sequence":5,"previous":"","kind":"note","date":"2026-01-02T03:04:05Z","note":{"dataset":"houses","method":"joint-gram","what":"audit"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := decodeEntry(data)
 		if err != nil {

@@ -47,7 +47,9 @@ func At(path string, o Options) *Ledger {
 }
 
 // Path returns the path given to At.
-func (l *Ledger) Path() string { return l.path }
+func (l *Ledger) Path() string {
+	return l.path
+}
 
 // runHook calls the test hook, if set, with the name of a step.
 func (l *Ledger) runHook(step string) error {
@@ -58,13 +60,17 @@ func (l *Ledger) runHook(step string) error {
 }
 
 // inFile adds the path of the ledger to an error.
-func (l *Ledger) inFile(err error) error { return InFile(l.path, err) }
+func (l *Ledger) inFile(err error) error {
+	return InFile(l.path, err)
+}
 
 // Register enters a data set and its total, which cannot be changed later. The file is created if it does not exist.
 // private lists the columns that the total protects: at least one under budget.SubstitutePrivateColumns, and no column
 // under the other relations, which protect all. The error wraps ErrExists if the name is taken, ErrInvalid for a name
 // or a list that is not allowed, budget.ErrTarget if the total is out of range.
-func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, private ...string) (Head, error) {
+func (l *Ledger) Register(
+	ctx context.Context, name string, total budget.Total, private ...string,
+) (Head, error) {
 	if err := checkName(name); err != nil {
 		return Head{}, err
 	}
@@ -77,7 +83,8 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 		return Head{}, err
 	}
 	d := &Dataset{
-		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit, Epsilon: total.Epsilon, Delta: total.Delta,
+		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit,
+		Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
 	l.removeDrafts()
@@ -89,10 +96,14 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 	}
 	return l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
-			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
+			return nil,
+				fmt.Errorf("%w: %q; a total is fixed once, so give other data another name",
+					ErrExists, name)
 		}
 		if like := b.findLookalike(name); like != "" {
-			return nil, fmt.Errorf("%w: %+q looks like %+q; use that name, or one that can be told apart", ErrExists, name, like)
+			return nil,
+				fmt.Errorf("%w: %+q looks like %+q; use that name, or one that can be told apart",
+					ErrExists, name, like)
 		}
 		return &Entry{Kind: KindRegister, Date: timestamp(), Dataset: d}, nil
 	})
@@ -105,15 +116,25 @@ func (l *Ledger) createWith(d *Dataset) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	second := &Entry{Sequence: 2, Previous: hashOf(data), Kind: KindRegister, Date: first.Date, Dataset: d}
+	second := &Entry{
+		Sequence: 2,
+		Previous: hashOf(data),
+		Kind:     KindRegister,
+		Date:     first.Date,
+		Dataset:  d,
+	}
 	return l.createFile([]*Entry{first, second})
 }
 
-func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
+func timestamp() string {
+	return time.Now().UTC().Format(time.RFC3339)
+}
 
 // appendNext opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next
 // looks up.
-func (l *Ledger) appendNext(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
+func (l *Ledger) appendNext(
+	ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error),
+) (Head, error) {
 	head, err := l.appendEntry(ctx, paths, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
 		return Head{}, err
@@ -121,7 +142,9 @@ func (l *Ledger) appendNext(ctx context.Context, paths keyPaths, wait time.Durat
 	return head, l.inFile(err)
 }
 
-func (l *Ledger) appendEntry(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (head Head, err error) {
+func (l *Ledger) appendEntry(
+	ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error),
+) (head Head, err error) {
 	s, err := l.openStore(ctx, true, paths, wait)
 	if err != nil {
 		return Head{}, err
@@ -251,36 +274,41 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	file := fileID(table)
 	nonce, err := secret.Nonce()
 	if err != nil {
-		return nil, l.inFile(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
+		return nil,
+			l.inFile(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
 	}
-	head, err := l.appendNext(ctx, pathsFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
-		a, err := b.Account(r.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		var mu float64
-		if out.Charge, mu, err = a.pricePlan(r.Plan); err != nil {
-			return nil, err
-		}
-		public := validNames(r.Public)
-		if err := a.CheckPublic(public); err != nil {
-			return nil, err
-		}
-		if err := a.CheckRecords(r.Records); err != nil {
-			return nil, err
-		}
-		if err := a.Refuse(out.Charge); err != nil {
-			return nil, err
-		}
-		out.Others = b.otherDatasets(table, file, a.Name)
-		run := &Run{
-			Dataset: r.Dataset, Table: table, Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
-			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
-			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
-			Note: r.Note, Mu: mu, Nonce: nonce, File: file,
-		}
-		return &Entry{Kind: KindReserve, Date: timestamp(), Run: run}, nil
-	})
+	head, err := l.appendNext(ctx, pathsFor(0, table, file), l.options.Wait,
+		func(b *Book) (*Entry, error) {
+			a, err := b.Account(r.Dataset)
+			if err != nil {
+				return nil, err
+			}
+			var mu float64
+			if out.Charge, mu, err = a.pricePlan(r.Plan); err != nil {
+				return nil, err
+			}
+			public := validNames(r.Public)
+			if err := a.CheckPublic(public); err != nil {
+				return nil, err
+			}
+			if err := a.CheckRecords(r.Records); err != nil {
+				return nil, err
+			}
+			if err := a.Refuse(out.Charge); err != nil {
+				return nil, err
+			}
+			out.Others = b.otherDatasets(table, file, a.Name)
+			run := &Run{
+				Dataset: r.Dataset, Table: table, Method: r.Method,
+				Target:  strings.ToValidUTF8(r.Target, "\uFFFD"),
+				Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public,
+				Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
+				Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge,
+				Plan: stepOf(r.Plan.Tree()),
+				Note: r.Note, Mu: mu, Nonce: nonce, File: file,
+			}
+			return &Entry{Kind: KindReserve, Date: timestamp(), Run: run}, nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -306,39 +334,56 @@ func (r *Reservation) Stop(ctx context.Context, release string) error {
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It is for a process other than the
 // one of the run.
 func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
-	return l.commitReservation(ctx, reservation, release, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
+	return l.commitReservation(ctx, reservation, release,
+		func(*Account, *RunState) (*budget.Charge, error) {
+			return nil, nil
+		})
 }
 
 // Stop enters that the run of a reservation stopped; see [Reservation.Stop].
 func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) error {
-	return l.commitReservation(ctx, reservation, release, func(a *Account, r *RunState) (*budget.Charge, error) {
-		charge, err := r.stopPrice(a.Promise.Currency)
-		return &charge, err
-	})
+	return l.commitReservation(ctx, reservation, release,
+		func(a *Account, r *RunState) (*budget.Charge, error) {
+			charge, err := r.stopPrice(a.Promise.Currency)
+			return &charge, err
+		})
 }
 
 // commitReservation appends the commit of a reservation. cost returns the cost of the run if it differs from the
 // reservation, and nil otherwise.
-func (l *Ledger) commitReservation(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
-	_, err := l.appendNext(ctx, pathsFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
-		if !b.Contains(reservation) {
-			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced", ErrHead, reservation.Sequence)
-		}
-		account, run, err := b.reservedRun(reservation.Sequence)
-		switch {
-		case err != nil:
-			return nil, err
-		case run.Committed && run.Release != "" && run.Release != release:
-			return nil, fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s", ErrReleases, reservation.Sequence, run.Release)
-		case run.Committed:
-			return nil, ErrCommitted
-		}
-		charge, err := cost(account, run)
-		if err != nil {
-			return nil, err
-		}
-		return &Entry{Kind: KindCommit, Of: reservation.Sequence, Release: release, Charge: charge}, nil
-	})
+func (l *Ledger) commitReservation(
+	ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error),
+) error {
+	_, err := l.appendNext(ctx, pathsFor(reservation.Sequence, "", ""), forever,
+		func(b *Book) (*Entry, error) {
+			if !b.Contains(reservation) {
+				return nil,
+					fmt.Errorf(
+						"%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced",
+						ErrHead, reservation.Sequence)
+			}
+			account, run, err := b.reservedRun(reservation.Sequence)
+			switch {
+			case err != nil:
+				return nil, err
+			case run.Committed && run.Release != "" && run.Release != release:
+				return nil,
+					fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s",
+						ErrReleases, reservation.Sequence, run.Release)
+			case run.Committed:
+				return nil, ErrCommitted
+			}
+			charge, err := cost(account, run)
+			if err != nil {
+				return nil, err
+			}
+			return &Entry{
+				Kind:    KindCommit,
+				Of:      reservation.Sequence,
+				Release: release,
+				Charge:  charge,
+			}, nil
+		})
 	return err
 }
 
@@ -378,7 +423,9 @@ func (l *Ledger) readBook(ctx context.Context) (*Book, error) {
 }
 
 // viewBook reads a book from the file.
-func (l *Ledger) viewBook(ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
+func (l *Ledger) viewBook(
+	ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error),
+) (*Book, error) {
 	s, err := l.openStore(ctx, false, paths, l.options.Wait)
 	if err != nil {
 		return nil, err

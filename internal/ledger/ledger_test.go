@@ -24,7 +24,8 @@ func total(c budget.Currency) budget.Total {
 // gauss returns a plan of one Gaussian step with this mu.
 func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 	t.Helper()
-	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+	p, err := budget.Calibrate(
+		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
 		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: r})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,14 @@ func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
 
 func request(t testing.TB, mu float64) Request {
-	return Request{Dataset: "houses", Plan: gauss(t, mu, budget.AddRemove), Table: "/data/houses.csv", Method: "joint-gram", Target: "price", CuratorNotes: true}
+	return Request{
+		Dataset:      "houses",
+		Plan:         gauss(t, mu, budget.AddRemove),
+		Table:        "/data/houses.csv",
+		Method:       "joint-gram",
+		Target:       "price",
+		CuratorNotes: true,
+	}
 }
 
 // newLedger returns a ledger with one data set.
@@ -79,7 +87,8 @@ func TestReserveAndCommit(t *testing.T) {
 			t.Errorf("%v: charge %v, %v", c, cost, delta)
 		}
 		a := account(t, l, "houses")
-		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 || a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
+		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 ||
+			a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
 			t.Errorf("after reserving: %+v", a)
 		}
 		if err := first.Commit(t.Context(), aRelease); err != nil {
@@ -120,14 +129,17 @@ func TestNeverAboveTotal(t *testing.T) {
 		t.Fatalf("after %d runs: %v", n, err)
 	}
 	a := account(t, l, "houses")
-	if !a.Spent().Within(a.Limit) || a.Fits(spent.Charge) || a.Left() != spent.Limit.Left(spent.Spent) {
+	if !a.Spent().Within(a.Limit) || a.Fits(spent.Charge) ||
+		a.Left() != spent.Limit.Left(spent.Spent) {
 		t.Errorf("%+v, %+v", a, spent)
 	}
 	// The total (3, 5e-6) is mu² = .4835.
 	if n-1 != 12 {
 		t.Errorf("%d runs of mu² .04 within %+v", n-1, a.Limit)
 	}
-	if want := `the run costs mu² 0.04, but of the total of data set "houses" (epsilon 3, delta 1e-05) only 0.003549 is left`; !strings.Contains(err.Error(), want) {
+	if want := `the run costs mu² 0.04, but of the total of data set "houses" (epsilon 3, delta 1e-05) only 0.003549 is left`; !strings.Contains(
+		err.Error(),
+		want) {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Reserve(t.Context(), request(t, .05)); err != nil {
@@ -138,7 +150,9 @@ func TestNeverAboveTotal(t *testing.T) {
 func TestBlackBoxDelta(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	box := func(delta float64) Request {
-		p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: delta, Draws: 1}),
+		p, err := budget.Calibrate(
+			budget.FixedLeaf("fit",
+				budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: delta, Draws: 1}),
 			budget.Target{Epsilon: 1, Delta: 1e-5})
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +186,12 @@ func TestRefusals(t *testing.T) {
 	mixed.Plan = gauss(t, .1, budget.Substitute)
 	people := request(t, .1)
 	var err2 error
-	if people.Plan, err2 = budget.Calibrate(people.Plan.Tree(), budget.Target{Epsilon: 20, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: 2}}); err2 != nil {
+	if people.Plan, err2 = budget.Calibrate(people.Plan.Tree(),
+		budget.Target{
+			Epsilon: 20,
+			Delta:   1e-6,
+			Unit:    budget.Unit{Column: "who", MaxRows: 2},
+		}); err2 != nil {
 		t.Fatal(err2)
 	}
 	_, errUnit := l.Reserve(t.Context(), people)
@@ -182,7 +201,8 @@ func TestRefusals(t *testing.T) {
 	_, errName := l.Register(t.Context(), " houses\x1b", total(budget.GDP))
 	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
 	for _, v := range []struct{ got, want error }{
-		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errUnit, ErrUnit}, {errTwice, ErrExists}, {errName, ErrInvalid}, {errTotal, budget.ErrTarget},
+		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errUnit, ErrUnit}, {errTwice, ErrExists},
+		{errName, ErrInvalid}, {errTotal, budget.ErrTarget},
 	} {
 		if !errors.Is(v.got, v.want) {
 			t.Errorf("%v, want %v", v.got, v.want)
@@ -208,13 +228,15 @@ func TestUnits(t *testing.T) {
 		unit budget.Unit
 		want error
 	}{
-		{budget.Unit{Column: "who", MaxRows: 2}, nil}, {budget.Unit{Column: "who", MaxRows: 5}, nil},
+		{budget.Unit{Column: "who", MaxRows: 2}, nil},
+		{budget.Unit{Column: "who", MaxRows: 5}, nil},
 		{budget.Unit{Column: "house", MaxRows: 2}, ErrUnit}, {budget.Unit{}, ErrUnit},
 	} {
 		r := request(t, .1)
 		r.Dataset = "people"
 		var err error
-		if r.Plan, err = budget.Calibrate(r.Plan.Tree(), budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit}); err != nil {
+		if r.Plan, err = budget.Calibrate(r.Plan.Tree(),
+			budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
@@ -268,11 +290,18 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.createFile([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: timestamp()}}); err != nil {
+	if _, err := newer.createFile(
+		[]*Entry{{
+			Sequence: 1,
+			Kind:     KindOpen,
+			Format:   "dptrain.ledger/5",
+			Date:     timestamp(),
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"absent": ErrUnreadable, "empty": ErrFormat, "text": ErrFormat, "cut": ErrDamaged, "link": ErrFormat, "folder": ErrFormat,
+		"absent": ErrUnreadable, "empty": ErrFormat, "text": ErrFormat, "cut": ErrDamaged,
+		"link": ErrFormat, "folder": ErrFormat,
 		"other-store": ErrFormat, "newer": ErrVersion,
 	} {
 		l := At(path(name), Options{})
@@ -304,7 +333,8 @@ func TestBusy(t *testing.T) {
 	}
 	waits := 0
 	second := At(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
-	if _, err := second.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrBusy) || waits != 1 {
+	if _, err := second.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrBusy) ||
+		waits != 1 {
 		t.Errorf("%v after %d messages", err, waits)
 	}
 	if _, err := second.Read(t.Context()); !errors.Is(err, ErrBusy) {
@@ -355,11 +385,13 @@ func TestRolledBack(t *testing.T) {
 	if err := r.Commit(t.Context(), aRelease); !errors.Is(err, ErrHead) {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) || !strings.Contains(err.Error(), "cut short or put back") {
+	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
+		!strings.Contains(err.Error(), "cut short or put back") {
 		t.Errorf("%v", err)
 	}
 	r.Head.Sequence = 1
-	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) || !strings.Contains(err.Error(), "another one") {
+	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
+		!strings.Contains(err.Error(), "another one") {
 		t.Errorf("%v", err)
 	}
 }
@@ -380,10 +412,12 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := l.Read(t.Context()); err != nil {
 		t.Errorf("reading needs no permission to write: %v", err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) || !errors.Is(err, fs.ErrPermission) {
+	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) ||
+		!errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
-	if _, err := At(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x", total(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
+	if _, err := At(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x",
+		total(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -395,7 +429,8 @@ func TestHead(t *testing.T) {
 	if err != nil || again != head {
 		t.Errorf("%v, %v", again, err)
 	}
-	for _, bad := range []string{"", "1", "1:", "0:" + head.Hash, "x:" + head.Hash, "1:" + head.Hash[1:], "1:" + strings.ToUpper(head.Hash[:60]) + "ABCD"} {
+	for _, bad := range []string{"", "1", "1:", "0:" + head.Hash, "x:" + head.Hash,
+		"1:" + head.Hash[1:], "1:" + strings.ToUpper(head.Hash[:60]) + "ABCD"} {
 		if _, err := ParseHead(bad); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -412,7 +447,10 @@ func TestPlanRoundTrip(t *testing.T) {
 		budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("n", .03, 1),
 			budget.Seq("a", budget.ExponentialLeaf("q", .2, 8), budget.GaussianLeaf("g", .8, 1)),
 			budget.PureLeaf("b", 1, 2)), budget.GaussianLeaf("h", 1, 1)),
-		budget.Seq("fit", budget.FixedLeaf("box", budget.Law{Kind: budget.Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2}), budget.Seq("nothing")),
+		budget.Seq("fit",
+			budget.FixedLeaf("box",
+				budget.Law{Kind: budget.Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2}),
+			budget.Seq("nothing")),
 		budget.Seq("fit", budget.Select("tune", runs, budget.GaussianLeaf("try", 1, 1))),
 	} {
 		p, err := budget.Calibrate(tree, budget.Target{Epsilon: 2, Delta: 1e-6})
@@ -427,7 +465,8 @@ func TestPlanRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []Step{{}, {Name: "a", Op: "leaf"}, {Name: "a", Op: "gaussian"}, {Name: "a", Op: "par"}, {Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}}} {
+	for _, bad := range []Step{{}, {Name: "a", Op: "leaf"}, {Name: "a", Op: "gaussian"},
+		{Name: "a", Op: "par"}, {Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}}} {
 		if _, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP); err == nil {
 			t.Errorf("%+v has a price", bad)
 		}
@@ -467,7 +506,9 @@ func TestPublicColumns(t *testing.T) {
 			t.Errorf("%q: %v, want %v", c.public, err, c.want)
 		}
 	}
-	if a := account(t, l, "houses"); len(a.Runs) != 2 || !cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) || !cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
+	if a := account(t, l, "houses"); len(a.Runs) != 2 ||
+		!cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) ||
+		!cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
 		t.Errorf("%+v", a)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -490,7 +531,8 @@ func TestRecords(t *testing.T) {
 		records Records
 		want    error
 	}{
-		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {RecordsLines, ErrRecords}, {RecordsUnstated, nil}, {RecordsQuoted, nil}, {"words", ErrInvalid},
+		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {RecordsLines, ErrRecords},
+		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {"words", ErrInvalid},
 	} {
 		r := request(t, .1)
 		r.Records = c.records
@@ -527,7 +569,8 @@ func TestGoldenLedger(t *testing.T) {
 	l := At(path, Options{})
 	head := Head{7, "01dcd5f93217fa88cc8ed88c4b9f56a6d32359b7f29b0fe2e15ada2620d3f5b2"}
 	b, err := l.Verify(t.Context(), head)
-	if err != nil || b.Head() != head || len(b.Datasets) != 2 || len(b.Datasets[0].Runs) != 2 || !cmp.Equal(b.Datasets[1].Private, []string{"income", "debt"}) {
+	if err != nil || b.Head() != head || len(b.Datasets) != 2 || len(b.Datasets[0].Runs) != 2 ||
+		!cmp.Equal(b.Datasets[1].Private, []string{"income", "debt"}) {
 		t.Fatalf("%v, %v", b, err)
 	}
 	for _, c := range []struct {

@@ -5,4 +5,6 @@ package ledger
 import "os"
 
 // lockFile returns nil: the store takes the lock itself, and on this system it cannot be taken twice.
-func lockFile(*os.File, bool) error { return nil }
+func lockFile(*os.File, bool) error {
+	return nil
+}

@@ -37,12 +37,13 @@ func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 		return Head{}, l.inFile(errIsTable)
 	}
 	n.Table, n.File = strings.ToValidUTF8(n.Table, "\uFFFD"), fileID(n.Table)
-	return l.appendNext(ctx, pathsFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
-		if _, err := b.Account(n.Dataset); err != nil {
-			return nil, err
-		}
-		return &Entry{Kind: KindNote, Date: timestamp(), Note: &n}, nil
-	})
+	return l.appendNext(ctx, pathsFor(0, n.Table, n.File), l.options.Wait,
+		func(b *Book) (*Entry, error) {
+			if _, err := b.Account(n.Dataset); err != nil {
+				return nil, err
+			}
+			return &Entry{Kind: KindNote, Date: timestamp(), Note: &n}, nil
+		})
 }
 
 // applyNote checks that the data set exists and adds the note to it.

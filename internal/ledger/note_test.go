@@ -9,7 +9,12 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-var audited = Note{Dataset: "houses", Table: "/data/houses.csv", Method: "joint-gram", What: NoteAudit}
+var audited = Note{
+	Dataset: "houses",
+	Table:   "/data/houses.csv",
+	Method:  "joint-gram",
+	What:    NoteAudit,
+}
 
 // TestNote checks that a note is in the chain and in the account, has no cost, and does not change the runs before
 // and after it.
@@ -25,7 +30,9 @@ func TestNote(t *testing.T) {
 		t.Fatalf("%v, %v", head, err)
 	}
 	after := account(t, l, "houses")
-	if after.Spent() != before.Spent() || len(after.Runs) != 1 || len(after.Notes) != 1 || *after.Notes[0].Note != audited || after.Notes[0].Sequence != 4 || after.Notes[0].Date == "" {
+	if after.Spent() != before.Spent() || len(after.Runs) != 1 || len(after.Notes) != 1 ||
+		*after.Notes[0].Note != audited || after.Notes[0].Sequence != 4 ||
+		after.Notes[0].Date == "" {
 		t.Errorf("%+v", after)
 	}
 	if err := first.Commit(t.Context(), aRelease); err != nil {
@@ -90,12 +97,20 @@ func TestNoteEdited(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for name, edit := range map[string]func(e *Entry){
-		"of another kind":        func(e *Entry) { n := audited; n.What = "refund"; e.Note = &n },
-		"of an unknown data set": func(e *Entry) { n := audited; n.Dataset = "gardens"; e.Note = &n },
-		"with a run":             func(e *Entry) { e.Run = list[2].Run },
-		"of a reservation":       func(e *Entry) { e.Of = 3 },
-		"without a date":         func(e *Entry) { e.Date = "" },
-		"without what":           func(e *Entry) { e.Note = nil },
+		"of another kind": func(e *Entry) {
+			n := audited
+			n.What = "refund"
+			e.Note = &n
+		},
+		"of an unknown data set": func(e *Entry) {
+			n := audited
+			n.Dataset = "gardens"
+			e.Note = &n
+		},
+		"with a run":       func(e *Entry) { e.Run = list[2].Run },
+		"of a reservation": func(e *Entry) { e.Of = 3 },
+		"without a date":   func(e *Entry) { e.Date = "" },
+		"without what":     func(e *Entry) { e.Note = nil },
 	} {
 		e := *list[6]
 		edit(&e)

@@ -53,7 +53,13 @@ func checkPaths(f *os.File, paths keyPaths) error {
 		}
 		return b, nil
 	}
-	return (&image{head: head, size: size, load: load, order: byteOrder(), paths: paths}).checkPages()
+	return (&image{
+		head:  head,
+		size:  size,
+		load:  load,
+		order: byteOrder(),
+		paths: paths,
+	}).checkPages()
 }
 
 const (
@@ -96,7 +102,8 @@ type image struct {
 type meta struct{ root, freelist, pages, txid uint64 }
 
 func brokenError(format string, args ...any) error {
-	return fmt.Errorf("%w: the file is cut short or not intact: %s", ErrDamaged, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: the file is cut short or not intact: %s", ErrDamaged,
+		fmt.Sprintf(format, args...))
 }
 
 func checkImage(data []byte) error {
@@ -211,14 +218,17 @@ func (im *image) checkTree(id uint64, keys [][]byte, depth int) (first []byte, e
 	return nil, brokenError("page %d is of an unknown kind", id)
 }
 
-func (im *image) checkBranch(b []byte, count int, keys [][]byte, depth int) (first []byte, err error) {
+func (im *image) checkBranch(
+	b []byte, count int, keys [][]byte, depth int,
+) (first []byte, err error) {
 	if count == 0 || pageHeaderSize+count*elementSize > len(b) {
 		return nil, brokenError("a branch page has %d elements", count)
 	}
 	names := make([][]byte, count)
 	for i := range count {
 		at := pageHeaderSize + i*elementSize
-		if names[i], _, err = im.keyAndValue(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0); err != nil {
+		if names[i], _, err = im.keyAndValue(b, at, im.order.Uint32(b[at:]),
+			im.order.Uint32(b[at+4:]), 0); err != nil {
 			return nil, err
 		}
 		if i > 0 && bytes.Compare(names[i-1], names[i]) >= 0 {
@@ -232,7 +242,8 @@ func (im *image) checkBranch(b []byte, count int, keys [][]byte, depth int) (fir
 				continue
 			}
 		}
-		child, err := im.checkTree(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below, depth+1)
+		child, err := im.checkTree(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below,
+			depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -286,7 +297,9 @@ func (im *image) checkLeaf(b []byte, count, depth int) (first []byte, err error)
 }
 
 // keyAndValue returns the key and the value of the element at byte offset at of the page.
-func (im *image) keyAndValue(b []byte, at int, pos, ksize, vsize uint32) (key, value []byte, err error) {
+func (im *image) keyAndValue(
+	b []byte, at int, pos, ksize, vsize uint32,
+) (key, value []byte, err error) {
 	begin := uint64(at) + uint64(pos)
 	end := begin + uint64(ksize) + uint64(vsize)
 	if ksize == 0 || pos < elementSize || end > uint64(len(b)) {
@@ -313,7 +326,8 @@ func (im *image) checkBucket(name, value []byte, depth int) error {
 		return brokenError("a bucket has no page")
 	}
 	inline := value[16:]
-	if im.order.Uint16(inline[8:]) != flagLeaf || im.order.Uint64(inline) != 0 || im.order.Uint32(inline[12:]) != 0 {
+	if im.order.Uint16(inline[8:]) != flagLeaf || im.order.Uint64(inline) != 0 ||
+		im.order.Uint32(inline[12:]) != 0 {
 		return brokenError("a small bucket is not one page")
 	}
 	_, err := im.checkLeaf(inline, int(im.order.Uint16(inline[10:])), depth+1)

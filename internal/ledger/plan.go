@@ -27,7 +27,14 @@ type Step struct {
 func stepOf(n budget.Node) Step {
 	if n.Op == budget.OpLeaf {
 		l := n.Leaf.Law
-		return Step{Name: n.Name, Op: l.Kind.String(), Draws: l.Draws, Mu: l.Mu, Epsilon: l.Epsilon, Delta: l.Delta}
+		return Step{
+			Name:    n.Name,
+			Op:      l.Kind.String(),
+			Draws:   l.Draws,
+			Mu:      l.Mu,
+			Epsilon: l.Epsilon,
+			Delta:   l.Delta,
+		}
 	}
 	s := Step{Name: n.Name, Op: n.Op.String(), Lead: n.Lead}
 	if n.Select != nil {
@@ -41,9 +48,17 @@ func stepOf(n budget.Node) Step {
 
 // pricedNode converts s back to a priced tree, with the noise of every leaf fixed.
 func (s Step) pricedNode() (budget.Node, error) {
-	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
+	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential,
+		budget.Pure, budget.Approximate} {
 		if s.Op == kind.String() && len(s.Kids) == 0 {
-			return budget.FixedLeaf(s.Name, budget.Law{Kind: kind, Draws: s.Draws, Mu: s.Mu, Epsilon: s.Epsilon, Delta: s.Delta}), nil
+			return budget.FixedLeaf(s.Name,
+				budget.Law{
+					Kind:    kind,
+					Draws:   s.Draws,
+					Mu:      s.Mu,
+					Epsilon: s.Epsilon,
+					Delta:   s.Delta,
+				}), nil
 		}
 	}
 	n := budget.Node{Name: s.Name, Lead: s.Lead}

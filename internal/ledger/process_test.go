@@ -65,7 +65,9 @@ func fail(err error) {
 // childRequest returns a run whose cost depends on k.
 func childRequest(k int) Request {
 	mu := .002 * float64(1+k%7)
-	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}), budget.Target{Epsilon: 20, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+		budget.Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		fail(err)
 	}
@@ -177,7 +179,8 @@ func TestTwoProcessesKilled(t *testing.T) {
 	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
 		t.Errorf("%d runs, %d left of %d", runs, a.Left().Cost, a.Limit.Cost)
 	}
-	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills, len(mustRead(t, l).Entries), a.Reserved.Cost)
+	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills,
+		len(mustRead(t, l).Entries), a.Reserved.Cost)
 }
 
 // killRepeatedly runs a child until it ends by itself, killing it after random times that increase, so that it ends
@@ -192,7 +195,9 @@ func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) err
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		timer := time.AfterFunc(time.Duration(5+random.IntN(patience))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(5+random.IntN(patience))*time.Millisecond, func() {
+			_ = cmd.Process.Kill()
+		})
 		err := cmd.Wait()
 		timer.Stop()
 		switch {
@@ -274,7 +279,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		crashed(t, l.path, tt.job, tt.step)
 		a := account(t, l, "houses")
 		if (a.Reserved == one) != tt.reserved || (a.Committed == one) != tt.committed {
-			t.Errorf("%s, killed at %s: reserved %v, committed %v", tt.job, tt.step, a.Reserved, a.Committed)
+			t.Errorf("%s, killed at %s: reserved %v, committed %v", tt.job, tt.step, a.Reserved,
+				a.Committed)
 		}
 		if _, err := l.Reserve(t.Context(), childRequest(1)); err != nil {
 			t.Errorf("%s, killed at %s: the next run: %v", tt.job, tt.step, err)
@@ -290,7 +296,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {
 			t.Errorf("register, killed at %s: %v", step, err)
 		}
-		if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil && !exists || exists && !errors.Is(err, ErrExists) {
+		if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil && !exists ||
+			exists && !errors.Is(err, ErrExists) {
 			t.Errorf("again after %s: %v", step, err)
 		}
 		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {

@@ -69,9 +69,12 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 	case x.Rho > 0 && c == budget.GDP:
 		return budget.Charge{}, ErrRho
 	case x.Rho > 0: // a Gaussian step of that rho
-		return budget.ChargeLaws(budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: math.Sqrt(2 * x.Rho), Draws: 1}), c)
+		return budget.ChargeLaws(
+			budget.FixedLeaf("spend",
+				budget.Law{Kind: budget.Gaussian, Mu: math.Sqrt(2 * x.Rho), Draws: 1}), c)
 	case x.Mu > 0:
-		return budget.ChargeLaws(budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: x.Mu, Draws: 1}), c)
+		return budget.ChargeLaws(
+			budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: x.Mu, Draws: 1}), c)
 	}
 	return budget.BlackBoxCharge(c, x.Epsilon, x.Delta), nil
 }
@@ -79,19 +82,20 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 // Spend enters a release of another tool, ideally before it is made: a spend that would cross the total is refused
 // with a [*SpentError]. The fields of x except Charge describe it. The error wraps ErrUnknown, ErrRho or ErrInvalid.
 func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
-	head, err := l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
-		a, err := b.Account(x.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		if x.Charge, err = x.Price(a.Promise.Currency); err != nil {
-			return nil, err
-		}
-		if err := a.Refuse(x.Charge); err != nil {
-			return nil, err
-		}
-		return &Entry{Kind: KindSpend, Date: timestamp(), Spend: &x}, nil
-	})
+	head, err := l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait,
+		func(b *Book) (*Entry, error) {
+			a, err := b.Account(x.Dataset)
+			if err != nil {
+				return nil, err
+			}
+			if x.Charge, err = x.Price(a.Promise.Currency); err != nil {
+				return nil, err
+			}
+			if err := a.Refuse(x.Charge); err != nil {
+				return nil, err
+			}
+			return &Entry{Kind: KindSpend, Date: timestamp(), Spend: &x}, nil
+		})
 	return head, x.Charge, err
 }
 

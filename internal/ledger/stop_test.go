@@ -12,11 +12,13 @@ import (
 // ledRequest returns a run whose plan has a lead, optionally a coin, and one more step.
 func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	t.Helper()
-	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1), budget.GaussianLeaf("holdout", 1, 1)).After(budget.PureLeaf("check", .03, 1))
+	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1),
+		budget.GaussianLeaf("holdout", 1, 1)).After(budget.PureLeaf("check", .03, 1))
 	tree.Coin = coin
 	r := request(t, .1)
 	var err error
-	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: epsilon, Delta: 1e-6}); err != nil {
+	if r.Plan, err = budget.Calibrate(tree,
+		budget.Target{Epsilon: epsilon, Delta: 1e-6}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -41,7 +43,9 @@ func TestStop(t *testing.T) {
 				if err := run.Stop(t.Context(), aRelease); err != nil {
 					t.Fatal(err)
 				}
-				if first, second := run.Stop(t.Context(), aRelease), run.Commit(t.Context(), aRelease); !errors.Is(first, ErrCommitted) || !errors.Is(second, ErrCommitted) {
+				if first, second := run.Stop(t.Context(), aRelease),
+					run.Commit(t.Context(), aRelease); !errors.Is(first, ErrCommitted) ||
+					!errors.Is(second, ErrCommitted) {
 					t.Errorf("stopped again: %v, committed: %v", first, second)
 				}
 			}
@@ -50,13 +54,18 @@ func TestStop(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := budget.Charge{Cost: 5 * lead.Cost, Delta: 5 * lead.Delta}
-			for name, a := range map[string]*Account{"sums": sums, "chain": account(t, l, "houses")} {
+			for name, a := range map[string]*Account{
+				"sums":  sums,
+				"chain": account(t, l, "houses"),
+			} {
 				if a.Committed != want || a.Reserved != (budget.Charge{}) {
-					t.Errorf("%s: committed %+v, reserved %+v, want %+v", name, a.Committed, a.Reserved, want)
+					t.Errorf("%s: committed %+v, reserved %+v, want %+v", name, a.Committed,
+						a.Reserved, want)
 				}
 			}
 			for _, run := range account(t, l, "houses").Runs {
-				if !run.Committed || run.Stopped == nil || run.Cost() != lead || run.Charge == lead {
+				if !run.Committed || run.Stopped == nil || run.Cost() != lead ||
+					run.Charge == lead {
 					t.Errorf("%+v", run)
 				}
 			}
@@ -97,7 +106,8 @@ func TestStopIsAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	right := *mustRead(t, l).Entries[3].Charge
-	for _, wrong := range []budget.Charge{{}, {Cost: right.Cost / 2}, {Cost: 2 * right.Cost}, {Cost: right.Cost, Delta: 5}} {
+	for _, wrong := range []budget.Charge{{}, {Cost: right.Cost / 2}, {Cost: 2 * right.Cost},
+		{Cost: right.Cost, Delta: 5}} {
 		list := mustRead(t, l).Entries
 		list[3].Charge = &wrong
 		if err := fileErr(t, list); !errors.Is(err, ErrDamaged) {

@@ -26,15 +26,27 @@ var errLocked = errors.New("locked")
 const retryInterval = 10 * time.Millisecond
 
 // The names in the store: a bucket of entries by sequence, and one with a single key, the hash of the last entry.
-func entriesBucket() []byte { return []byte("entries") }
-func headBucket() []byte    { return []byte("head") }
-func headKey() []byte       { return []byte("head") }
+func entriesBucket() []byte {
+	return []byte("entries")
+}
+func headBucket() []byte {
+	return []byte("head")
+}
+func headKey() []byte {
+	return []byte("head")
+}
 
-func entryKey(sequence int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(sequence)) }
+func entryKey(sequence int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(sequence))
+}
 
 // unreadableError keeps the cause of a system error and drops the path, which FileError adds.
-func unreadableError(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err)) }
-func unwritableError(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err)) }
+func unreadableError(err error) error {
+	return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err))
+}
+func unwritableError(err error) error {
+	return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err))
+}
 
 // store is an open and locked file.
 type store struct {
@@ -45,7 +57,9 @@ type store struct {
 
 // openStore opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the
 // context ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
-func (l *Ledger) openStore(ctx context.Context, write bool, paths keyPaths, wait time.Duration) (*store, error) {
+func (l *Ledger) openStore(
+	ctx context.Context, write bool, paths keyPaths, wait time.Duration,
+) (*store, error) {
 	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +102,8 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 		}
 		return f, nil
 	}
-	db, err := bolt.Open(l.path, 0o600, &bolt.Options{ReadOnly: !write, Timeout: 1, PageSize: pageSize, OpenFile: openFile})
+	db, err := bolt.Open(l.path, 0o600,
+		&bolt.Options{ReadOnly: !write, Timeout: 1, PageSize: pageSize, OpenFile: openFile})
 	switch {
 	case refused != nil:
 		return nil, refused
@@ -110,10 +125,14 @@ func IsLedger(path string) bool {
 	defer f.Close()
 	var head [20]byte // the head of the first page, and the magic number
 	_, err = io.ReadFull(f, head[:])
-	return err == nil && (binary.LittleEndian.Uint32(head[16:]) == boltMagic || binary.BigEndian.Uint32(head[16:]) == boltMagic)
+	return err == nil &&
+		(binary.LittleEndian.Uint32(head[16:]) == boltMagic ||
+			binary.BigEndian.Uint32(head[16:]) == boltMagic)
 }
 
-func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPaths) (*os.File, error) {
+func openLocked(
+	path string, flag int, info fs.FileInfo, write bool, paths keyPaths,
+) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
 	if err != nil && write {
 		return nil, unwritableError(err)
@@ -203,7 +222,9 @@ const (
 
 // removeDrafts removes the drafts of killed processes.
 func (l *Ledger) removeDrafts() {
-	tempdir.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
+	tempdir.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) {
+		_ = dead.Remove(draftName)
+	})
 }
 
 // createFile makes a new ledger with the given entries. It appears under its name complete or not at all. If the name

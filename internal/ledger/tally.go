@@ -33,10 +33,18 @@ type tallyAccount struct {
 // The buckets derived from the entries: the tally under a single key; by the sequence of each committed reservation,
 // the checksum of its release, or a byte of 1 if the entry does not have it; by the hash of a table's path, the data
 // sets that used the table, a list in JSON; and by the hash of its device and inode, the same with the paths.
-func tallyBucket() []byte  { return []byte("tally") }
-func tallyKey() []byte     { return []byte("tally") }
-func doneBucket() []byte   { return []byte("done") }
-func tablesBucket() []byte { return []byte("tables") }
+func tallyBucket() []byte {
+	return []byte("tally")
+}
+func tallyKey() []byte {
+	return []byte("tally")
+}
+func doneBucket() []byte {
+	return []byte("done")
+}
+func tablesBucket() []byte {
+	return []byte("tables")
+}
 
 func tableKey(path string) []byte {
 	sum := sha256.Sum256([]byte(path))
@@ -44,7 +52,9 @@ func tableKey(path string) []byte {
 }
 
 // fileKey is the key of a table by its device and inode. Its prefix occurs in no path.
-func fileKey(id string) []byte { return tableKey("\x00file " + id) }
+func fileKey(id string) []byte {
+	return tableKey("\x00file " + id)
+}
 
 // pathsFor returns the keys that an operation looks up for the reservation of (0: no reservation) and the table at
 // path ("": no table) with the given file identity ("": unknown).
@@ -80,9 +90,15 @@ func verifyChecksum(data []byte) []byte {
 // newTally returns the tally of a book.
 func (b *Book) newTally() *tally {
 	head := b.Head()
-	t := &tally{Entries: head.Sequence, Head: head.Hash, Format: b.format, Datasets: []tallyAccount{}}
+	t := &tally{
+		Entries:  head.Sequence,
+		Head:     head.Hash,
+		Format:   b.format,
+		Datasets: []tallyAccount{},
+	}
 	for _, a := range b.Datasets {
-		t.Datasets = append(t.Datasets, tallyAccount{&a.Dataset, a.Reserved, a.Committed, a.Records})
+		t.Datasets = append(t.Datasets,
+			tallyAccount{&a.Dataset, a.Reserved, a.Committed, a.Records})
 	}
 	return t
 }
@@ -115,14 +131,19 @@ func storedTally(tx *bolt.Tx) *tally {
 func storedSums(tx *bolt.Tx) *Book {
 	t := storedTally(tx)
 	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
-	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || !isKnownFormat(t.Format) {
+	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head ||
+		!isKnownFormat(t.Format) {
 		return nil
 	}
 	key, last := list.Cursor().Last()
 	if !bytes.Equal(key, entryKey(t.Entries)) || hashOf(last) != t.Head {
 		return nil
 	}
-	b := &Book{runs: map[int64]place{}, sums: &sums{tx: tx, top: Head{t.Entries, t.Head}}, format: t.Format}
+	b := &Book{
+		runs:   map[int64]place{},
+		sums:   &sums{tx: tx, top: Head{t.Entries, t.Head}},
+		format: t.Format,
+	}
 	for _, x := range t.Datasets {
 		if x.Dataset == nil {
 			return nil
@@ -132,7 +153,8 @@ func storedSums(tx *bolt.Tx) *Book {
 			return nil
 		}
 		b.Datasets = append(b.Datasets, &Account{
-			Dataset: *x.Dataset, Promise: total, Reserved: x.Reserved, Committed: x.Committed, Records: x.Records,
+			Dataset: *x.Dataset, Promise: total, Reserved: x.Reserved, Committed: x.Committed,
+			Records: x.Records,
 		})
 	}
 	return b
@@ -292,18 +314,22 @@ func checkTally(tx *bolt.Tx, b *Book) error {
 	if err != nil {
 		return err
 	}
-	wrong := func(what string) error { return fmt.Errorf("%w: its %s not what its entries say", ErrDamaged, what) }
+	wrong := func(what string) error {
+		return fmt.Errorf("%w: its %s not what its entries say", ErrDamaged, what)
+	}
 	if !bytes.Equal(want, tx.Bucket(tallyBucket()).Get(tallyKey())) {
 		return wrong("running sums are")
 	}
 	s := &sums{tx: tx}
 	for _, a := range b.Datasets {
 		for _, r := range a.Runs {
-			if release, committed := s.committedRelease(r.Sequence); committed != r.Committed || release != r.Release {
+			if release, committed := s.committedRelease(r.Sequence); committed != r.Committed ||
+				release != r.Release {
 				return wrong("list of ended runs is")
 			}
 			if r.Table != "" && !slices.Contains(s.usedFor(r.Table), a.Name) ||
-				r.Table != "" && r.File != "" && !slices.Contains(s.usedAs(r.File), tableUse{a.Name, r.Table}) {
+				r.Table != "" && r.File != "" &&
+					!slices.Contains(s.usedAs(r.File), tableUse{a.Name, r.Table}) {
 				return wrong("list of tables is")
 			}
 		}

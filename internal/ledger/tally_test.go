@@ -64,7 +64,9 @@ func TestTallyIsTheChain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Spent() != want.Spent() || got.Reserved != want.Reserved || got.Records != want.Records || !cmp.Equal(got.Dataset, want.Dataset) || got.Promise != want.Promise {
+			if got.Spent() != want.Spent() || got.Reserved != want.Reserved ||
+				got.Records != want.Records || !cmp.Equal(got.Dataset, want.Dataset) ||
+				got.Promise != want.Promise {
 				t.Errorf("after %s: %+v, want %+v", after, got, want)
 			}
 		}
@@ -95,23 +97,32 @@ func TestTallyIsTheChain(t *testing.T) {
 			if err := open[k-1].Commit(t.Context(), aRelease); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Commit(t.Context(), open[k-1].Head, aRelease); !errors.Is(err, ErrCommitted) {
+			if err := l.Commit(t.Context(), open[k-1].Head, aRelease); !errors.Is(err,
+				ErrCommitted) {
 				t.Errorf("a second commit: %v", err)
 			}
 			same("a commit")
 		case 2:
-			if _, err := l.Register(t.Context(), fmt.Sprint("gardens ", k), total(budget.GDP)); err != nil {
+			if _, err := l.Register(t.Context(), fmt.Sprint("gardens ", k),
+				total(budget.GDP)); err != nil {
 				t.Fatal(err)
 			}
 			same("a registration")
 		case 3:
-			if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Rho: .001, Note: "counts"}); err != nil {
+			if _, _, err := l.Spend(t.Context(),
+				Spend{Dataset: "houses", Rho: .001, Note: "counts"}); err != nil {
 				t.Fatal(err)
 			}
 			same("a spend")
 		}
 	}
-	if _, err := l.Note(t.Context(), Note{Dataset: "houses", Table: "/data/houses.csv", Method: "tukey", What: NoteAudit}); err != nil {
+	if _, err := l.Note(t.Context(),
+		Note{
+			Dataset: "houses",
+			Table:   "/data/houses.csv",
+			Method:  "tukey",
+			What:    NoteAudit,
+		}); err != nil {
 		t.Fatal(err)
 	}
 	same("a note")
@@ -121,12 +132,20 @@ func TestTallyIsTheChain(t *testing.T) {
 // sums are then recomputed.
 func TestStaleTally(t *testing.T) {
 	for name, change := range map[string]func(tx *bolt.Tx) error{
-		"absent":  func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) },
-		"damaged": func(tx *bolt.Tx) error { return tx.Bucket(tallyBucket()).Put(tallyKey(), []byte("x")) },
+		"absent": func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) },
+		"damaged": func(tx *bolt.Tx) error {
+			return tx.Bucket(tallyBucket()).Put(tallyKey(), []byte("x"))
+		},
 		"of another entry": func(tx *bolt.Tx) error {
 			list := tx.Bucket(entriesBucket())
 			_, last := list.Cursor().Last()
-			e := &Entry{Sequence: 4, Previous: hashOf(last), Kind: KindCommit, Of: 3, Release: aRelease}
+			e := &Entry{
+				Sequence: 4,
+				Previous: hashOf(last),
+				Kind:     KindCommit,
+				Of:       3,
+				Release:  aRelease,
+			}
 			data, err := e.Encode()
 			return errors.Join(err, putEntry(tx, 4, data))
 		},
@@ -166,12 +185,18 @@ func TestTallyEdited(t *testing.T) {
 			data, err := x.encode()
 			return errors.Join(err, tx.Bucket(tallyBucket()).Put(tallyKey(), data))
 		},
-		"an ended run":  func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Delete(entryKey(3)) },
-		"a running one": func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Put(entryKey(5), []byte{1}) },
+		"an ended run": func(tx *bolt.Tx) error {
+			return tx.Bucket(doneBucket()).Delete(entryKey(3))
+		},
+		"a running one": func(tx *bolt.Tx) error {
+			return tx.Bucket(doneBucket()).Put(entryKey(5), []byte{1})
+		},
 		"another release": func(tx *bolt.Tx) error {
 			return tx.Bucket(doneBucket()).Put(entryKey(3), []byte(strings.Repeat("0", 64)))
 		},
-		"a table": func(tx *bolt.Tx) error { return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv")) },
+		"a table": func(tx *bolt.Tx) error {
+			return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv"))
+		},
 	} {
 		l := newLedger(t, budget.ZCDP)
 		r, err := l.Reserve(t.Context(), request(t, .1))
@@ -209,12 +234,14 @@ func TestLongLedger(t *testing.T) {
 		if _, err := f.ReadAt(head, 0); err != nil {
 			t.Fatal(err)
 		}
-		im := &image{head: head, size: info.Size(), order: byteOrder(), paths: pathsFor(int64(n/2), "/data/houses.csv", ""), load: func(at, n int64) ([]byte, error) {
-			pages += uint64(n) / pageSize
-			b := make([]byte, n)
-			_, err := f.ReadAt(b, at)
-			return b, err
-		}}
+		im := &image{head: head, size: info.Size(), order: byteOrder(),
+			paths: pathsFor(int64(n/2), "/data/houses.csv", ""),
+			load: func(at, n int64) ([]byte, error) {
+				pages += uint64(n) / pageSize
+				b := make([]byte, n)
+				_, err := f.ReadAt(b, at)
+				return b, err
+			}}
 		if err := im.checkPages(); err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +262,9 @@ func TestLongLedger(t *testing.T) {
 	largePages, large := cost(20000)
 	t.Logf("pages %d and %d, bytes %d and %d", smallPages, largePages, small, large)
 	if largePages > smallPages+10 || large > 2*small+(1<<20) {
-		t.Errorf("an operation on 20,000 entries looks at %d pages and allocates %d bytes, on 100 at %d and %d", largePages, large, smallPages, small)
+		t.Errorf(
+			"an operation on 20,000 entries looks at %d pages and allocates %d bytes, on 100 at %d and %d",
+			largePages, large, smallPages, small)
 	}
 }
 
@@ -299,7 +328,8 @@ func TestOtherNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"Houses", "hous\u0435s", "ｈouses", "houses\u0301"[:6] + "\u200c", "h\u03bfuses", "hous\u0117s",
+		"Houses", "hous\u0435s", "ｈouses", "houses\u0301"[:6] + "\u200c", "h\u03bfuses",
+		"hous\u0117s",
 	} {
 		_, err := l.Register(t.Context(), name, total(budget.ZCDP))
 		refused := errors.Is(err, ErrExists) || errors.Is(err, ErrInvalid)
@@ -312,7 +342,8 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	if _, err := l.Register(t.Context(), "cafe\u0301", total(budget.ZCDP)); !errors.Is(err, ErrExists) {
+	if _, err := l.Register(t.Context(), "cafe\u0301", total(budget.ZCDP)); !errors.Is(err,
+		ErrExists) {
 		t.Errorf("decomposed: %v", err)
 	}
 }

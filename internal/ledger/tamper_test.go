@@ -21,7 +21,15 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Dataset{Name: "houses", Relation: "add-remove", Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: "zcdp", Limit: limit}
+	d := &Dataset{
+		Name:     "houses",
+		Relation: "add-remove",
+		Epsilon:  3,
+		Delta:    1e-5,
+		BlackBox: 5e-6,
+		Currency: "zcdp",
+		Limit:    limit,
+	}
 	plan := gauss(t, .01, budget.AddRemove)
 	for i := 1; i <= n; i++ {
 		e := &Entry{Sequence: int64(i), Previous: head, Date: "2026-01-02T03:04:05Z"}
@@ -32,8 +40,10 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 			e.Kind, e.Dataset = KindRegister, d
 		case i%2 == 1:
 			e.Kind = KindReserve
-			e.Run = &Run{Dataset: "houses", Method: "joint-gram", Target: "price", Epsilon: 20, Delta: 1e-6, Relation: "add-remove",
-				Charge: plan.Charge(budget.ZCDP), Plan: stepOf(plan.Tree()), Nonce: fmt.Sprintf("%032x", i)}
+			e.Run = &Run{Dataset: "houses", Method: "joint-gram", Target: "price", Epsilon: 20,
+				Delta: 1e-6, Relation: "add-remove",
+				Charge: plan.Charge(budget.ZCDP), Plan: stepOf(plan.Tree()),
+				Nonce: fmt.Sprintf("%032x", i)}
 		default:
 			e.Kind, e.Of, e.Date, e.Release = KindCommit, int64(i-1), "", aRelease
 		}
@@ -68,7 +78,8 @@ func TestEveryEdit(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	found := func(what string, i int, edited [][]byte) {
 		t.Helper()
-		if _, err := readBook(edited, head); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) {
+		if _, err := readBook(edited, head); !errors.Is(err, ErrDamaged) &&
+			!errors.Is(err, ErrVersion) {
 			t.Fatalf("entry %d, %s: %v", i+1, what, err)
 		}
 	}
@@ -201,20 +212,50 @@ func TestChargeBelowPlan(t *testing.T) {
 // TestMadeUpEntries checks chains that are intact but have entries that no run writes.
 func TestMadeUpEntries(t *testing.T) {
 	edits := map[string]func(list []*Entry){
-		"a limit above the total": func(l []*Entry) { d := *l[1].Dataset; d.Limit.Cost *= 2; l[1].Dataset = &d },
-		"an unknown data set":     func(l []*Entry) { r := *l[2].Run; r.Dataset = "x"; l[2].Run = &r },
-		"another relation":        func(l []*Entry) { r := *l[2].Run; r.Relation = "substitute"; l[2].Run = &r },
-		"a run past the total":    func(l []*Entry) { r := *l[2].Run; r.Charge.Cost = 1 << 50; l[2].Run = &r },
-		"a refund":                func(l []*Entry) { r := *l[2].Run; r.Charge.Cost = -5; l[2].Run = &r },
-		"a free run":              func(l []*Entry) { r := *l[2].Run; r.Charge.Cost = 0; l[2].Run = &r },
-		"a commit of nothing":     func(l []*Entry) { l[3].Of = 2 },
-		"a commit of the future":  func(l []*Entry) { l[3].Of = 5 },
-		"a second commit":         func(l []*Entry) { l[5].Of = 3 },
-		"an unknown kind":         func(l []*Entry) { l[3].Kind = "refund" },
-		"keys of two kinds":       func(l []*Entry) { l[3].Run = l[2].Run },
-		"a second beginning":      func(l []*Entry) { l[3].Kind, l[3].Format = KindOpen, Format },
-		"a data set twice":        func(l []*Entry) { l[3] = &Entry{Kind: KindRegister, Dataset: l[1].Dataset, Date: l[0].Date} },
-		"records of no kind":      func(l []*Entry) { r := *l[2].Run; r.Records = "words"; l[2].Run = &r },
+		"a limit above the total": func(l []*Entry) {
+			d := *l[1].Dataset
+			d.Limit.Cost *= 2
+			l[1].Dataset = &d
+		},
+		"an unknown data set": func(l []*Entry) {
+			r := *l[2].Run
+			r.Dataset = "x"
+			l[2].Run = &r
+		},
+		"another relation": func(l []*Entry) {
+			r := *l[2].Run
+			r.Relation = "substitute"
+			l[2].Run = &r
+		},
+		"a run past the total": func(l []*Entry) {
+			r := *l[2].Run
+			r.Charge.Cost = 1 << 50
+			l[2].Run = &r
+		},
+		"a refund": func(l []*Entry) {
+			r := *l[2].Run
+			r.Charge.Cost = -5
+			l[2].Run = &r
+		},
+		"a free run": func(l []*Entry) {
+			r := *l[2].Run
+			r.Charge.Cost = 0
+			l[2].Run = &r
+		},
+		"a commit of nothing":    func(l []*Entry) { l[3].Of = 2 },
+		"a commit of the future": func(l []*Entry) { l[3].Of = 5 },
+		"a second commit":        func(l []*Entry) { l[5].Of = 3 },
+		"an unknown kind":        func(l []*Entry) { l[3].Kind = "refund" },
+		"keys of two kinds":      func(l []*Entry) { l[3].Run = l[2].Run },
+		"a second beginning":     func(l []*Entry) { l[3].Kind, l[3].Format = KindOpen, Format },
+		"a data set twice": func(l []*Entry) {
+			l[3] = &Entry{Kind: KindRegister, Dataset: l[1].Dataset, Date: l[0].Date}
+		},
+		"records of no kind": func(l []*Entry) {
+			r := *l[2].Run
+			r.Records = "words"
+			l[2].Run = &r
+		},
 		"records of two kinds": func(l []*Entry) {
 			r, q := *l[2].Run, *l[4].Run
 			r.Records, q.Records = RecordsLines, RecordsQuoted

@@ -44,11 +44,15 @@ type Bounded[T any] struct {
 
 // Sensitivity returns the public bound on the change between tables that differ
 // by one record, in the statistic's own measure (not in grid units).
-func (b Bounded[T]) Sensitivity() float64 { return b.sens * b.unit }
+func (b Bounded[T]) Sensitivity() float64 {
+	return b.sens * b.unit
+}
 
 // Public is a value that may be published: the output of a release, a function of such outputs,
 // or a declared fact.
 type Public[T any] struct{ value T }
 
 // Value returns the public value.
-func (p Public[T]) Value() T { return p.value }
+func (p Public[T]) Value() T {
+	return p.value
+}

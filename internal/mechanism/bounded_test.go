@@ -39,7 +39,9 @@ func neighbours(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
 	grow(nil)
 }
 
-func relations() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+func relations() []budget.Relation {
+	return []budget.Relation{budget.AddRemove, budget.Substitute}
+}
 
 // distance returns the change between two bounded vectors in their own norm.
 func change(a, b Bounded[Vector]) float64 {
@@ -56,7 +58,9 @@ func change(a, b Bounded[Vector]) float64 {
 
 // search finds the largest change over all neighbours and compares it with
 // the declared sensitivity: never above, and reached within the given factor.
-func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Session, rows []int) Bounded[Vector]) {
+func search(
+	t *testing.T, n, alphabet int, reached float64, bound func(s *Session, rows []int) Bounded[Vector],
+) {
 	t.Helper()
 	for _, rel := range relations() {
 		s := session(t, rel, 1)
@@ -73,7 +77,9 @@ func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Sessio
 			t.Errorf("%v: change %v above the declared sensitivity %v", rel, worst, sens)
 		}
 		if worst < reached*sens {
-			t.Errorf("%v: largest change found is %.3f of the declared sensitivity, want at least %.3f", rel, worst/sens, reached)
+			t.Errorf(
+				"%v: largest change found is %.3f of the declared sensitivity, want at least %.3f",
+				rel, worst/sens, reached)
 		}
 	}
 	searchRemovals(t, n, alphabet, bound)
@@ -82,13 +88,16 @@ func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Sessio
 
 // searchRemovals adds and removes a record under substitution. A statistic of the records with a target changes in
 // this way if a replaced record loses or gains its target.
-func searchRemovals(t *testing.T, n, alphabet int, bound func(s *Session, rows []int) Bounded[Vector]) {
+func searchRemovals(
+	t *testing.T, n, alphabet int, bound func(s *Session, rows []int) Bounded[Vector],
+) {
 	t.Helper()
 	s := session(t, budget.Substitute, 1)
 	neighbours(n, alphabet, budget.AddRemove, func(a, b []int) {
 		x, y := bound(s, a), bound(s, b)
 		if c := change(x, y); c > x.sens || x.sens != y.sens {
-			t.Fatalf("a record that loses its target: change %v, declared %v and %v", c, x.sens, y.sens)
+			t.Fatalf("a record that loses its target: change %v, declared %v and %v", c, x.sens,
+				y.sens)
 		}
 	})
 }
@@ -100,27 +109,41 @@ func searchRemovals(t *testing.T, n, alphabet int, bound func(s *Session, rows [
 func TestSubstitutionCoversRemoval(t *testing.T) {
 	ranks := func(x ...float64) *kendall.Ranks { return kendall.Rank(x, nil) }
 	for name, bound := range map[string]func(s *Session) float64{
-		"count":       func(s *Session) float64 { return s.Count(3).sens },
-		"histogram":   func(s *Session) float64 { return s.NewHistogram([]int{1, 4}, 3).Bound().sens },
-		"sums":        func(s *Session) float64 { return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens },
-		"bin sums":    func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
-		"value sums":  func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
-		"tree counts": func(s *Session) float64 { return s.NewTreeCounts(2, []int{3}).Bound().sens },
-		"moments":     func(s *Session) float64 { return s.NewMoments(1).Bound().sens },
-		"group sums":  func(s *Session) float64 { return s.NewGroupSums(2, []bool{false}).Bound().sens },
-		"cross":       func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
-		"gram":        func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
-		"node grams":  func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },
-		"medians":     func(s *Session) float64 { return s.NewMedians(2, []float64{0, 1}).Bound().sens },
+		"count": func(s *Session) float64 { return s.Count(3).sens },
+		"histogram": func(s *Session) float64 {
+			return s.NewHistogram([]int{1, 4}, 3).Bound().sens
+		},
+		"sums": func(s *Session) float64 {
+			return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens
+		},
+		"bin sums":   func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
+		"value sums": func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
+		"tree counts": func(s *Session) float64 {
+			return s.NewTreeCounts(2, []int{3}).Bound().sens
+		},
+		"moments": func(s *Session) float64 { return s.NewMoments(1).Bound().sens },
+		"group sums": func(s *Session) float64 {
+			return s.NewGroupSums(2, []bool{false}).Bound().sens
+		},
+		"cross":      func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
+		"gram":       func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
+		"node grams": func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },
+		"medians": func(s *Session) float64 {
+			return s.NewMedians(2, []float64{0, 1}).Bound().sens
+		},
 		"eigenvalue": func(s *Session) float64 {
 			g := s.NewGram(2, 3)
 			return g.SmallestEigenvalue().sens
 		},
-		"products": func(s *Session) float64 { return s.NewProducts([]int{0, 2}).Scores([]int{0, 1}).sens },
-		"sizes":    func(s *Session) float64 { return s.NewSizeCounts(4).boundCounts().sens },
-		"squares":  func(s *Session) float64 { return s.NewSquareSums(Nodes{}, CellGroups{}, 1).boundSums().sens },
-		"votes":    func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
-		"ballots":  func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
+		"products": func(s *Session) float64 {
+			return s.NewProducts([]int{0, 2}).Scores([]int{0, 1}).sens
+		},
+		"sizes": func(s *Session) float64 { return s.NewSizeCounts(4).boundCounts().sens },
+		"squares": func(s *Session) float64 {
+			return s.NewSquareSums(Nodes{}, CellGroups{}, 1).boundSums().sens
+		},
+		"votes":   func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
+		"ballots": func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
 		"classes": func(s *Session) float64 {
 			return s.NewClassStats(2, 3, 1.5, ClassWeights{}).Bound().sens
 		},
@@ -137,14 +160,20 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return x.Sensitivity()
 		},
 		"kendall": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2).Kept)
+			k, err := s.NewKendall(context.Background(), 2,
+				func(int, *kendall.Scratch) *kendall.Ranks {
+					return ranks(1, 2, 3)
+				}, ranks(3, 1, 2).Kept)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return k.Scores([]int{0, 1}).sens
 		},
 		"kendall, later": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2).Kept)
+			k, err := s.NewKendall(context.Background(), 2,
+				func(int, *kendall.Scratch) *kendall.Ranks {
+					return ranks(1, 2, 3)
+				}, ranks(3, 1, 2).Kept)
 			if err == nil {
 				err = k.Pick(context.Background(), 0)
 			}
@@ -154,7 +183,8 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return k.Scores([]int{1}).sens
 		},
 	} {
-		removed, replaced := bound(session(t, budget.AddRemove, 1)), bound(session(t, budget.Substitute, 1))
+		removed, replaced := bound(session(t, budget.AddRemove, 1)),
+			bound(session(t, budget.Substitute, 1))
 		if !(removed > 0 && replaced >= removed) {
 			t.Errorf("%s: %v for a replaced record, %v for a removed one", name, replaced, removed)
 		}
@@ -194,14 +224,20 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	uneven := s.NewUnevenHistogram(weights, []int{2, 5, 1})
 	uneven.Add([][]uint16{{1, 1, 2}, {4, 0, 5}, {0, 1, 0}})
-	if want := []int64{0, 2, 4, 0, 0, 0, 4, 2}; !slices.EqualFunc(uneven.Bound().value, want, func(got, want int64) bool { return got == want<<20 }) {
+	if want := []int64{0, 2, 4, 0, 0, 0, 4, 2}; !slices.EqualFunc(uneven.Bound().value, want,
+		func(got, want int64) bool {
+			return got == want<<20
+		}) {
 		t.Errorf("counts %v, want %v in units of 2^20", uneven.Bound().value, want)
 	}
-	if even := s.NewHistogram(weights, 3).Bound().Sensitivity(); uneven.Bound().Sensitivity() != even {
+	if even := s.NewHistogram(weights,
+		3).Bound().Sensitivity(); uneven.Bound().Sensitivity() != even {
 		t.Errorf("sensitivity %v, that of equal columns is %v", uneven.Bound().Sensitivity(), even)
 	}
-	if sum := s.NewHistogram(weights, 3).CellBound().Sensitivity(); uneven.CellBound().Sensitivity() != sum {
-		t.Errorf("L1 sensitivity %v, that of equal columns is %v", uneven.CellBound().Sensitivity(), sum)
+	if sum := s.NewHistogram(weights,
+		3).CellBound().Sensitivity(); uneven.CellBound().Sensitivity() != sum {
+		t.Errorf("L1 sensitivity %v, that of equal columns is %v", uneven.CellBound().Sensitivity(),
+			sum)
 	}
 }
 
@@ -241,7 +277,8 @@ func TestGramSensitivity(t *testing.T) {
 				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
 			}
 			if limit <= 1.9 && worst < .7*sens { // a constant entry keeps rows from being orthogonal
-				t.Errorf("%v, limit %v: largest change found is %.3f of the declared sensitivity", rel, limit, worst/sens)
+				t.Errorf("%v, limit %v: largest change found is %.3f of the declared sensitivity",
+					rel, limit, worst/sens)
 			}
 		}
 	}
@@ -303,7 +340,9 @@ func TestClip(t *testing.T) {
 			if was <= g.limit && is != was {
 				t.Fatalf("a row of norm² %d within %d was changed", was, g.limit)
 			}
-			if was > g.limit && math.Sqrt(float64(g.limit))-math.Sqrt(float64(is)) > float64(2*p)+math.Sqrt(float64(g.limit))/(1<<14) {
+			if was > g.limit &&
+				math.Sqrt(float64(g.limit))-math.Sqrt(float64(is)) > float64(2*p)+
+					math.Sqrt(float64(g.limit))/(1<<14) {
 				t.Fatalf("norm² %d cut to %d with limit %d", was, is, g.limit)
 			}
 		}
@@ -340,7 +379,9 @@ func TestMisshapenBlocksPanic(t *testing.T) {
 		"gram columns":      func() { s.NewGram(2, 1).Add([][]int16{{1}}) },
 		"gram lengths":      func() { s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}}) },
 		"sums columns":      func() { s.NewSums([]float64{0}, []float64{1}).Add(nil) },
-		"sums lengths":      func() { s.NewSums([]float64{0, 0}, []float64{1, 1}).Add([][]float64{{1}, {1, 2}}) },
+		"sums lengths": func() {
+			s.NewSums([]float64{0, 0}, []float64{1, 1}).Add([][]float64{{1}, {1, 2}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -54,7 +54,9 @@ type Winner[T any] struct {
 //   - The split into training and scoring records and the cap on a privacy unit come
 //     from coins drawn before the first try. Given the coins the tries are independent
 //     and the theorem holds; the mixture over the coins is no less private.
-func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T, float64, error)) (Winner[T], error) {
+func Best[T any](
+	s *Session, name string, try func(candidate int, s *Session) (T, float64, error),
+) (Winner[T], error) {
 	best := Winner[T]{Score: math.Inf(-1)}
 	runs, candidates, err := s.beginSelection(name)
 	if err != nil {
@@ -95,7 +97,9 @@ func (s *Session) beginSelection(name string) (runs int, candidates []string, er
 	case s.core.try > 0:
 		return 0, nil, fmt.Errorf("%w: %q is a selection inside a try", ErrTry, path)
 	case law.Eta != 0:
-		return 0, nil, fmt.Errorf("%w: the number of tries of %q has eta %v, and 0 alone can be drawn", ErrLaw, path, law.Eta)
+		return 0, nil,
+			fmt.Errorf("%w: the number of tries of %q has eta %v, and 0 alone can be drawn", ErrLaw,
+				path, law.Eta)
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
@@ -113,7 +117,10 @@ func (s *Session) beginSelection(name string) (runs int, candidates []string, er
 	if s.core.isRehearsal() {
 		return len(candidates), candidates, nil
 	}
-	return s.core.tap.watchTries(path, noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)), candidates, nil
+	return s.core.tap.watchTries(path,
+			noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)),
+		candidates,
+		nil
 }
 
 // newTry returns a session for try i, from 1, and the index of its candidate. The session

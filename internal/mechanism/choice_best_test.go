@@ -55,7 +55,10 @@ func TestBestLaw(t *testing.T) {
 	for i := range uint64(n) {
 		core := newRunState(base.core.priced)
 		binary.BigEndian.PutUint64(core.key[:], i)
-		w, err := Best(core.sessionAt("fit"), "train", func(c int, _ *Session) (int, float64, error) { return 0, float64(c), nil })
+		w, err := Best(core.sessionAt("fit"), "train",
+			func(c int, _ *Session) (int, float64, error) {
+				return 0, float64(c), nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +75,12 @@ func TestBestTakesTheBest(t *testing.T) {
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
 		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
-		w, err := Best(searching(t, runsOf(t, 8), seed), "train", func(int, *Session) (int, float64, error) {
-			x := scores[(len(given)+int(seed))%len(scores)]
-			given = append(given, x)
-			return len(given) - 1, x, nil
-		})
+		w, err := Best(searching(t, runsOf(t, 8), seed), "train",
+			func(int, *Session) (int, float64, error) {
+				x := scores[(len(given)+int(seed))%len(scores)]
+				given = append(given, x)
+				return len(given) - 1, x, nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,10 +146,14 @@ func TestTriesAreApart(t *testing.T) {
 		if _, err := Gaussian(other, "model", vector(0)); !errors.Is(err, ErrTry) {
 			t.Errorf("of the other candidate: %v", err)
 		}
-		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", vector(0)); !errors.Is(err, ErrTry) {
+		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", vector(0)); !errors.Is(err,
+			ErrTry) {
 			t.Errorf("outside the selection: %v", err)
 		}
-		if _, err := Best(s.core.sessionAt("fit"), "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
+		if _, err := Best(s.core.sessionAt("fit"), "train",
+			func(int, *Session) (int, float64, error) {
+				return 0, 0, nil
+			}); !errors.Is(err, ErrTry) {
 			t.Errorf("a selection in a try: %v", err)
 		}
 		return 0, 0, nil
@@ -159,18 +167,27 @@ func TestTriesAreApart(t *testing.T) {
 	if _, err := GaussianPart(last, "model", 0, 0, 1, vector(0)); !errors.Is(err, ErrTry) {
 		t.Errorf("after the try: %v", err)
 	}
-	if _, err := Best(s, "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrSpent) {
+	if _, err := Best(s, "train", func(int, *Session) (int, float64, error) {
+		return 0, 0, nil
+	}); !errors.Is(err, ErrSpent) {
 		t.Errorf("a second selection: %v", err)
 	}
-	if _, err := Best(s, "metric", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrUnknownLeaf) {
+	if _, err := Best(s, "metric", func(int, *Session) (int, float64, error) {
+		return 0, 0, nil
+	}); !errors.Is(err, ErrUnknownLeaf) {
 		t.Errorf("no selection: %v", err)
 	}
 	geometric := searching(t, budget.Selection{Eta: 1, Gamma: .2}, 3)
-	if _, err := Best(geometric, "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrLaw) {
+	if _, err := Best(geometric, "train", func(int, *Session) (int, float64, error) {
+		return 0, 0, nil
+	}); !errors.Is(err, ErrLaw) {
 		t.Errorf("eta 1: %v", err)
 	}
 	failure := errors.New("no")
-	if _, err := Best(searching(t, runsOf(t, 3), 3), "train", func(int, *Session) (int, float64, error) { return 0, 0, failure }); !errors.Is(err, failure) {
+	if _, err := Best(searching(t, runsOf(t, 3), 3), "train",
+		func(int, *Session) (int, float64, error) {
+			return 0, 0, failure
+		}); !errors.Is(err, failure) {
 		t.Errorf("an error of a try: %v", err)
 	}
 }
@@ -195,7 +212,8 @@ func TestEventsHideTries(t *testing.T) {
 		first[w.Candidate] = events
 		for _, e := range events {
 			within := fmt.Sprintf("fit/train/%s/", []string{"a", "b"}[w.Candidate])
-			if won := len(e.Path) > len(within) && e.Path[:len(within)] == within; won != (e.Released > 0) || won && e.Scale == 0 {
+			if won := len(e.Path) > len(within) &&
+				e.Path[:len(within)] == within; won != (e.Released > 0) || won && e.Scale == 0 {
 				t.Errorf("candidate %d won: %+v", w.Candidate, e)
 			}
 		}
@@ -210,7 +228,8 @@ func ExampleBest() {
 	if err != nil {
 		panic(err)
 	}
-	tree := budget.Select("search", law, budget.GaussianLeaf("coarse", 1, 1), budget.GaussianLeaf("fine", 1, 1))
+	tree := budget.Select("search", law, budget.GaussianLeaf("coarse", 1, 1),
+		budget.GaussianLeaf("fine", 1, 1))
 	priced, err := budget.Calibrate(budget.Seq("run", tree), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		panic(err)

@@ -28,11 +28,13 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 	}
 	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with ChoiceScaleBits more
 	// binary digits and rounded up: a larger scale is a smaller epsilon.
-	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
+	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)),
+		noise.MaxChoiceScale)
 	if err != nil {
 		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
-	j := s.core.tap.watchChoice(t, scores.value, scores.sens, t.random.ExponentialChoice(scores.value, scale))
+	j := s.core.tap.watchChoice(t, scores.value, scores.sens,
+		t.random.ExponentialChoice(scores.value, scale))
 	s.noteRelease(t, scores.Sensitivity(), 0)
 	return Public[int]{j}, nil
 }
@@ -58,7 +60,8 @@ func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Publi
 	if err != nil {
 		return Public[[]int]{}, err
 	}
-	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
+	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)),
+		noise.MaxChoiceScale)
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}

@@ -99,7 +99,8 @@ func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 			if published {
 				n = binomial(t-h-1, l.k-h-1)
 			}
-			classes, u, size = append(classes, class{h, t}), append(u, -l.classLoss(h, t)), append(size, math.Round(n))
+			classes, u, size = append(classes, class{h, t}), append(u, -l.classLoss(h, t)),
+				append(size, math.Round(n))
 		}
 	}
 	law := make(setLaw, 1<<len(l.order))
@@ -112,7 +113,8 @@ func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 		body := max(t-1-first, 0)
 		sets := setsOf(body, l.k-h-1)
 		if len(sets) != int(size[c]) {
-			panic(fmt.Sprintf("class (%d, %d) has %d sets, its size is %v", h, t, len(sets), size[c]))
+			panic(fmt.Sprintf("class (%d, %d) has %d sets, its size is %v", h, t, len(sets),
+				size[c]))
 		}
 		for _, b := range sets {
 			m := maskOf(l.order[:h]) | 1<<l.order[t-1]
@@ -138,7 +140,8 @@ func binomial(n, k int) float64 {
 // vectorsOf calls f with scores of d candidates, with and without ties, in
 // every kind of order.
 func vectorsOf(d int, f func(x []int64)) {
-	for _, x := range [][]int64{{3, 2, 1, 0, -2, -9}, {0, 1, 2, 3, 4, 5}, {4, 4, 4, 4, 4, 4}, {1, 7, 1, 7, -3, 1}, {-5, 0, 9, 9, 2, 0}} {
+	for _, x := range [][]int64{{3, 2, 1, 0, -2, -9}, {0, 1, 2, 3, 4, 5}, {4, 4, 4, 4, 4, 4},
+		{1, 7, 1, 7, -3, 1}, {-5, 0, 9, 9, 2, 0}} {
 		f(x[:d])
 	}
 }
@@ -195,10 +198,12 @@ func TestLipschitzLaw(t *testing.T) {
 				vectorsOf(d, func(x []int64) {
 					for _, exponential := range []bool{false, true} {
 						l := newLipschitzClasses(x, k, gamma, .4)
-						got, want := classLaw(l, exponential, false), bruteLaw(x, k, gamma, .4, exponential)
+						got, want := classLaw(l, exponential, false),
+							bruteLaw(x, k, gamma, .4, exponential)
 						for m := range want {
 							if math.Abs(got[m]-want[m]) > 1e-12 {
-								t.Fatalf("%v, k %d, gamma %v, exponential %v, set %b: %v, want %v", x, k, gamma, exponential, m, got[m], want[m])
+								t.Fatalf("%v, k %d, gamma %v, exponential %v, set %b: %v, want %v",
+									x, k, gamma, exponential, m, got[m], want[m])
 							}
 						}
 						seed++
@@ -297,10 +302,13 @@ func TestLipschitzPrivacy(t *testing.T) {
 				for _, gamma := range gammas {
 					for _, exponential := range []bool{false, true} {
 						ratio, span := worstPair(d, k, 3, moves, func(x []int64) setLaw {
-							return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, false)
+							return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential,
+								false)
 						})
 						if ratio > epsilon+1e-12 || !exponential && span > epsilon+1e-12 {
-							t.Errorf("d %d, k %d, gamma %v, exponential %v, moves %v: log-ratio %v, range %v", d, k, gamma, exponential, moves, ratio, span)
+							t.Errorf(
+								"d %d, k %d, gamma %v, exponential %v, moves %v: log-ratio %v, range %v",
+								d, k, gamma, exponential, moves, ratio, span)
 						}
 						most[exponential] = max(most[exponential], ratio)
 					}
@@ -311,7 +319,8 @@ func TestLipschitzPrivacy(t *testing.T) {
 	t.Logf("largest log-ratios %v", most)
 	for exponential, ratio := range most {
 		if ratio < .75*epsilon {
-			t.Errorf("exponential %v: the search reached a log-ratio of %v only", exponential, ratio)
+			t.Errorf("exponential %v: the search reached a log-ratio of %v only", exponential,
+				ratio)
 		}
 	}
 }
@@ -320,7 +329,9 @@ func TestLipschitzPrivacy(t *testing.T) {
 // swapping the order of scores by an ever smaller change costs log k, whatever epsilon is.
 func TestPublishedClassSizes(t *testing.T) {
 	published := func(k int, gamma, rate float64, exponential bool) func(x []int64) setLaw {
-		return func(x []int64) setLaw { return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, true) }
+		return func(x []int64) setLaw {
+			return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, true)
+		}
 	}
 	for _, exponential := range []bool{false, true} {
 		worst := 0.
@@ -329,7 +340,8 @@ func TestPublishedClassSizes(t *testing.T) {
 			worst = max(worst, ratio)
 		}
 		if worst < 1.2 {
-			t.Errorf("exponential %v: the search found %v only, though the claim of 1 is wrong", exponential, worst)
+			t.Errorf("exponential %v: the search found %v only, though the claim of 1 is wrong",
+				exponential, worst)
 		}
 		t.Logf("exponential %v: log-ratio %.3f at a claimed epsilon of 1", exponential, worst)
 	}
@@ -365,13 +377,16 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 			best := classNoise(0, plain.Gumbel().Value(), exponential)
 			for j := l.k + 1; j <= d; j++ {
 				for i := range l.k {
-					if v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) - l.classLoss(i, j); v > best {
+					if v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) -
+						l.classLoss(i, j); v > best {
 						best, h, at = v, i, j
 					}
 				}
 			}
-			if gotH, gotT := l.drawClass(testStream(byte(trial)), exponential); gotH != h || gotT != at {
-				t.Fatalf("d %d, k %d: class (%d, %d), the plain loop gives (%d, %d)", d, l.k, gotH, gotT, h, at)
+			if gotH, gotT := l.drawClass(testStream(byte(trial)), exponential); gotH != h ||
+				gotT != at {
+				t.Fatalf("d %d, k %d: class (%d, %d), the plain loop gives (%d, %d)", d, l.k, gotH,
+					gotT, h, at)
 			}
 		}
 	}
@@ -386,7 +401,8 @@ func TestLipschitzFarScores(t *testing.T) {
 			for _, exponential := range []bool{false, true} {
 				l := newLipschitzClasses(x, 2, gamma, rate)
 				for seed := range byte(50) {
-					if got := l.drawSet(testStream(seed), exponential); !slices.Equal(got, []int{1, 3}) {
+					if got := l.drawSet(testStream(seed), exponential); !slices.Equal(got,
+						[]int{1, 3}) {
 						t.Fatalf("gamma %v, rate %v: chose %v", gamma, rate, got)
 					}
 				}

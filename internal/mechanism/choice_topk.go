@@ -118,11 +118,15 @@ func (t TopK) Validate(d int) error {
 	case int(t.Form) >= len(topKNames):
 		return fmt.Errorf("%w: form %v is unknown; there are %q", ErrTopK, t.Form, topKNames)
 	case t.K < 1 || t.K >= d:
-		return fmt.Errorf("%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK, t.K, d)
+		return fmt.Errorf(
+			"%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK,
+			t.K, d)
 	case t.isLipschitz() && d > maxLipschitz:
-		return fmt.Errorf("%w: %v takes at most %d candidates, there are %d; use %v", ErrTopK, t.Form, maxLipschitz, d, OneShot)
+		return fmt.Errorf("%w: %v takes at most %d candidates, there are %d; use %v", ErrTopK,
+			t.Form, maxLipschitz, d, OneShot)
 	case t.isLipschitz() && int64(t.K)*int64(d-t.K) > maxClasses:
-		return fmt.Errorf("%w: %v looks at k(d-k) = %d classes of sets, more than %d; use %v", ErrTopK, t.Form, int64(t.K)*int64(d-t.K), maxClasses, OneShot)
+		return fmt.Errorf("%w: %v looks at k(d-k) = %d classes of sets, more than %d; use %v",
+			ErrTopK, t.Form, int64(t.K)*int64(d-t.K), maxClasses, OneShot)
 	case !t.HasGamma && t.Gamma != 0:
 		return fmt.Errorf("%w: gamma is %v but HasGamma is not set", ErrTopK, t.Gamma)
 	case t.HasGamma && !t.isLipschitz():
@@ -183,7 +187,8 @@ func (t TopK) drawSet(random *noise.Stream, scores Vector, rate float64) []int {
 	if t.Form == OneShot {
 		return drawOneShot(random, scores, t.K, rate)
 	}
-	return newLipschitzClasses(scores, t.K, t.lossWeight(), rate).drawSet(random, t.Form == LipschitzExponential)
+	return newLipschitzClasses(scores, t.K, t.lossWeight(), rate).drawSet(random,
+		t.Form == LipschitzExponential)
 }
 
 // noiseRate returns (epsilon - slack)/sens, rounded down: the epsilon of a draw after paying
@@ -191,13 +196,17 @@ func (t TopK) drawSet(random *noise.Stream, scores Vector, rate float64) []int {
 func (t TopK) noiseRate(epsilon, sens float64) (float64, error) {
 	epsilon -= t.numericalSlack()
 	if !(epsilon > 0) || !(sens <= noise.MaxScale) {
-		return 0, fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale, t.Form, t.numericalSlack())
+		return 0,
+			fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale,
+				t.Form, t.numericalSlack())
 	}
 	return epsilon / roundUp(max(sens, 1)), nil
 }
 
 // releaseByPeeling chooses one candidate per round and removes it from the list.
-func (t TopK) releaseByPeeling(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
+func (t TopK) releaseByPeeling(
+	s *Session, name string, scores Bounded[Vector],
+) (Public[[]int], error) {
 	left := make([]int, len(scores.value))
 	for j := range left {
 		left[j] = j
@@ -257,7 +266,9 @@ func drawOneShot(random *noise.Stream, scores Vector, k int, rate float64) []int
 }
 
 // scoreGap returns a - b for a >= b, exact before it is rounded to a float64.
-func scoreGap(a, b int64) float64 { return float64(uint64(a) - uint64(b)) }
+func scoreGap(a, b int64) float64 {
+	return float64(uint64(a) - uint64(b))
+}
 
 // The statistics of [TopK.Release], by form.
 const (

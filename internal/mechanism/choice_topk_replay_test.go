@@ -15,7 +15,8 @@ import (
 func TestTopKReplay(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 2}
-		priced, err := budget.Calibrate(budget.Seq("run", top.Plan("top", 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+		priced, err := budget.Calibrate(budget.Seq("run", top.Plan("top", 1)),
+			budget.Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,13 +34,15 @@ func TestTopKReplay(t *testing.T) {
 			if b := release(near, 11, -1, 4, 6, 9); !slices.Equal(a, b) {
 				t.Fatalf("%v: the neighbour released %v, recorded %v", form, b, a)
 			}
-			if faults, closest := Compare(first, near); len(faults) > 0 || form != Peeling && closest != 1 {
+			if faults, closest := Compare(first, near); len(faults) > 0 ||
+				form != Peeling && closest != 1 {
 				t.Errorf("%v: faults %v, ratio %v", form, faults, closest)
 			}
 			if b := release(far, 13, -1, 4, 6, 9); !slices.Equal(a, b) {
 				t.Fatalf("%v: the far table released %v, recorded %v", form, b, a)
 			}
-			if faults, _ := Compare(first, far); len(faults) == 0 || !strings.Contains(faults[0], "declared sensitivity") {
+			if faults, _ := Compare(first, far); len(faults) == 0 ||
+				!strings.Contains(faults[0], "declared sensitivity") {
 				t.Errorf("%v: a change of twice the width passed: %v", form, faults)
 			}
 			if n := len(first.Releases()[0].Out); form != Peeling && n != 2 {

@@ -81,11 +81,13 @@ func TestOneShotLaw(t *testing.T) {
 				}
 				for m := range rounds {
 					if math.Abs(rounds[m]-gumbel[m]) > 1e-12 {
-						t.Fatalf("%v, k %d, set %b: %v by rounds, %v at once", x, k, m, rounds[m], gumbel[m])
+						t.Fatalf("%v, k %d, set %b: %v by rounds, %v at once", x, k, m, rounds[m],
+							gumbel[m])
 					}
 				}
 				for j, v := range x {
-					if want := math.Exp(.3*float64(v)) / total; k == 1 && math.Abs(rounds[1<<j]-want) > 1e-12 {
+					if want := math.Exp(.3*float64(v)) / total; k == 1 &&
+						math.Abs(rounds[1<<j]-want) > 1e-12 {
 						t.Fatalf("%v, candidate %d: %v, want %v", x, j, rounds[1<<j], want)
 					}
 				}
@@ -101,7 +103,9 @@ func TestOneShotLaw(t *testing.T) {
 func TestRoundsPrivacy(t *testing.T) {
 	for d := 2; d <= 5; d++ {
 		for k := 1; k < d; k++ {
-			ratio, _ := worstPair(d, k, 3, []int64{-1, 0, 1}, func(x []int64) setLaw { return roundsLaw(x, k, 1./2) })
+			ratio, _ := worstPair(d, k, 3, []int64{-1, 0, 1}, func(x []int64) setLaw {
+				return roundsLaw(x, k, 1./2)
+			})
 			if ratio > float64(k) || ratio < .3*float64(min(k, d-k)) {
 				t.Errorf("%d of %d: log-ratio %v", k, d, ratio)
 			}
@@ -125,7 +129,8 @@ var forms = []TopKForm{OneShot, Peeling, Lipschitz, LipschitzExponential}
 // topKSession returns a session with one priced release in the given form.
 func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", x.Plan("top", 1)), budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	p, err := budget.Calibrate(budget.Seq("run", x.Plan("top", 1)),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +164,11 @@ func TestTopKReleaseLaw(t *testing.T) {
 		}
 		seed := 0
 		sampleSets(t, runs, want, func() []int {
-			s := (&runState{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).sessionAt("run")
+			s := (&runState{
+				priced: first.core.priced,
+				spent:  map[string]map[int]bool{},
+				events: map[string]Event{},
+			}).sessionAt("run")
 			s.core.key = noise.Key{byte(seed), byte(seed >> 8), byte(form)}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))
@@ -180,7 +189,8 @@ func TestTopKSpends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := out.Value(); len(v) != 3 || !slices.IsSorted(v) || len(slices.Compact(slices.Clone(v))) != 3 || v[0] < 0 || v[2] > 4 {
+		if v := out.Value(); len(v) != 3 || !slices.IsSorted(v) ||
+			len(slices.Compact(slices.Clone(v))) != 3 || v[0] < 0 || v[2] > 4 {
 			t.Errorf("%v: released %v", form, v)
 		}
 		e, draws := s.Events()[0], 3
@@ -191,10 +201,12 @@ func TestTopKSpends(t *testing.T) {
 		if form == LipschitzExponential {
 			kind = budget.Pure
 		}
-		if e.Released != draws || e.Law.Draws != draws || e.Law.Kind != kind || e.Sensitivity != 2 || e.Scale != 0 {
+		if e.Released != draws || e.Law.Draws != draws || e.Law.Kind != kind ||
+			e.Sensitivity != 2 || e.Scale != 0 {
 			t.Errorf("%v: event %+v", form, e)
 		}
-		if _, err := top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9)); !errors.Is(err, ErrSpent) {
+		if _, err := top.Release(s, "top", widthScores(2, 5, 1, 1, 8, 9)); !errors.Is(err,
+			ErrSpent) {
 			t.Errorf("%v: a second release: %v", form, err)
 		}
 	}
@@ -210,15 +222,16 @@ func TestTopKRefuses(t *testing.T) {
 			scores Bounded[Vector]
 			err    error
 		}{
-			"norm":        {plan, vector(1, 2, 3, 4), ErrNorm},
-			"no k":        {TopK{Form: form}, good, ErrTopK},
-			"negative k":  {TopK{Form: form, K: -1}, good, ErrTopK},
-			"k = d":       {TopK{Form: form, K: 4}, good, ErrTopK},
-			"no scores":   {plan, widthScores(2), ErrTopK},
-			"form":        {TopK{Form: 9, K: 2}, good, ErrTopK},
-			"gamma 1":     {TopK{Form: form, K: 2, Gamma: 1, HasGamma: true}, good, ErrTopK},
-			"gamma < 0":   {TopK{Form: form, K: 2, Gamma: -.1, HasGamma: true}, good, ErrTopK},
-			"gamma NaN":   {TopK{Form: form, K: 2, Gamma: math.NaN(), HasGamma: true}, good, ErrTopK},
+			"norm":       {plan, vector(1, 2, 3, 4), ErrNorm},
+			"no k":       {TopK{Form: form}, good, ErrTopK},
+			"negative k": {TopK{Form: form, K: -1}, good, ErrTopK},
+			"k = d":      {TopK{Form: form, K: 4}, good, ErrTopK},
+			"no scores":  {plan, widthScores(2), ErrTopK},
+			"form":       {TopK{Form: 9, K: 2}, good, ErrTopK},
+			"gamma 1":    {TopK{Form: form, K: 2, Gamma: 1, HasGamma: true}, good, ErrTopK},
+			"gamma < 0":  {TopK{Form: form, K: 2, Gamma: -.1, HasGamma: true}, good, ErrTopK},
+			"gamma NaN": {TopK{Form: form, K: 2, Gamma: math.NaN(), HasGamma: true}, good,
+				ErrTopK},
 			"gamma alone": {TopK{Form: form, K: 2, Gamma: .3}, good, ErrTopK},
 		} {
 			if _, err := c.top.Release(s, "top", c.scores); !errors.Is(err, c.err) {
@@ -236,14 +249,17 @@ func TestTopKRefuses(t *testing.T) {
 			t.Errorf("%v: an infinite width: %v", form, err)
 		}
 	}
-	for _, pair := range [][2]TopKForm{{Lipschitz, LipschitzExponential}, {LipschitzExponential, Lipschitz}, {OneShot, LipschitzExponential}, {LipschitzExponential, Peeling}} {
+	for _, pair := range [][2]TopKForm{{Lipschitz, LipschitzExponential},
+		{LipschitzExponential, Lipschitz}, {OneShot, LipschitzExponential},
+		{LipschitzExponential, Peeling}} {
 		s := topKSession(t, TopK{Form: pair[0], K: 2}, 1, 1)
 		if _, err := (TopK{Form: pair[1], K: 2}).Release(s, "top", good); !errors.Is(err, ErrLaw) {
 			t.Errorf("%v on a leaf of %v: %v", pair[1], pair[0], err)
 		}
 	}
 	// More choices than were priced.
-	if _, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good); !errors.Is(err, ErrSpent) {
+	if _, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good); !errors.Is(
+		err, ErrSpent) {
 		t.Errorf("3 choices on 2 draws: %v", err)
 	}
 	if err := (TopK{Form: Lipschitz, K: 1 << 12}).Validate(1 << 18); !errors.Is(err, ErrTopK) {
@@ -298,7 +314,8 @@ func TestTopKManyCandidates(t *testing.T) {
 	for _, form := range forms {
 		for _, epsilon := range []float64{.01, 1e4} {
 			top := TopK{Form: form, K: k}
-			out, err := top.Release(topKSession(t, top, epsilon, 5), "top", widthScores(10, scores...))
+			out, err := top.Release(topKSession(t, top, epsilon, 5), "top",
+				widthScores(10, scores...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +350,8 @@ func benchmarkTopK(b *testing.B, d, k int) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := top.Release(s, "top", widthScores(2.5*(1<<20), scores...)); err != nil {
+				if _, err := top.Release(s, "top",
+					widthScores(2.5*(1<<20), scores...)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -341,5 +359,9 @@ func benchmarkTopK(b *testing.B, d, k int) {
 	}
 }
 
-func BenchmarkTopK22000Of5(b *testing.B)   { benchmarkTopK(b, 22000, 5) }
-func BenchmarkTopK20000Of200(b *testing.B) { benchmarkTopK(b, 20000, 200) }
+func BenchmarkTopK22000Of5(b *testing.B) {
+	benchmarkTopK(b, 22000, 5)
+}
+func BenchmarkTopK20000Of200(b *testing.B) {
+	benchmarkTopK(b, 20000, 200)
+}

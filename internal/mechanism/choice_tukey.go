@@ -17,17 +17,21 @@ const LeastPoints = 12
 
 // ErrPoints is returned for a cloud of fewer than LeastPoints points, or of
 // points without coordinates. It depends on public facts only.
-var ErrPoints = errors.New("the Tukey mechanism needs at least 12 points of at least one coordinate")
+var ErrPoints = errors.New(
+	"the Tukey mechanism needs at least 12 points of at least one coordinate")
 
 // ErrSplit is returned for shares of epsilon outside their range.
-var ErrSplit = errors.New("the shares of a Tukey mechanism must be above 0, and the share of the check and twice that of a step of depth at most 1")
+var ErrSplit = errors.New(
+	"the shares of a Tukey mechanism must be above 0, and the share of the check and twice that of a step of depth at most 1")
 
 // A DepthSplit divides the epsilon of [TukeyDepth]: e1 = Check epsilon is for the check, and e' = Step epsilon is the
 // weight of one step of depth in the draw. The proof needs e1 + 2 e' <= epsilon only.
 type DepthSplit struct{ Check, Step float64 }
 
 // UsualSplit returns the split that passes the check with the fewest points.
-func UsualSplit() DepthSplit { return DepthSplit{Check: .4, Step: .3} }
+func UsualSplit() DepthSplit {
+	return DepthSplit{Check: .4, Step: .3}
+}
 
 // Validate returns [ErrSplit] for shares that the proof does not cover. That Check + 2 Step is rounded to 2^-53 is covered by
 // the factors below 1 in the numbers that are used ([roundUp] and [depthStep]).
@@ -172,7 +176,9 @@ func (p *Points) Bound() Bounded[Cloud] {
 //	     <= e^(e1+2e') P'(S) + delta.
 //
 // Delta is charged once: (e1 + 2e', delta), which is at most (epsilon, delta) for every [DepthSplit] that is valid.
-func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (point Public[[]float64], ok bool, err error) {
+func TukeyDepth(
+	s *Session, name string, x Bounded[Cloud], split DepthSplit,
+) (point Public[[]float64], ok bool, err error) {
 	if x, err = perUnit(s, name, x, Replaced); err != nil {
 		return point, false, err
 	}

@@ -186,6 +186,8 @@ func (n *nestedBoxes) boxSide(j, depth int) (lower, length *big.Int) {
 }
 
 // boxVolume returns V_depth, 1 <= depth <= Q.
-func (n *nestedBoxes) boxVolume(depth int) *big.Int { return n.volumes[depth-1] }
+func (n *nestedBoxes) boxVolume(depth int) *big.Int {
+	return n.volumes[depth-1]
+}
 
 var bigOne = big.NewInt(1)

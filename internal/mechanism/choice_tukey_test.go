@@ -66,7 +66,8 @@ func TestDepthExample(t *testing.T) {
 		if q < 6 {
 			inner = ratio(n.boxVolume(q+1), bigOne, -2*gridBits)
 		}
-		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.boxVolume(q), bigOne, -2*gridBits) - inner) / weight
+		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.boxVolume(q), bigOne, -2*gridBits) - inner) /
+			weight
 	}
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
 		if got := boxes[i]; math.Abs(got-want) > 6e-7 {
@@ -150,7 +151,8 @@ func newBrute(points [][]int, side int, law depthLaw) brute {
 }
 
 func (b brute) rho() *big.Rat {
-	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step), new(big.Int).Lsh(bigOne, stepBits))
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step),
+		new(big.Int).Lsh(bigOne, stepBits))
 }
 
 func power(x *big.Rat, k int) *big.Rat {
@@ -303,7 +305,8 @@ func TestDepthLemmas(t *testing.T) {
 		side := []int{0, 24, 8}[d]
 		rapid.Check(t, func(t *rapid.T) {
 			m := rapid.IntRange(12, 24).Draw(t, "m")
-			law := depthLaw{depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")), rapid.Float64Range(.01, 3).Draw(t, "delta")}
+			law := depthLaw{depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")),
+				rapid.Float64Range(.01, 3).Draw(t, "delta")}
 			law.delta = min(law.delta, .999)
 			z := newBrute(clouds(t, m, d, side), side, law)
 			depths := z.depths()
@@ -403,14 +406,18 @@ func TestDepthSplits(t *testing.T) {
 				}
 				other := slices.Clone(points)
 				other[apart] = []int{0}
-				if excess := compare(newBrute(points, side, law), newBrute(other, side, law)); excess > delta+1e-9 {
-					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m, excess)
+				if excess := compare(newBrute(points, side, law),
+					newBrute(other, side, law)); excess > delta+1e-9 {
+					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m,
+						excess)
 				}
 				other[m-1-apart] = []int{side - 1}
 				third := slices.Clone(other)
 				third[apart] = []int{side / 2}
-				if excess := compare(newBrute(third, side, law), newBrute(other, side, law)); excess > delta+1e-9 {
-					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m, excess)
+				if excess := compare(newBrute(third, side, law),
+					newBrute(other, side, law)); excess > delta+1e-9 {
+					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m,
+						excess)
 				}
 			}
 		}
@@ -418,12 +425,14 @@ func TestDepthSplits(t *testing.T) {
 			t.Errorf("%+v: the check tells neighbours apart by %v, of %v", split, furthest, e1)
 		}
 	}
-	for _, split := range []DepthSplit{{}, {.4, .31}, {0, .5}, {1, 0}, {-.2, .5}, {math.NaN(), .1}, {.1, math.NaN()}} {
+	for _, split := range []DepthSplit{{}, {.4, .31}, {0, .5}, {1, 0}, {-.2, .5}, {math.NaN(), .1},
+		{.1, math.NaN()}} {
 		if err := split.Validate(); !errors.Is(err, ErrSplit) {
 			t.Errorf("%+v: %v", split, err)
 		}
 		s := depthSession(t, budget.AddRemove, epsilon, delta)(1)
-		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split); !errors.Is(err, ErrSplit) || s.Events()[0].Released != 0 {
+		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split); !errors.Is(err,
+			ErrSplit) || s.Events()[0].Released != 0 {
 			t.Errorf("%+v: %v, and the leaf is spent: %v", split, err, s.Events()[0].Released)
 		}
 	}
@@ -485,7 +494,8 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 
 // TestDepthDrawLaw compares draws with the distribution counted on the grid.
 func TestDepthDrawLaw(t *testing.T) {
-	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1}, {5, 5}, {6, 2}, {0, 4}, {7, 7}}
+	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1},
+		{5, 5}, {6, 2}, {0, 4}, {7, 7}}
 	b := newBrute(points, 8, depthLaw{depthStep(.4), .1})
 	_, total := b.n.measureStability(b.law)
 	const draws = 200000
@@ -506,10 +516,13 @@ func TestDepthDrawLaw(t *testing.T) {
 }
 
 // depthSession has a leaf "tukey" with the given parameters.
-func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) func(seed int) *Session {
+func depthSession(
+	t testing.TB, rel budget.Relation, epsilon, delta float64,
+) func(seed int) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run",
-		budget.FixedLeaf("tukey", budget.Law{Kind: budget.Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}),
+		budget.FixedLeaf("tukey",
+			budget.Law{Kind: budget.Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}),
 		budget.LaplaceLeaf("rest", 1, 1),
 	), budget.Target{Epsilon: 1.1 * epsilon, Delta: min(1.1*delta, .5), Relation: rel})
 	if err != nil {
@@ -544,16 +557,19 @@ func TestTukeyDepthAbstains(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
-		h, _ := newNestedBoxes(c).measureStability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
+		h, _ := newNestedBoxes(c).measureStability(
+			depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
-		z := (float64(h) - math.Log(1/(2*delta))/(UsualSplit().Check*epsilon)) * UsualSplit().Check * epsilon
+		z := (float64(h) - math.Log(1/(2*delta))/(UsualSplit().Check*epsilon)) *
+			UsualSplit().Check * epsilon
 		want := math.Exp(z) / 2
 		if z > 0 {
 			want = 1 - math.Exp(-z)/2
 		}
 		passed := 0.
 		for i := range runs {
-			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""}, UsualSplit())
+			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""},
+				UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -585,7 +601,8 @@ func TestTukeyDepthPoint(t *testing.T) {
 		released := 0
 		for i := range 50 {
 			s := open(i)
-			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""}, UsualSplit())
+			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""},
+				UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -596,7 +613,8 @@ func TestTukeyDepthPoint(t *testing.T) {
 			if v := p.Value(); v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
 				t.Errorf("released %v", v)
 			}
-			if e := s.Events()[0]; e.Released != 1 || e.Sensitivity != 1 || !(e.Scale >= 1/(.4*4)) || e.Scale > 1/(.4*4)+1e-5 {
+			if e := s.Events()[0]; e.Released != 1 || e.Sensitivity != 1 ||
+				!(e.Scale >= 1/(.4*4)) || e.Scale > 1/(.4*4)+1e-5 {
 				t.Errorf("event %+v", e)
 			}
 		}
@@ -610,7 +628,8 @@ func TestTukeyDepthPoint(t *testing.T) {
 func TestTukeyDepthRefuses(t *testing.T) {
 	s := depthSession(t, budget.AddRemove, 1, 1e-5)(1)
 	for _, c := range []struct{ m, d int }{{11, 2}, {0, 2}, {12, 0}} {
-		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound(), UsualSplit()); !errors.Is(err, ErrPoints) {
+		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound(),
+			UsualSplit()); !errors.Is(err, ErrPoints) {
 			t.Errorf("%d points of %d coordinates: %v", c.m, c.d, err)
 		}
 	}
@@ -618,7 +637,8 @@ func TestTukeyDepthRefuses(t *testing.T) {
 	if _, _, err := TukeyDepth(s, "rest", cloud, UsualSplit()); !errors.Is(err, ErrLaw) {
 		t.Errorf("a leaf of another law: %v", err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""}, UsualSplit()); !errors.Is(err, ErrNorm) {
+	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""},
+		UsualSplit()); !errors.Is(err, ErrNorm) {
 		t.Errorf("another norm: %v", err)
 	}
 	if _, _, err := TukeyDepth(s, "tukey", cloud, UsualSplit()); err != nil {
@@ -638,7 +658,8 @@ func TestPoints(t *testing.T) {
 	p.Set(2, []float64{3, -4})
 	b := p.Bound()
 	p.Set(2, []float64{5, 6})
-	if want := []float64{0, 0, 0, 0, 3, -4, 0, 0}; !slices.Equal(b.value.values, want) || b.Sensitivity() != 1 {
+	if want := []float64{0, 0, 0, 0, 3, -4, 0, 0}; !slices.Equal(b.value.values, want) ||
+		b.Sensitivity() != 1 {
 		t.Errorf("points %v with sensitivity %v, want %v", b.value.values, b.Sensitivity(), want)
 	}
 	defer func() {
@@ -652,8 +673,10 @@ func TestPoints(t *testing.T) {
 // TestGrid checks that rounding is toward zero, is monotone, and is lossless between 2^-147 and 2^200.
 func TestGrid(t *testing.T) {
 	for _, c := range []struct{ in, want float64 }{
-		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0}, {5e-324, 0},
-		{0x1.8p-200, 0x1p-200}, {-0x1.8p-200, -0x1p-200}, {1e300, 0x1p200}, {-math.MaxFloat64, -0x1p200}, {0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
+		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0},
+		{5e-324, 0},
+		{0x1.8p-200, 0x1p-200}, {-0x1.8p-200, -0x1p-200}, {1e300, 0x1p200},
+		{-math.MaxFloat64, -0x1p200}, {0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
 	} {
 		if got := gridValue(gridPoint(c.in)); got != c.want {
 			t.Errorf("%v is held as %v, want %v", c.in, got, c.want)
@@ -667,7 +690,8 @@ func TestGrid(t *testing.T) {
 		if a, b := gridPoint(min(x, y)), gridPoint(max(x, y)); a.Cmp(b) > 0 {
 			t.Fatalf("%v and %v change their order", x, y)
 		}
-		if v := gridPoint(x); new(big.Int).Abs(v).BitLen() > gridBits+gridReach+1 || v.Sign()*int(math.Copysign(1, x)) < 0 {
+		if v := gridPoint(x); new(big.Int).Abs(v).BitLen() > gridBits+gridReach+1 ||
+			v.Sign()*int(math.Copysign(1, x)) < 0 {
 			t.Fatalf("%v is held as %v", x, v)
 		}
 	})
@@ -676,7 +700,8 @@ func TestGrid(t *testing.T) {
 // TestDepthStep checks that rho never exceeds e^e' and is smaller by a relative difference of about 2^-32 at most.
 func TestDepthStep(t *testing.T) {
 	for _, e := range []float64{0, 1e-13, 1e-6, .01, .28, .5, 3, 19.9, 25, 1e9} {
-		rho, want := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits), math.Exp(min(e, 20))
+		rho, want := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits),
+			math.Exp(min(e, 20))
 		got, _ := rho.Float64()
 		if got > want || got < want*(1-0x1p-30) || got < 1 {
 			t.Errorf("step %v: rho %.17g, e^e' %.17g", e, got, want)
@@ -689,7 +714,8 @@ func TestThreshold(t *testing.T) {
 	for _, scale := range []uint64{1, 1000, 1 << 22} {
 		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {
 			v := passThreshold(delta, scale)
-			if p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2; p > delta || v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
+			if p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2; p > delta ||
+				v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
 				t.Errorf("scale %d, delta %v: passes with probability %v", scale, delta, p)
 			}
 		}

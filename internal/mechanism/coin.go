@@ -48,7 +48,9 @@ func coinsOf(key noise.Key) Coins {
 }
 
 // MarshalBinary returns the key of the coins, which is secret, for a worker of an [Engine].
-func (c Coins) MarshalBinary() ([]byte, error) { return c.key[:], nil }
+func (c Coins) MarshalBinary() ([]byte, error) {
+	return c.key[:], nil
+}
 
 // UnmarshalBinary sets the coins to those of a key from MarshalBinary.
 func (c *Coins) UnmarshalBinary(key []byte) error {
@@ -121,7 +123,9 @@ func (t *tosser) tossRecord(record uint64) bool {
 }
 
 // isHeads reports whether the coin with these bits is heads.
-func (t *tosser) isHeads(word uint64) bool { return word>>11 < t.threshold }
+func (t *tosser) isHeads(word uint64) bool {
+	return word>>11 < t.threshold
+}
 
 // assignSides sets each side to 0 if the coin of its record equals heads, and otherwise to 1, for at most tossRows records.
 func (t *tosser) assignSides(sides []uint8, records []uint64, heads bool) {

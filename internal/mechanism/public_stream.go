@@ -32,7 +32,9 @@ func (x Seed) Stream() *PublicStream {
 }
 
 // Uint64 returns 64 uniform bits.
-func (p *PublicStream) Uint64() uint64 { return p.s.Uint64() }
+func (p *PublicStream) Uint64() uint64 {
+	return p.s.Uint64()
+}
 
 // Symmetric returns a number uniform among the 2^53 midpoints of equal cells of
 // [-1, 1]: never 0, -1 or 1.
@@ -42,4 +44,6 @@ func (p *PublicStream) Symmetric() float64 {
 }
 
 // Uniform returns a uniform integer in [0, n), n >= 1.
-func (p *PublicStream) Uniform(n int) int { return int(p.s.Uniform(uint64(n))) }
+func (p *PublicStream) Uniform(n int) int {
+	return int(p.s.Uniform(uint64(n)))
+}

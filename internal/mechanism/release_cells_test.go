@@ -49,7 +49,8 @@ func TestCellBound(t *testing.T) {
 				}
 			}
 			if bound := counts().Sensitivity(); far != bound {
-				t.Errorf("weights %v, %v: the farthest neighbour is at %v, the bound is %v", weights, rel, far, bound)
+				t.Errorf("weights %v, %v: the farthest neighbour is at %v, the bound is %v",
+					weights, rel, far, bound)
 			}
 		}
 	}
@@ -58,8 +59,10 @@ func TestCellBound(t *testing.T) {
 // TestLaplaceCells checks that the noise has the scale sensitivity/epsilon, and that an L2 sensitivity is refused.
 func TestLaplaceCells(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)), budget.Target{Epsilon: .5,
-			Relation: rel})
+		priced, err := budget.Calibrate(
+			budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)),
+			budget.Target{Epsilon: .5,
+				Relation: rel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +100,8 @@ func TestLaplaceCells(t *testing.T) {
 
 // TestPublicSeed checks that a published seed reproduces the same numbers and reveals no other stream.
 func TestPublicSeed(t *testing.T) {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)), budget.Target{Epsilon: 1})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +120,8 @@ func TestPublicSeed(t *testing.T) {
 }
 
 func BenchmarkLaplaceCells(b *testing.B) {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)), budget.Target{Epsilon: 1})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

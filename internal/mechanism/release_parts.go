@@ -30,7 +30,9 @@ func (s *Session) Mu(name string) float64 {
 // composition of parts steps of Mu/sqrt(parts), which is Mu-GDP (Dong, Roth and Su
 // 2022, theorem 3.2 and corollary 3.3), the price of the leaf. A draw with unreleased
 // parts has cost less.
-func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vector]) (Public[[]float64], error) {
+func GaussianPart(
+	s *Session, name string, draw, part, parts int, x Bounded[Vector],
+) (Public[[]float64], error) {
 	return GaussianShare(s, name, draw, part, slices.Repeat([]int{1}, max(parts, 0)), x)
 }
 
@@ -45,7 +47,9 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 // spent parts are sqrt(V/W) Mu-GDP. Given their outputs, the remaining parts are a composition of
 // fixed steps and therefore sqrt((W-V)/W) Mu-GDP for any new weights. The two compose to Mu
 // (corollary 3.3 again).
-func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bounded[Vector]) (Public[[]float64], error) {
+func GaussianShare(
+	s *Session, name string, draw, part int, weights []int, x Bounded[Vector],
+) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
 		return Public[[]float64]{}, err
@@ -98,10 +102,13 @@ type partProgress struct {
 // takePart spends a part of a draw. The first part takes the draw. A later part must be
 // the next one, the weights of the parts before it must be unchanged, and so must the
 // sum of all weights.
-func (s *Session) takePart(name string, draw, part int, weights []int, of budget.Statistic) (ticket, error) {
+func (s *Session) takePart(
+	name string, draw, part int, weights []int, of budget.Statistic,
+) (ticket, error) {
 	id := drawID{s.childPath(name), draw}
 	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {
-		return ticket{}, fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, len(weights), id.path)
+		return ticket{},
+			fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, len(weights), id.path)
 	}
 	law, _ := s.core.priced.Law(id.path)
 	if part == 0 {
@@ -120,8 +127,11 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 	if err := s.core.checkReady(id.path); err != nil {
 		return ticket{}, err
 	}
-	if p.next != part || !slices.Equal(p.weights[:part], weights[:part]) || sumOf(p.weights) != sumOf(weights) {
-		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw, id.path)
+	if p.next != part || !slices.Equal(p.weights[:part], weights[:part]) ||
+		sumOf(p.weights) != sumOf(weights) {
+		return ticket{},
+			fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw,
+				id.path)
 	}
 	s.core.parts[id] = partProgress{slices.Clone(weights), part + 1}
 	key := s.core.key.Derive("noise part", id.path, uint64(draw)<<32|uint64(part))

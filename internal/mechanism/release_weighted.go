@@ -18,7 +18,9 @@ type Weighted struct {
 // at least N(0, (D/mu)^2) in each, so the step is mu-GDP. The results are in the
 // measures of the statistics, with the standard deviation of the noise in each.
 // It spends draw 0 of the leaf name.
-func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, deviations Public[[]float64], err error) {
+func WeightedGaussian(
+	s *Session, name string, x Bounded[Weighted],
+) (values, deviations Public[[]float64], err error) {
 	var none Public[[]float64]
 	x, err = perUnit(s, name, x, L2)
 	if err != nil {

@@ -177,9 +177,10 @@ func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
 // new category appears, the standard deviation sigma of the noise, the number of columns, and the number of records of
 // a unit. Verification of a report recomputes it. The error is [ErrScale] for a threshold that no count reaches.
 func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) {
-	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records, func(z float64) float64 {
-		return z
-	})
+	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records,
+		func(z float64) float64 {
+			return z
+		})
 	return float64(least) * countUnit, err
 }
 
@@ -216,7 +217,9 @@ func upperQuantile(p float64) float64 {
 // releaseWords adds noise to every count and returns the words that reach the threshold. The noise
 // of a word comes from a stream keyed by the column and the word, so it does not depend on
 // other words.
-func (x Lexicon) releaseWords(key noise.Key, path string, sigma uint64, least int64) ([][]Word, error) {
+func (x Lexicon) releaseWords(
+	key noise.Key, path string, sigma uint64, least int64,
+) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
 	err := x.forEachPart(func(columns []WordCounts) {
 		for i, c := range columns {
@@ -242,7 +245,9 @@ func (x Lexicon) releaseWords(key noise.Key, path string, sigma uint64, least in
 
 // NewLexicon counts the words of columns; see [Maker.NewLexicon]. It returns [ErrGather] if the engine cannot
 // count words.
-func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Bounded[Lexicon], error) {
+func NewLexicon(
+	ctx context.Context, s *Session, r Records, columns []int,
+) (Bounded[Lexicon], error) {
 	count := CapabilitiesOf(r.engine).Lexicon
 	if count == nil {
 		return Bounded[Lexicon]{}, ErrGather

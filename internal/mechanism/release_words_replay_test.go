@@ -43,7 +43,8 @@ func TestWordsTap(t *testing.T) {
 		b := release(next, c.rows)
 		faults, closest := Compare(first, next)
 		if len(faults) != c.faults || math.Abs(closest-c.most) > 1e-9 {
-			t.Errorf("%v: %v, %v; want %d faults and %v", c.rows[:2], faults, closest, c.faults, c.most)
+			t.Errorf("%v: %v, %v; want %d faults and %v", c.rows[:2], faults, closest, c.faults,
+				c.most)
 		}
 		if len(b[0]) != 1 || b[0][0] != a[0][0] || b[1][0] != a[1][0] {
 			t.Errorf("%v: %v after %v", c.rows[:2], b, a)

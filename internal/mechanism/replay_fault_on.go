@@ -82,12 +82,18 @@ func NewFaultySession(p *budget.Priced, f Fault) (*Session, error) {
 
 // Planted reports whether the session carries a fault out, for the hooks of
 // other packages.
-func (s *Session) Planted(f Fault) bool { return s.core.tap.isPlanted(f) }
+func (s *Session) Planted(f Fault) bool {
+	return s.core.tap.isPlanted(f)
+}
 
 // Planted is [Session.Planted] of the accumulators of a session.
-func (m Maker) Planted(f Fault) bool { return m.tap.isPlanted(f) }
+func (m Maker) Planted(f Fault) bool {
+	return m.tap.isPlanted(f)
+}
 
-func (t tap) isPlanted(f Fault) bool { return t.fault&f != 0 }
+func (t tap) isPlanted(f Fault) bool {
+	return t.fault&f != 0
+}
 
 func (t tap) laplaceScale(scale uint64, sens, epsilon float64) uint64 {
 	if t.isPlanted(LaplaceInverted) {
@@ -143,12 +149,18 @@ func (t tap) thresholdQuantile(z float64) float64 {
 	return z
 }
 
-func (t tap) skipsClipping() bool { return t.isPlanted(LengthUnchecked) }
+func (t tap) skipsClipping() bool {
+	return t.isPlanted(LengthUnchecked)
+}
 
-func (t tap) weightsAlone() bool { return t.isPlanted(WeightsAlone) }
+func (t tap) weightsAlone() bool {
+	return t.isPlanted(WeightsAlone)
+}
 
 // Exact returns the exact values of a statistic, in its own measure, for faulty trainers.
-func Exact(x Bounded[Vector]) []float64 { return toFloats(x.value, x.unit) }
+func Exact(x Bounded[Vector]) []float64 {
+	return toFloats(x.value, x.unit)
+}
 
 func (t tap) addProduct(a, b int64) int64 {
 	if t.isPlanted(FloatSums) {

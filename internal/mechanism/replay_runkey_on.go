@@ -48,9 +48,11 @@ type planDigest struct {
 func (d *planDigest) hashPlan(seed, purpose string, p *budget.Priced) [sha256.Size]byte {
 	target := p.Target()
 	leaves := p.Leaves()
-	if d.leaves != nil && d.seed == seed && d.purpose == purpose && d.target == target && slices.Equal(d.leaves, leaves) {
+	if d.leaves != nil && d.seed == seed && d.purpose == purpose && d.target == target &&
+		slices.Equal(d.leaves, leaves) {
 		return d.hash
 	}
-	*d = planDigest{seed, purpose, target, leaves, sha256.Sum256(fmt.Appendf(nil, "%q %q %+v %+v", seed, purpose, target, leaves))}
+	*d = planDigest{seed, purpose, target, leaves,
+		sha256.Sum256(fmt.Appendf(nil, "%q %q %+v %+v", seed, purpose, target, leaves))}
 	return d.hash
 }

@@ -104,7 +104,9 @@ func (r *Recorder) Replay() *Recorder {
 
 // Tries returns the number of tries of the private selection at path, which is secret in the
 // shipped program.
-func (r *Recorder) Tries(path string) int { return r.tries[path] }
+func (r *Recorder) Tries(path string) int {
+	return r.tries[path]
+}
 
 // ForceTries makes every private selection try k times, so that a test can compare runs that
 // differ in the number of tries only.
@@ -121,7 +123,9 @@ func (r *Recorder) KeepColumns() *Recorder {
 }
 
 // keepsColumns reports whether the test has called [Recorder.KeepColumns].
-func (t tap) keepsColumns() bool { return t.rec != nil && t.rec.keep }
+func (t tap) keepsColumns() bool {
+	return t.rec != nil && t.rec.keep
+}
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
@@ -150,7 +154,9 @@ func (t tap) watchTries(path string, k int) int {
 	return k
 }
 
-func (t tap) watchOutput(rel Release) Vector { return t.watchRelease(rel).Out }
+func (t tap) watchOutput(rel Release) Vector {
+	return t.watchRelease(rel).Out
+}
 
 // watchWords records the release of a lexicon. The input contains the names of the counts.
 func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
@@ -190,7 +196,9 @@ func (t tap) watchRelease(rel Release) Release {
 		switch {
 		case !ok:
 			r.faults = append(r.faults, id+": released only on the neighbouring table")
-		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || rel.Kind != "words" && len(first.Input) != len(rel.Input) || !slices.Equal(first.Weights, rel.Weights):
+		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape ||
+			rel.Kind != "words" && len(first.Input) != len(rel.Input) ||
+			!slices.Equal(first.Weights, rel.Weights):
 			r.faults = append(r.faults, id+": another law or shape on the neighbouring table")
 		case first.Bound != rel.Bound:
 			r.faults = append(r.faults, id+": the declared sensitivity depends on the data")
@@ -213,12 +221,15 @@ func (t tap) watchCells(k ticket, in Vector, bound float64, out Vector) Vector {
 }
 
 func (t tap) watchSymmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	out = t.watchOutput(newRelease(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
+	out = t.watchOutput(
+		newRelease(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
 	return t.withoutNoise(in, out)
 }
 
 func (t tap) watchWeighted(k ticket, in Weighted, bound float64, out Vector) Vector {
-	return t.watchOutput(newRelease(k, 0, "weighted", append(Vector(nil), in.Values...), bound, out).withWeights(in.Weights))
+	return t.watchOutput(
+		newRelease(k, 0, "weighted", append(Vector(nil), in.Values...), bound,
+			out).withWeights(in.Weights))
 }
 
 func (t tap) watchChoice(k ticket, in Vector, bound float64, out int) int {
@@ -235,7 +246,9 @@ func (t tap) watchLists(k ticket, in Lists, bound float64, out []int) []int {
 	return t.watchIndices(k, in.Size, "lists", in.Scores, bound, out)
 }
 
-func (t tap) watchIndices(k ticket, shape int, kind string, in Vector, bound float64, out []int) []int {
+func (t tap) watchIndices(
+	k ticket, shape int, kind string, in Vector, bound float64, out []int,
+) []int {
 	indices := make(Vector, len(out))
 	for i, j := range out {
 		indices[i] = int64(j)
@@ -303,13 +316,15 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 		}
 		closest = math.Max(closest, ratio)
 		if ratio > 1 {
-			faults = append(faults, fmt.Sprintf("%s: inputs differ by %.17g times the declared sensitivity", id, ratio))
+			faults = append(faults,
+				fmt.Sprintf("%s: inputs differ by %.17g times the declared sensitivity", id, ratio))
 		}
 	}
 	for p := range touched {
 		for q := range touched {
 			if p < q && !strings.HasPrefix(q+"/", p+"/") && p != "" {
-				faults = append(faults, fmt.Sprintf("parts %q and %q, priced as disjoint, both see the record", p, q))
+				faults = append(faults,
+					fmt.Sprintf("parts %q and %q, priced as disjoint, both see the record", p, q))
 			}
 		}
 	}

@@ -154,7 +154,9 @@ func NewRehearsal(p *budget.Priced) (*Session, error) {
 }
 
 // isRehearsal reports whether the session is one of [NewRehearsal].
-func (c *runState) isRehearsal() bool { return c.narrow != 1 }
+func (c *runState) isRehearsal() bool {
+	return c.narrow != 1
+}
 
 // KeepsColumns reports whether a run keeps columns whose ranges it could not find. A rehearsal
 // does, because it has no records and checks the noise of the widest model.
@@ -168,7 +170,9 @@ func (s *Session) Sub(name string) *Session {
 }
 
 // Path returns the path of a node below this one.
-func (s *Session) Path(name string) string { return s.childPath(name) }
+func (s *Session) Path(name string) string {
+	return s.childPath(name)
+}
 
 func (s *Session) childPath(name string) string {
 	if s.path == "" {
@@ -205,7 +209,9 @@ type ticket struct {
 }
 
 // takeDraw spends draw i of a leaf for a statistic.
-func (s *Session) takeDraw(name string, draw int, kind budget.Kind, of budget.Statistic) (ticket, error) {
+func (s *Session) takeDraw(
+	name string, draw int, kind budget.Kind, of budget.Statistic,
+) (ticket, error) {
 	path := s.childPath(name)
 	leaf, ok := s.core.priced.Leaf(path)
 	if !ok {
@@ -216,10 +222,13 @@ func (s *Session) takeDraw(name string, draw int, kind budget.Kind, of budget.St
 		return ticket{}, fmt.Errorf("%w: %q", ErrTry, path)
 	}
 	if law.Kind != kind {
-		return ticket{}, fmt.Errorf("%w: %q is priced as %v, the release is %v", ErrLaw, path, law.Kind, kind)
+		return ticket{},
+			fmt.Errorf("%w: %q is priced as %v, the release is %v", ErrLaw, path, law.Kind, kind)
 	}
 	if leaf.Statistic != "" && leaf.Statistic != of {
-		return ticket{}, fmt.Errorf("%w: %q is planned for %q, the release is of %q", ErrStatistic, path, leaf.Statistic, of)
+		return ticket{},
+			fmt.Errorf("%w: %q is planned for %q, the release is of %q", ErrStatistic, path,
+				leaf.Statistic, of)
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
@@ -227,7 +236,8 @@ func (s *Session) takeDraw(name string, draw int, kind budget.Kind, of budget.St
 		return ticket{}, err
 	}
 	if draw < 0 || draw >= law.Draws || s.core.spent[path][draw] {
-		return ticket{}, fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
+		return ticket{},
+			fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
 	}
 	if err := s.core.takeBranches(path); err != nil {
 		return ticket{}, err
@@ -283,7 +293,9 @@ func scaleWithin(x, most float64) (uint64, error) {
 }
 
 // roundUp increases a computed sensitivity by more than its rounding error.
-func roundUp(x float64) float64 { return x * (1 + 0x1p-48) }
+func roundUp(x float64) float64 {
+	return x * (1 + 0x1p-48)
+}
 
 // Scale returns the noise scale of a released leaf in the statistic's own measure, a public fact
 // that depends on the plan only. It is 0 before the release.

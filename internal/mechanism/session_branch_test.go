@@ -11,10 +11,14 @@ import (
 // second branch contains another choice.
 func branched(t *testing.T) *Session {
 	t.Helper()
-	inner := budget.OneOf("inner", budget.Seq("nothing"), budget.GaussianLeaf("left", .1, 1), budget.Seq("right", budget.GaussianLeaf("sums", .1, 1)))
-	p, err := budget.Calibrate(budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("count", .03, 1),
-		budget.Seq("all", budget.GaussianLeaf("sums", .5, 2), budget.GaussianLeaf("more", .5, 1)), budget.Seq("few", inner, budget.GaussianLeaf("sums", .5, 1)),
-	)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	inner := budget.OneOf("inner", budget.Seq("nothing"), budget.GaussianLeaf("left", .1, 1),
+		budget.Seq("right", budget.GaussianLeaf("sums", .1, 1)))
+	p, err := budget.Calibrate(
+		budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("count", .03, 1),
+			budget.Seq("all", budget.GaussianLeaf("sums", .5, 2),
+				budget.GaussianLeaf("more", .5, 1)),
+			budget.Seq("few", inner, budget.GaussianLeaf("sums", .5, 1)),
+		)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +50,8 @@ func TestOneBranch(t *testing.T) {
 	}{
 		{"all", "sums", 2, ErrSpent}, // refused, so it does not decide the branch
 		{"few", "sums", 0, nil}, {"all", "sums", 0, ErrBranch}, {"all", "more", 0, ErrBranch},
-		{"few/inner", "left", 0, nil}, {"few/inner/right", "sums", 0, ErrBranch}, {"few/inner", "left", 0, ErrSpent},
+		{"few/inner", "left", 0, nil}, {"few/inner/right", "sums", 0, ErrBranch},
+		{"few/inner", "left", 0, ErrSpent},
 	} {
 		if err := release(s, c.branch, c.leaf, c.draw); !errors.Is(err, c.want) {
 			t.Errorf("%s/%s: %v, want %v", c.branch, c.leaf, err, c.want)
@@ -73,10 +78,13 @@ func TestBestIsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	selected := budget.Select("choice", law, budget.GaussianLeaf("a", .1, 1), budget.GaussianLeaf("b", .1, 1))
+	selected := budget.Select("choice", law, budget.GaussianLeaf("a", .1, 1),
+		budget.GaussianLeaf("b", .1, 1))
 	other := selected
 	other.Name = "other"
-	p, err := budget.Calibrate(budget.Seq("fit", budget.GaussianLeaf("sums", .1, 2), selected, other), budget.Target{Epsilon: 1, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.Seq("fit", budget.GaussianLeaf("sums", .1, 2), selected, other),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +99,9 @@ func TestBestIsAlone(t *testing.T) {
 		if _, err := GaussianPart(s, "sums", 1, 0, 2, vector(1)); !errors.Is(err, ErrTry) {
 			t.Errorf("a part of one: %v", err)
 		}
-		if _, err := Best(s, "other", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
+		if _, err := Best(s, "other", func(int, *Session) (int, float64, error) {
+			return 0, 0, nil
+		}); !errors.Is(err, ErrTry) {
 			t.Errorf("a selection beside a try: %v", err)
 		}
 		return 0, 0, nil
@@ -110,9 +120,11 @@ func TestBestInABranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := budget.OneOf("way", budget.Seq("none"), budget.GaussianLeaf("a", .1, 1), budget.GaussianLeaf("b", .1, 1))
+	inside := budget.OneOf("way", budget.Seq("none"), budget.GaussianLeaf("a", .1, 1),
+		budget.GaussianLeaf("b", .1, 1))
 	p, err := budget.Calibrate(budget.OneOf("fit", budget.LaplaceLeaf("count", .03, 1),
-		budget.Seq("some", budget.Select("choice", law, budget.Seq("one", inside))), budget.GaussianLeaf("sums", .1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+		budget.Seq("some", budget.Select("choice", law, budget.Seq("one", inside))),
+		budget.GaussianLeaf("sums", .1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,9 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 	return s
 }
 
-func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit, ""} }
+func vector(v ...int64) Bounded[Vector] {
+	return Bounded[Vector]{v, L2, 1 << 20, countUnit, ""}
+}
 
 // TestOneSession checks that a priced tree opens exactly one session, even if several are requested at once, and any
 // number of rehearsals. Again yields one more session.
@@ -78,14 +80,38 @@ func TestSpending(t *testing.T) {
 		err  error
 		call func() error
 	}{
-		{"second time", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", 1, vector(1)); return err }},
-		{"beyond the draws", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", 2, vector(1)); return err }},
-		{"negative draw", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", -1, vector(1)); return err }},
-		{"unplanned", ErrUnknownLeaf, func() error { _, err := Gaussian(s, "other", vector(1)); return err }},
-		{"inner node", ErrUnknownLeaf, func() error { _, err := Gaussian(s, "inner", vector(1)); return err }},
-		{"another law", ErrLaw, func() error { _, err := Gaussian(s, "count", vector(1)); return err }},
-		{"another norm", ErrNorm, func() error { _, err := Choose(s.Sub("inner"), "pick", 0, vector(1)); return err }},
-		{"nothing", ErrEmpty, func() error { _, err := Gaussian(s, "sums", vector()); return err }},
+		{"second time", ErrSpent, func() error {
+			_, err := GaussianDraw(s, "sums", 1, vector(1))
+			return err
+		}},
+		{"beyond the draws", ErrSpent, func() error {
+			_, err := GaussianDraw(s, "sums", 2, vector(1))
+			return err
+		}},
+		{"negative draw", ErrSpent, func() error {
+			_, err := GaussianDraw(s, "sums", -1, vector(1))
+			return err
+		}},
+		{"unplanned", ErrUnknownLeaf, func() error {
+			_, err := Gaussian(s, "other", vector(1))
+			return err
+		}},
+		{"inner node", ErrUnknownLeaf, func() error {
+			_, err := Gaussian(s, "inner", vector(1))
+			return err
+		}},
+		{"another law", ErrLaw, func() error {
+			_, err := Gaussian(s, "count", vector(1))
+			return err
+		}},
+		{"another norm", ErrNorm, func() error {
+			_, err := Choose(s.Sub("inner"), "pick", 0, vector(1))
+			return err
+		}},
+		{"nothing", ErrEmpty, func() error {
+			_, err := Gaussian(s, "sums", vector())
+			return err
+		}},
 		{"scale", ErrScale, func() error {
 			_, err := Gaussian(s, "sums", Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1, ""})
 			return err
@@ -113,7 +139,8 @@ func TestNoiseIgnoresOrder(t *testing.T) {
 		wg.Go(func() { out[i], _ = GaussianDraw(b, "sums", i, vector(0, 0, 0)) })
 	}
 	wg.Wait()
-	if !slices.Equal(out[0].Value(), first.Value()) || !slices.Equal(out[1].Value(), second.Value()) {
+	if !slices.Equal(out[0].Value(), first.Value()) ||
+		!slices.Equal(out[1].Value(), second.Value()) {
 		t.Error("noise depends on the order of the releases")
 	}
 	if slices.Equal(first.Value(), second.Value()) {
@@ -152,7 +179,8 @@ func TestEvents(t *testing.T) {
 func TestReleasesCarryTheirNoise(t *testing.T) {
 	// Half the epsilon of a Laplace step doubles its scale.
 	run := func(eps float64) float64 {
-		p, err := budget.Calibrate(budget.Seq("run", budget.LaplaceLeaf("count", 1, 1)), budget.Target{Epsilon: eps, Delta: 0})
+		p, err := budget.Calibrate(budget.Seq("run", budget.LaplaceLeaf("count", 1, 1)),
+			budget.Target{Epsilon: eps, Delta: 0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +188,8 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Laplace(s, "count", 0, Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit, ""}); err != nil {
+		if _, err := Laplace(s, "count", 0,
+			Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit, ""}); err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("count")
@@ -172,7 +201,8 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 
 func TestAddSaturating(t *testing.T) {
 	for _, c := range []struct{ a, b, want int64 }{
-		{math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64}, {math.MaxInt64, math.MinInt64, -1}, {-3, 5, 2},
+		{math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64},
+		{math.MaxInt64, math.MinInt64, -1}, {-3, 5, 2},
 	} {
 		if got := addSaturating(c.a, c.b); got != c.want {
 			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)
@@ -220,14 +250,16 @@ func TestRehearsalMargin(t *testing.T) {
 	plan, err := budget.Calibrate(budget.Seq("run",
 		budget.FixedLeaf("sum", budget.Law{Kind: budget.Gaussian, Mu: 1, Draws: 1}),
 		budget.FixedLeaf("one", budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}),
-		budget.FixedLeaf("pick", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1})), budget.Target{Epsilon: 20, Delta: 1e-6})
+		budget.FixedLeaf("pick", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1})),
+		budget.Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		sens           float64
 		rehearsal, run bool
-	}{{noise.MaxScale / 32, true, true}, {noise.MaxScale / 8, false, true}, {noise.MaxScale * 2, false, false}} {
+	}{{noise.MaxScale / 32, true, true}, {noise.MaxScale / 8, false, true},
+		{noise.MaxScale * 2, false, false}} {
 		for _, rehearsal := range []bool{true, false} {
 			open, want := NewSession, c.run
 			if rehearsal {

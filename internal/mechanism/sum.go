@@ -139,7 +139,9 @@ func (p Pass) BlockRows() int {
 // part. It uses GOMAXPROCS goroutines, each with its own accumulator. kept, if not nil, returns
 // the state of a block, up to date; otherwise the state is computed for this pass. The only
 // error is that of the context, which is checked before every block.
-func (p Pass) Sums(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
+func (p Pass) Sums(
+	ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept,
+) ([]int64, error) {
 	if kept == nil {
 		kept = p.computedState()
 	}
@@ -172,7 +174,9 @@ type Total struct {
 }
 
 // Total returns an empty total.
-func (p Pass) Total() *Total { return &Total{p, p.New(), p.computedState()} }
+func (p Pass) Total() *Total {
+	return &Total{p, p.New(), p.computedState()}
+}
 
 // Add adds the records of a view, which are records of the part. A state is computed for this
 // view. The only error is that of the context.
@@ -201,7 +205,9 @@ func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.B
 }
 
 // Values returns the sums. They are exact and private.
-func (t *Total) Values() []int64 { return t.acc.Cells().copyValues() }
+func (t *Total) Values() []int64 {
+	return t.acc.Cells().copyValues()
+}
 
 // computedState returns a function that computes the state of a block, or nil for a statistic without state.
 func (p Pass) computedState() func(block int, b dataset.Block) Kept {
@@ -263,7 +269,9 @@ type Maker struct {
 }
 
 // NewMaker returns a maker for runs under a relation.
-func NewMaker(r budget.Relation) Maker { return Maker{relation: r} }
+func NewMaker(r budget.Relation) Maker {
+	return Maker{relation: r}
+}
 
 // Relation returns the neighbouring relation of the run.
 func (m Maker) Relation() budget.Relation {

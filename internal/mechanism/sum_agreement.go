@@ -85,7 +85,9 @@ func (a *Agreement) Add(weights []float64, votes []int8) {
 }
 
 // Cells are those that [Agreement.Add] adds to.
-func (a *Agreement) Cells() Cells { return sumCells(a.n[:]) }
+func (a *Agreement) Cells() Cells {
+	return sumCells(a.n[:])
+}
 
 // Sum returns the sum of w times vote.
 //
@@ -104,7 +106,8 @@ func (a *Agreement) Sum() Bounded[int64] {
 	if a.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[int64]{a.n[agreeing] - a.n[disagreeing], Absolute, sens, weightUnit, StatAgreement}
+	return Bounded[int64]{a.n[agreeing] - a.n[disagreeing], Absolute, sens, weightUnit,
+		StatAgreement}
 }
 
 // ratioUnit is the grid of ratios.
@@ -130,15 +133,19 @@ const ratioUnit = 0x1p-40
 // so rounding does not widen it.
 func (a *Agreement) Ratio() (Bounded[int64], error) {
 	if a.relation == budget.AddRemove {
-		return Bounded[int64]{}, fmt.Errorf("%w: a ratio over all records needs a public number of records, %v has none", ErrRelation, a.relation)
+		return Bounded[int64]{},
+			fmt.Errorf("%w: a ratio over all records needs a public number of records, %v has none",
+				ErrRelation, a.relation)
 	}
 	rate := .5
 	if a.n[allWeight] > 0 {
-		rate = (float64(a.n[allWeight]) + float64(a.n[agreeing]-a.n[disagreeing])) / (2 * float64(a.n[allWeight]))
+		rate = (float64(a.n[allWeight]) + float64(a.n[agreeing]-a.n[disagreeing])) /
+			(2 * float64(a.n[allWeight]))
 	}
 	others := float64(max(a.n[recordCount]-1, 0)) * float64(a.lo)
 	sens := math.Ceil(roundUp(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient
-	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit, StatAgreementRatio}, nil
+	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit, StatAgreementRatio},
+		nil
 }
 
 // Alone returns a single number as a vector of one entry, for releases of
@@ -154,4 +161,6 @@ const (
 )
 
 // StatAlone is the statistic of [Alone] for a number with the statistic x.
-func StatAlone(x budget.Statistic) budget.Statistic { return x + " sum" }
+func StatAlone(x budget.Statistic) budget.Statistic {
+	return x + " sum"
+}

@@ -28,7 +28,11 @@ func TestAgreementSensitivity(t *testing.T) {
 	search(t, 2, 3*len(weights), 1, func(s *Session, pick []int) Bounded[Vector] {
 		return Alone(agreementOf(s, .5, 2, weights, pick).Sum())
 	})
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2, budget.Substitute: 4, budget.SubstitutePrivateColumns: 4} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:                2,
+		budget.Substitute:               4,
+		budget.SubstitutePrivateColumns: 4,
+	} {
 		if got := session(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity(); got != want {
 			t.Errorf("%v: sensitivity %v, want %v", rel, got, want)
 		}
@@ -69,14 +73,16 @@ func TestRatioSensitivity(t *testing.T) {
 	}
 	heavy := []int{1 + 3*2 + 1, 0, 0, 0, 0} // one of weight u that agrees, four of weight l that do not
 	light := []int{3 * 2, 0, 0, 0, 0}
-	if d := float64(ratio(heavy).value-ratio(light).value) * ratioUnit; math.Abs(d-1./3) > 1e-5 || math.Abs(ratio(heavy).Sensitivity()-1./3) > 1e-5 {
+	if d := float64(ratio(heavy).value-ratio(light).value) * ratioUnit; math.Abs(d-1./3) > 1e-5 ||
+		math.Abs(ratio(heavy).Sensitivity()-1./3) > 1e-5 {
 		t.Errorf("change %v and bound %v, want 1/3", d, ratio(heavy).Sensitivity())
 	}
 }
 
 // TestRatioNeedsPublicCount checks that there is no bound for an added record.
 func TestRatioNeedsPublicCount(t *testing.T) {
-	if _, err := session(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err, ErrRelation) {
+	if _, err := session(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err,
+		ErrRelation) {
 		t.Errorf("%v", err)
 	}
 	r, err := session(t, budget.Substitute, 1).NewAgreement(.5, 2).Ratio()

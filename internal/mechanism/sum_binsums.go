@@ -71,7 +71,9 @@ func (c *Clamped) Set(g []float64) {
 }
 
 // Cells are those that [BinSums.Add] adds to.
-func (b *BinSums) Cells() Cells { return sumCells(b.sums) }
+func (b *BinSums) Cells() Cells {
+	return sumCells(b.sums)
+}
 
 // Bound returns the sums with their L2 sensitivity.
 //

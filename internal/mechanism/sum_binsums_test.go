@@ -57,7 +57,8 @@ func TestBinSumsAddsUp(t *testing.T) {
 					want += min(max(v, -bound), bound)
 				}
 			}
-			if got := float64(x.value[k]) * x.unit; x.value[k] != y.value[k] || math.Abs(got-want) > float64(2*n)*x.unit {
+			if got := float64(x.value[k]) * x.unit; x.value[k] != y.value[k] ||
+				math.Abs(got-want) > float64(2*n)*x.unit {
 				t.Fatalf("bin %d: %v and %v, want %v", k, got, y.value[k], want)
 			}
 		}
@@ -88,7 +89,8 @@ func TestBinSumsLengths(t *testing.T) {
 // partSession has a Gaussian leaf "g" with two draws.
 func partSession(t testing.TB) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("g", 1, 2)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("g", 1, 2)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,9 @@ func toFixed(x float64, lo, hi int64) int64 {
 }
 
 // Cells are those that [Sums.Add] adds to.
-func (b *Sums) Cells() Cells { return sumCells(b.sums) }
+func (b *Sums) Cells() Cells {
+	return sumCells(b.sums)
+}
 
 // Bound returns the sums with their L2 sensitivity.
 //
@@ -90,7 +92,8 @@ func (b *Sums) Bound() Bounded[Vector] {
 		}
 		total += float64(reach * reach) // the conversion forbids fusing
 	}
-	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, roundUp(math.Sqrt(total)), sumUnit, StatSums}
+	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, roundUp(math.Sqrt(total)), sumUnit,
+		StatSums}
 }
 
 // StatSums is the statistic of [Sums.Bound].

@@ -17,7 +17,9 @@ type ClassWeights struct {
 // DefaultClassWeights are those of docs/proofs/dpfsdr.md, "Algorithm": a = .5,
 // b = 1, c = .7, g = 1. One record moves the statistics by at most 1.655295,
 // the root of 2.74, under add-remove and the root of 5.48 under substitution.
-func DefaultClassWeights() ClassWeights { return ClassWeights{.5, 1, .7, 1} }
+func DefaultClassWeights() ClassWeights {
+	return ClassWeights{.5, 1, .7, 1}
+}
 
 // l2Sensitivity returns the L2 sensitivity of the weighted statistics; see
 // [ClassStats.Bound].
@@ -204,7 +206,9 @@ type ClassMoments struct {
 }
 
 // IsExact reports whether the sums and squares of entry i have no noise.
-func (m *ClassMoments) IsExact(i int) bool { return i < len(m.Exact) && m.Exact[i] }
+func (m *ClassMoments) IsExact(i int) bool {
+	return i < len(m.Exact) && m.Exact[i]
+}
 
 // HasExactProduct reports whether the product of two entries has no noise.
 func (m *ClassMoments) HasExactProduct(i, j int) bool {

@@ -24,7 +24,9 @@ func weightedChange(a, b Bounded[Weighted]) float64 {
 
 // classStatsOf returns the statistics of records: record r is row r/(classes+1) in class r%(classes+1), and the last
 // of these classes is a missing one.
-func classStatsOf(s *Session, limit float64, w ClassWeights, rows [][]int16, classes int, records []int) Bounded[Weighted] {
+func classStatsOf(
+	s *Session, limit float64, w ClassWeights, rows [][]int16, classes int, records []int,
+) Bounded[Weighted] {
 	c := s.NewClassStats(len(rows[0]), classes, limit, w)
 	block, codes := make([][]int16, len(rows[0])), []int32(nil)
 	for _, r := range records {
@@ -62,7 +64,8 @@ func TestClassStatsSensitivity(t *testing.T) {
 				t.Run(fmt.Sprint(c.weights, limit, rel), func(t *testing.T) {
 					s, worst, sens := session(t, rel, 1), 0.0, 0.0
 					neighbours(1, 3*len(rows), rel, func(a, b []int) {
-						x, y := classStatsOf(s, limit, c.weights, rows, 2, a), classStatsOf(s, limit, c.weights, rows, 2, b)
+						x, y := classStatsOf(s, limit, c.weights, rows, 2, a),
+							classStatsOf(s, limit, c.weights, rows, 2, b)
 						worst, sens = max(worst, weightedChange(x, y)), x.sens
 					})
 					reached := c.reached
@@ -86,7 +89,8 @@ func TestClassStatsAnyRows(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			limit := rapid.Float64Range(.01, 6).Draw(t, "limit")
 			weight := rapid.Float64Range(.05, 3)
-			w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"), weight.Draw(t, "g")}
+			w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"),
+				weight.Draw(t, "g")}
 			p := rapid.IntRange(1, 5).Draw(t, "p")
 			row := rapid.SliceOfN(rapid.Int16(), p, p)
 			rows := [][]int16{row.Draw(t, "x"), row.Draw(t, "y")}
@@ -106,22 +110,26 @@ func TestClassStatsAnyRows(t *testing.T) {
 // TestClassStatsSensitivityValues reproduces the test values of the specification.
 func TestClassStatsSensitivityValues(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
-		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48), budget.SubstitutePrivateColumns: math.Sqrt(5.48),
+		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48),
+		budget.SubstitutePrivateColumns: math.Sqrt(5.48),
 	} {
 		if got := DefaultClassWeights().l2Sensitivity(rel); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
-	if got := session(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4, ClassWeights{}).Bound().Sensitivity(); math.Abs(got-1.655295) > 1e-6 {
+	if got := session(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4,
+		ClassWeights{}).Bound().Sensitivity(); math.Abs(got-1.655295) > 1e-6 {
 		t.Errorf("D is %v, want 1.655295", got)
 	}
 	// The bound of the specification under substitution is valid; this one is
 	// never above it.
 	rapid.Check(t, func(t *rapid.T) {
 		weight := rapid.Float64Range(.01, 5)
-		w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"), weight.Draw(t, "g")}
+		w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"),
+			weight.Draw(t, "g")}
 		a, b, c, g := w.Counts*w.Counts, w.Sums*w.Sums, w.Squares*w.Squares, w.Products*w.Products
-		if got, loose := w.l2Sensitivity(budget.Substitute), math.Sqrt(2*max(a, b)+2*(b+c+g)); got > loose*(1+1e-12) {
+		if got, loose := w.l2Sensitivity(budget.Substitute),
+			math.Sqrt(2*max(a, b)+2*(b+c+g)); got > loose*(1+1e-12) {
 			t.Fatalf("%v above %v", got, loose)
 		}
 	})
@@ -130,7 +138,8 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 // classSession has a Gaussian leaf "stats" priced at an epsilon.
 func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("stats", 1, 1)), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("stats", 1, 1)),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +167,8 @@ func TestClassStatsValues(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []float64 }{
 		"counts": {m.Counts, []float64{1, 2}}, "products": {m.Products, []float64{1.5, 0, 1.25}},
 		"sums 0": {m.Sums[0], []float64{1, .5}}, "sums 1": {m.Sums[1], []float64{0, 1}},
-		"squares 0": {m.Squares[0], []float64{1, .25}}, "squares 1": {m.Squares[1], []float64{.5, 1}},
+		"squares 0": {m.Squares[0], []float64{1, .25}},
+		"squares 1": {m.Squares[1], []float64{.5, 1}},
 	} {
 		if len(c.got) != len(c.want) {
 			t.Fatalf("%s: %v, want %v", name, c.got, c.want)
@@ -185,9 +195,11 @@ func TestClassStatsNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, noise := released.Value(), DefaultClassWeights().l2Sensitivity(budget.AddRemove)/s.Mu("stats")
+	m, noise := released.Value(),
+		DefaultClassWeights().l2Sensitivity(budget.AddRemove)/s.Mu("stats")
 	for name, c := range map[string]struct{ got, want float64 }{
-		"count": {m.CountNoise, noise / .5}, "sum": {m.SumNoise, noise * 2}, "square": {m.SquareNoise, noise * 2 / .7}, "product": {m.ProductNoise, noise * 4},
+		"count": {m.CountNoise, noise / .5}, "sum": {m.SumNoise, noise * 2},
+		"square": {m.SquareNoise, noise * 2 / .7}, "product": {m.ProductNoise, noise * 4},
 	} {
 		if math.Abs(c.got/c.want-1) > 1e-3 {
 			t.Errorf("%s noise %v, want %v", name, c.got, c.want)
@@ -201,7 +213,8 @@ func TestClassStatsNoise(t *testing.T) {
 		values []float64
 		std    float64
 	}{
-		"sums": {slices.Concat(m.Sums...), m.SumNoise}, "squares": {slices.Concat(m.Squares...), m.SquareNoise},
+		"sums":     {slices.Concat(m.Sums...), m.SumNoise},
+		"squares":  {slices.Concat(m.Squares...), m.SquareNoise},
 		"products": {offDiagonal, m.ProductNoise / math.Sqrt2},
 	} {
 		square := 0.0
@@ -217,12 +230,18 @@ func TestClassStatsNoise(t *testing.T) {
 func TestClassStatsMisuse(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"columns": func() { s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0}) },
-		"lengths": func() { s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}, {1, 2}}, []int32{0}) },
-		"classes": func() { s.NewClassStats(1, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0, 1}) },
-		"limit":   func() { s.NewClassStats(1, 2, math.NaN(), ClassWeights{}) },
-		"weight":  func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, 0, 1}) },
-		"inf":     func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, math.Inf(1), 1}) },
+		"columns": func() {
+			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0})
+		},
+		"lengths": func() {
+			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}, {1, 2}}, []int32{0})
+		},
+		"classes": func() {
+			s.NewClassStats(1, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0, 1})
+		},
+		"limit":  func() { s.NewClassStats(1, 2, math.NaN(), ClassWeights{}) },
+		"weight": func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, 0, 1}) },
+		"inf":    func() { s.NewClassStats(1, 2, 1, ClassWeights{1, 1, math.Inf(1), 1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

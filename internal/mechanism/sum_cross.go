@@ -73,7 +73,9 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 }
 
 // Cells are those that [Cross.Add] adds to.
-func (c *Cross) Cells() Cells { return sumCells(c.sums) }
+func (c *Cross) Cells() Cells {
+	return sumCells(c.sums)
+}
 
 // Bound returns the sum of x g with its L2 sensitivity.
 //
@@ -86,7 +88,8 @@ func (c *Cross) Bound() Bounded[Vector] {
 	if c.rows.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[Vector]{append(Vector(nil), c.sums...), L2, sens, c.grid.unit / FixedOne, StatCross}
+	return Bounded[Vector]{append(Vector(nil), c.sums...), L2, sens, c.grid.unit / FixedOne,
+		StatCross}
 }
 
 // StatCross is the statistic of [Cross.Bound].

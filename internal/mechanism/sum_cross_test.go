@@ -12,7 +12,9 @@ import (
 
 // crossOf returns the bounded sum over the picked rows: pick i is row
 // i/len(g) with number i%len(g).
-func crossOf(s *Session, limit, bound float64, rows [][]int16, g []float64, pick []int) Bounded[Vector] {
+func crossOf(
+	s *Session, limit, bound float64, rows [][]int16, g []float64, pick []int,
+) Bounded[Vector] {
 	c := s.NewCross(2, limit, bound)
 	block, numbers := make([][]int16, 2), []float64(nil)
 	for _, i := range pick {
@@ -48,11 +50,16 @@ func TestCrossSensitivity(t *testing.T) {
 // TestCrossSensitivityInUnits checks that the sensitivity is B C under add-remove and 2 B C under substitution, in
 // the statistic's own measure.
 func TestCrossSensitivityInUnits(t *testing.T) {
-	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, 2, 3}, {1, 0x1p-20, 0x1p-20}, {1, 0x1p20, 0x1p20}} {
-		for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
+	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, 2, 3},
+		{1, 0x1p-20, 0x1p-20}, {1, 0x1p20, 0x1p20}} {
+		for rel, factor := range map[budget.Relation]float64{
+			budget.AddRemove:  1,
+			budget.Substitute: 2,
+		} {
 			got := session(t, rel, 1).NewCross(1, c.limit, c.bound).Bound().Sensitivity()
 			if math.Abs(got-factor*c.want) > 1e-12*c.want {
-				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got, factor*c.want)
+				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got,
+					factor*c.want)
 			}
 		}
 	}
@@ -65,7 +72,8 @@ func TestCrossValue(t *testing.T) {
 		n := rapid.IntRange(0, 50).Draw(t, "n")
 		bound := rapid.Float64Range(.1, 9).Draw(t, "bound")
 		c := s.NewCross(2, .8, bound)
-		x := [][]int16{rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x"), rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y")}
+		x := [][]int16{rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "x"),
+			rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y")}
 		g := rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(t, "g")
 		c.Add(x, g) // clips x in place
 		for k, got := range c.Bound().value {

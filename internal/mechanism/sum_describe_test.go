@@ -25,7 +25,8 @@ func TestTreeCountsSensitivity(t *testing.T) {
 
 // TestMomentsSensitivity searches values at the ends, between and beyond them, and missing ones, in two columns.
 func TestMomentsSensitivity(t *testing.T) {
-	values := []float64{-7, -1, -1 + sumUnit, -.8, -.3, 0, .5, .9, 1 - sumUnit, 1, math.Inf(1), math.NaN()}
+	values := []float64{-7, -1, -1 + sumUnit, -.8, -.3, 0, .5, .9, 1 - sumUnit, 1, math.Inf(1),
+		math.NaN()}
 	search(t, 1, len(values)*len(values), 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
 		q := s.NewMoments(2)
 		for _, r := range rows {
@@ -63,13 +64,16 @@ func TestMomentsOnFineGrid(t *testing.T) {
 func TestGroupSumsSensitivity(t *testing.T) {
 	values := []float64{-2, -.4, .7, 1, math.NaN()}
 	groups := []int32{0, 2, -1, 3}
-	search(t, 1, len(values)*len(values)*len(groups), 1-1e-8, func(s *Session, rows []int) Bounded[Vector] {
-		q := s.NewGroupSums(3, []bool{true, false})
-		for _, r := range rows {
-			q.Add([]int32{groups[r%len(groups)]}, [][]float64{{values[r/len(groups)%len(values)]}, {values[r/len(groups)/len(values)]}})
-		}
-		return q.Bound()
-	})
+	search(t, 1, len(values)*len(values)*len(groups), 1-1e-8,
+		func(s *Session, rows []int) Bounded[Vector] {
+			q := s.NewGroupSums(3, []bool{true, false})
+			for _, r := range rows {
+				q.Add([]int32{groups[r%len(groups)]},
+					[][]float64{{values[r/len(groups)%len(values)]},
+						{values[r/len(groups)/len(values)]}})
+			}
+			return q.Bound()
+		})
 }
 
 // TestDescribeSensitivities compares the bounds with the numbers of their derivations.
@@ -83,7 +87,8 @@ func TestDescribeSensitivities(t *testing.T) {
 		{budget.SubstitutePrivateColumns, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
 	} {
 		s := session(t, c.relation, 1)
-		got := [3]float64{s.NewTreeCounts(2, []int{3}).Bound().Sensitivity(), s.NewMoments(2).Bound().Sensitivity(),
+		got := [3]float64{s.NewTreeCounts(2, []int{3}).Bound().Sensitivity(),
+			s.NewMoments(2).Bound().Sensitivity(),
 			s.NewGroupSums(2, []bool{false}).Bound().Sensitivity()}
 		for i, want := range c.want {
 			if math.Abs(got[i]-want) > 1e-9 {

@@ -21,22 +21,29 @@ const directionUnit = 0x1p-40
 // the training records count as public. A replaced record moves each of the two scores by at most
 // [direction.TestBound] or [direction.HSICBound], so the difference by twice that, and one unit
 // of the grid more for rounding.
-func (s *Session) ScoreDifference(x, y []float64, train []bool, score string, r direction.Ridge, all bool) (Bounded[int64], error) {
+func (s *Session) ScoreDifference(
+	x, y []float64, train []bool, score string, r direction.Ridge, all bool,
+) (Bounded[int64], error) {
 	if s.Relation() == budget.AddRemove {
-		return Bounded[int64]{}, fmt.Errorf("%w: the scores of the additive-noise model need a public number of records", ErrRelation)
+		return Bounded[int64]{},
+			fmt.Errorf("%w: the scores of the additive-noise model need a public number of records",
+				ErrRelation)
 	}
 	return differenceOf(direction.FitRecords(x, y, train, r), len(x), score, r, all), nil
 }
 
 // differenceOf returns the difference of the scores of a fit to n records in total.
-func differenceOf(f direction.Fit, n int, score string, r direction.Ridge, all bool) Bounded[int64] {
+func differenceOf(
+	f direction.Fit, n int, score string, r direction.Ridge, all bool,
+) Bounded[int64] {
 	m := max(len(f.X), 2)
 	bound := direction.TestBound(score, m)
 	if all {
 		bound = direction.HSICBound(r, max(n-m, 1), m)
 	}
 	x := f.Score(score)
-	return Bounded[int64]{int64(math.Round((x.Backward - x.Forward) / directionUnit)), Absolute, math.Ceil(roundUp(2*bound)/directionUnit) + 1,
+	return Bounded[int64]{int64(math.Round((x.Backward - x.Forward) / directionUnit)), Absolute,
+		math.Ceil(roundUp(2*bound)/directionUnit) + 1,
 		directionUnit, StatScoreDifference}
 }
 
@@ -58,7 +65,8 @@ func QuartileAt(i int, reach float64) float64 {
 // by an amount in [-1, 1]: width 2, attained by two points on both sides of the quantile.
 func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector], error) {
 	if s.Relation() == budget.AddRemove {
-		return Bounded[Vector]{}, fmt.Errorf("%w: these quartiles need a public number of records", ErrRelation)
+		return Bounded[Vector]{},
+			fmt.Errorf("%w: these quartiles need a public number of records", ErrRelation)
 	}
 	return quartileOf(values, reach, q), nil
 }

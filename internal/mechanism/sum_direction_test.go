@@ -20,10 +20,14 @@ func TestScoreDifference(t *testing.T) {
 		all   bool
 		ridge direction.Ridge
 	}{
-		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.Kendall, false, direction.Ridge{Penalty: .002,
+		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}},
+		{direction.Kendall, false, direction.Ridge{Penalty: .002,
 			Width: .25}},
-		{direction.HSIC, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.HSIC, true, direction.Ridge{Penalty: .5, Width: .5}},
-		{direction.HSIC, true, direction.Ridge{Penalty: 3, Width: .5}}, {direction.HSIC, true, direction.Ridge{Penalty: 1e-4, Width: .5}}, {direction.HSIC, true, direction.Ridge{Penalty: 1e3, Width: .5}},
+		{direction.HSIC, false, direction.Ridge{Penalty: .002, Width: .25}},
+		{direction.HSIC, true, direction.Ridge{Penalty: .5, Width: .5}},
+		{direction.HSIC, true, direction.Ridge{Penalty: 3, Width: .5}},
+		{direction.HSIC, true, direction.Ridge{Penalty: 1e-4, Width: .5}},
+		{direction.HSIC, true, direction.Ridge{Penalty: 1e3, Width: .5}},
 	} {
 		for range 300 {
 			const n = 14
@@ -39,7 +43,8 @@ func TestScoreDifference(t *testing.T) {
 			if c.all {
 				k = r.IntN(n)
 			}
-			x[k], y[k] = float64(r.IntN(2)*2-1)*(.9+r.Float64()/10), float64(r.IntN(2)*2-1)*(.9+r.Float64()/10)
+			x[k], y[k] = float64(r.IntN(2)*2-1)*(.9+r.Float64()/10),
+				float64(r.IntN(2)*2-1)*(.9+r.Float64()/10)
 			b, err := s.ScoreDifference(x, y, train, c.score, c.ridge, c.all)
 			if err != nil {
 				t.Fatal(err)
@@ -50,7 +55,8 @@ func TestScoreDifference(t *testing.T) {
 		}
 	}
 	open := &Session{Maker: NewMaker(budget.AddRemove)}
-	if _, err := open.ScoreDifference(nil, nil, nil, direction.HSIC, direction.Ridge{Penalty: 1, Width: 1}, true); !errors.Is(err,
+	if _, err := open.ScoreDifference(nil, nil, nil, direction.HSIC,
+		direction.Ridge{Penalty: 1, Width: 1}, true); !errors.Is(err,
 		ErrRelation) {
 		t.Errorf("error %v", err)
 	}
@@ -87,7 +93,8 @@ func TestQuartile(t *testing.T) {
 	if far*.25 < 1 {
 		t.Errorf("the widest range is %v", far*.25)
 	}
-	if QuartileAt(0, 2) != -2 || QuartileAt(QuartilePoints-1, 2) != 2 || QuartileAt(QuartilePoints/2, 2) != 0 {
+	if QuartileAt(0, 2) != -2 || QuartileAt(QuartilePoints-1, 2) != 2 ||
+		QuartileAt(QuartilePoints/2, 2) != 0 {
 		t.Error("the grid does not go from -2 to 2")
 	}
 }

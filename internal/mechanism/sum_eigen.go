@@ -42,7 +42,8 @@ func (g *Gram) SmallestEigenvalue() Bounded[Vector] {
 	width := eigenWidth * limit
 	slack := maxRecords * 0x1p-53 * min(limit, 1/gramUnit) * p * (p + 5)
 	value := int64(gram.SmallestEigenvalue(g.p, g.sums, width))
-	return Bounded[Vector]{Vector{value}, L2, roundUp(limit + width + 2*slack + 1), gramUnit, StatEigenvalue}
+	return Bounded[Vector]{Vector{value}, L2, roundUp(limit + width + 2*slack + 1), gramUnit,
+		StatEigenvalue}
 }
 
 // StatEigenvalue is the statistic of [Gram.SmallestEigenvalue].

@@ -119,7 +119,9 @@ func factorFits(f, n2, limit uint64) bool {
 }
 
 // Cells are those that [Gram.Add] adds to.
-func (g *Gram) Cells() Cells { return sumCells(g.sums) }
+func (g *Gram) Cells() Cells {
+	return sumCells(g.sums)
+}
 
 // Bound returns the sum of z z^T with its Frobenius sensitivity.
 //
@@ -133,7 +135,8 @@ func (g *Gram) Bound() Bounded[Symmetric] {
 	if g.relation != budget.AddRemove {
 		sens = roundUp(sens * math.Sqrt2)
 	}
-	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit, StatGram}
+	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit,
+		StatGram}
 }
 
 // EntryBound returns the entries of the sum of z z^T on and above the diagonal, row by row, with their L1 sensitivity, for

@@ -10,7 +10,8 @@ import (
 // TestGramEntrySensitivity searches rows of every direction, below, at and above the limit of the norm: the L1 norm of the
 // change of the entries is never above the declared sensitivity. A row whose entries are equally large reaches it.
 func TestGramEntrySensitivity(t *testing.T) {
-	rows := grid([]int16{-FixedOne, -9000, 0, 3, FixedOne}, []int16{-FixedOne, 0, 11585, FixedOne}, []int16{0, FixedOne, 9459})
+	rows := grid([]int16{-FixedOne, -9000, 0, 3, FixedOne}, []int16{-FixedOne, 0, 11585, FixedOne},
+		[]int16{0, FixedOne, 9459})
 	for _, limit := range []float64{.3, 1, 3} {
 		for _, rel := range relations() {
 			s, furthest, declared := session(t, rel, 1), 0., 0.
@@ -31,7 +32,8 @@ func TestGramEntrySensitivity(t *testing.T) {
 				}
 				furthest, declared = max(furthest, sum), x.sens
 				if x.norm != L1 || x.sens != y.sens || sum > x.sens {
-					t.Fatalf("%v, limit %v: moved by %v, declared %v and %v", rel, limit, sum, x.sens, y.sens)
+					t.Fatalf("%v, limit %v: moved by %v, declared %v and %v", rel, limit, sum,
+						x.sens, y.sens)
 				}
 			})
 			// A replaced row cannot change every entry by twice as much, because the diagonal has only one sign.
@@ -40,7 +42,8 @@ func TestGramEntrySensitivity(t *testing.T) {
 				least = .49
 			}
 			if furthest < least*declared {
-				t.Errorf("%v, limit %v: the largest change is %v of the declared sensitivity", rel, limit, furthest/declared)
+				t.Errorf("%v, limit %v: the largest change is %v of the declared sensitivity", rel,
+					limit, furthest/declared)
 			}
 		}
 	}

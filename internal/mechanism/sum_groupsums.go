@@ -129,7 +129,8 @@ func (g *GroupSums) Read(released []float64) []GroupMoments {
 		return x
 	}
 	for k := range out {
-		out[k] = GroupMoments{next() / a, make([]float64, len(g.counted)), make([]float64, len(g.counted))}
+		out[k] = GroupMoments{next() / a, make([]float64, len(g.counted)),
+			make([]float64, len(g.counted))}
 		for j, counted := range g.counted {
 			out[k].Sums[j] = next() / b
 			if counted {

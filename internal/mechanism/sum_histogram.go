@@ -122,7 +122,9 @@ func (h *Histogram) countColumn(c int, column []uint16) {
 }
 
 // Cells are those that [Histogram.Add] adds to.
-func (h *Histogram) Cells() Cells { return sumCells(h.counts) }
+func (h *Histogram) Cells() Cells {
+	return sumCells(h.counts)
+}
 
 // Bound returns the weighted counts, column by column, with their L2
 // sensitivity.
@@ -146,7 +148,8 @@ func (h *Histogram) Bound() Bounded[Vector] {
 			out[i] = h.counts[i] * int64(w) << 20
 		}
 	}
-	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / countUnit, countUnit, StatHistogram}
+	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / countUnit, countUnit,
+		StatHistogram}
 }
 
 // StatHistogram is the statistic of [Histogram.Bound].

@@ -58,7 +58,9 @@ func (a *Intercepts) Add(weights []float64, labels []int8, first []int) {
 }
 
 // Cells are those that [Intercepts.Add] adds to.
-func (a *Intercepts) Cells() Cells { return sumCells(a.moved) }
+func (a *Intercepts) Cells() Cells {
+	return sumCells(a.moved)
+}
 
 // Scores returns the score of every candidate with the width of its change.
 //

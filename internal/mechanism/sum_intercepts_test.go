@@ -26,7 +26,8 @@ func TestInterceptsSensitivity(t *testing.T) {
 	for _, rel := range relations() {
 		s, widest, width := session(t, rel, 1), 0., 0.
 		neighbours(3, 9*len(weights), rel, func(a, b []int) {
-			x, y := interceptsOf(s, .5, 3, weights, a).Scores(), interceptsOf(s, .5, 3, weights, b).Scores()
+			x, y := interceptsOf(s, .5, 3, weights, a).Scores(),
+				interceptsOf(s, .5, 3, weights, b).Scores()
 			low, high := 0., 0.
 			for j := range x.value {
 				d := float64(y.value[j] - x.value[j])
@@ -34,7 +35,8 @@ func TestInterceptsSensitivity(t *testing.T) {
 			}
 			widest, width = max(widest, high-low), x.sens
 			if x.sens != y.sens || high-low > x.sens {
-				t.Fatalf("%v: a change of width %v, declared %v and %v", rel, high-low, x.sens, y.sens)
+				t.Fatalf("%v: a change of width %v, declared %v and %v", rel, high-low, x.sens,
+					y.sens)
 			}
 		})
 		want := 6.
@@ -42,7 +44,8 @@ func TestInterceptsSensitivity(t *testing.T) {
 			want = 12
 		}
 		if width*weightUnit != want || widest < .999*width {
-			t.Errorf("%v: declared %v, want %v; the widest change is %v", rel, width*weightUnit, want, widest*weightUnit)
+			t.Errorf("%v: declared %v, want %v; the widest change is %v", rel, width*weightUnit,
+				want, widest*weightUnit)
 		}
 	}
 }

@@ -37,7 +37,9 @@ type Kendall struct {
 // calls column once per column, and target once, from several goroutines. Every column has one rank
 // per record, as the target has. The ranks are kept for Pick;
 // [Session.NewKendallOnce] does without.
-func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks) (*Kendall, error) {
+func (m Maker) NewKendall(
+	ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks,
+) (*Kendall, error) {
 	columns := make([]*kendall.Ranks, d)
 	k, err := m.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		columns[j] = column(j, scratch)
@@ -56,13 +58,16 @@ func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch
 
 // NewKendallOnce is NewKendall for scores that are used in one round only: no
 // ranks are kept, and Pick must not be called.
-func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks) (*Kendall, error) {
+func (m Maker) NewKendallOnce(
+	ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks,
+) (*Kendall, error) {
 	n := 0
-	counts, err := kendall.AgainstTarget(ctx, d, column, func(scratch *kendall.Scratch) *kendall.Ranks {
-		ranks := target(scratch)
-		n = ranks.Len()
-		return ranks
-	}, 0)
+	counts, err := kendall.AgainstTarget(ctx, d, column,
+		func(scratch *kendall.Scratch) *kendall.Ranks {
+			ranks := target(scratch)
+			n = ranks.Len()
+			return ranks
+		}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,9 @@ func (k *Kendall) DeclarePublic(columns []bool, target bool) {
 }
 
 // isPublic reports whether column j cannot change.
-func (k *Kendall) isPublic(j int) bool { return j < len(k.public) && k.public[j] }
+func (k *Kendall) isPublic(j int) bool {
+	return j < len(k.public) && k.public[j]
+}
 
 // Pick adds column j to the picked ones: later scores subtract the part that is
 // correlated with it.

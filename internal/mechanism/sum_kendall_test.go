@@ -11,9 +11,10 @@ import (
 
 func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64) *Kendall {
 	t.Helper()
-	k, err := s.NewKendall(context.Background(), len(columns), func(j int, c *kendall.Scratch) *kendall.Ranks {
-		return kendall.Rank(columns[j], c)
-	}, kendall.Rank(target, nil).Kept)
+	k, err := s.NewKendall(context.Background(), len(columns),
+		func(j int, c *kendall.Scratch) *kendall.Ranks {
+			return kendall.Rank(columns[j], c)
+		}, kendall.Rank(target, nil).Kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,9 @@ func TestKendallValues(t *testing.T) {
 // ranges returns, over all neighbours of tables of up to n records of columns
 // x, s (picked, if picked) and target y with values in {0, 1, 2}, the range of
 // the change of the score of x and the widest range within one pair.
-func kendallRange(t *testing.T, rel budget.Relation, n, values int, picked bool) (lowest, highest, declared float64) {
+func kendallRange(
+	t *testing.T, rel budget.Relation, n, values int, picked bool,
+) (lowest, highest, declared float64) {
 	t.Helper()
 	s := session(t, rel, 1)
 	wide := values * values
@@ -51,7 +54,8 @@ func kendallRange(t *testing.T, rel budget.Relation, n, values int, picked bool)
 	score := func(rows []int) Bounded[Vector] {
 		var x, y, z []float64
 		for _, r := range rows {
-			x, y, z = append(x, float64(r%values)), append(y, float64(r/values%values)), append(z, float64(r/values/values))
+			x, y, z = append(x, float64(r%values)), append(y, float64(r/values%values)),
+				append(z, float64(r/values/values))
 		}
 		k := kendallOf(t, s, y, x, z)
 		if picked {
@@ -64,7 +68,8 @@ func kendallRange(t *testing.T, rel budget.Relation, n, values int, picked bool)
 	neighbours(n, wide, rel, func(a, b []int) {
 		u, v := score(a), score(b)
 		change := float64(v.value[0]-u.value[0]) * u.unit
-		lowest, highest, declared = math.Min(lowest, change), math.Max(highest, change), u.Sensitivity()
+		lowest, highest, declared = math.Min(lowest, change), math.Max(highest, change),
+			u.Sensitivity()
 	})
 	return lowest, highest, declared
 }
@@ -88,10 +93,12 @@ func TestKendallRanges(t *testing.T) {
 	} {
 		low, high, declared := kendallRange(t, c.rel, c.n, c.values, c.picked)
 		if low < c.low-slack || high > c.high+slack {
-			t.Errorf("%v, later round %v: change in [%v, %v], proved [%v, %v]", c.rel, c.picked, low, high, c.low, c.high)
+			t.Errorf("%v, later round %v: change in [%v, %v], proved [%v, %v]", c.rel, c.picked,
+				low, high, c.low, c.high)
 		}
 		if high-low < c.reach*(c.high-c.low) {
-			t.Errorf("%v, later round %v: the search reached [%v, %v] only", c.rel, c.picked, low, high)
+			t.Errorf("%v, later round %v: the search reached [%v, %v] only", c.rel, c.picked, low,
+				high)
 		}
 		if math.Abs(declared-c.width) > 7*kendallUnit {
 			t.Errorf("declared width %v, want %v", declared, c.width)
@@ -103,9 +110,13 @@ func TestKendallRanges(t *testing.T) {
 // table, +-5/2 from four records on, and +-2 under substitution.
 func TestKendallRangesAreAttained(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
-	value := func(k *Kendall) float64 { b := k.Scores([]int{0}); return float64(b.value[0]) * b.unit }
+	value := func(k *Kendall) float64 {
+		b := k.Scores([]int{0})
+		return float64(b.value[0]) * b.unit
+	}
 	up := []float64{1, 2, 3, 4, 5, 6}
-	before, after := value(kendallOf(t, s, up, up)), value(kendallOf(t, s, append([]float64{0}, up...), append([]float64{9}, up...)))
+	before, after := value(kendallOf(t, s, up, up)),
+		value(kendallOf(t, s, append([]float64{0}, up...), append([]float64{9}, up...)))
 	if d := after - before; math.Abs(d+1.5) > 3*kendallUnit {
 		t.Errorf("a discordant record: %v, want -3/2", d)
 	}
@@ -119,7 +130,8 @@ func TestKendallRangesAreAttained(t *testing.T) {
 		}
 		return value(k)
 	}
-	d := later(append([]float64{9}, x...), append([]float64{9}, y...), append([]float64{0}, x...)) - later(x, y, x)
+	d := later(append([]float64{9}, x...), append([]float64{9}, y...), append([]float64{0}, x...)) -
+		later(x, y, x)
 	if math.Abs(d-2.5) > 3*kendallUnit {
 		t.Errorf("later round: %v, want 5/2", d)
 	}
@@ -210,19 +222,26 @@ func TestKendallPublicColumns(t *testing.T) {
 		want          float64
 		first, second [columns]float64
 	}{
-		{[columns]bool{false, false, false, true}, 4, [columns]float64{low, high, 0, low}, [columns]float64{low, high, 0, high}},
-		{[columns]bool{true, false, false, false}, 4, [columns]float64{high, 0, low, high}, [columns]float64{low, 0, low, high}},
-		{[columns]bool{true, true, false, false}, 8, [columns]float64{high, low, low, high}, [columns]float64{low, high, low, high}},
-		{[columns]bool{false, false, true, false}, 4, [columns]float64{high, low, low, 0}, [columns]float64{high, low, high, 0}},
+		{[columns]bool{false, false, false, true}, 4, [columns]float64{low, high, 0, low},
+			[columns]float64{low, high, 0, high}},
+		{[columns]bool{true, false, false, false}, 4, [columns]float64{high, 0, low, high},
+			[columns]float64{low, 0, low, high}},
+		{[columns]bool{true, true, false, false}, 8, [columns]float64{high, low, low, high},
+			[columns]float64{low, high, low, high}},
+		{[columns]bool{false, false, true, false}, 4, [columns]float64{high, low, low, 0},
+			[columns]float64{high, low, high, 0}},
 		{[columns]bool{}, 0, [columns]float64{1, 2, 3, 4}, [columns]float64{1, 2, 3, 4}},
 	} {
 		public := []bool{!c.private[0], !c.private[1], !c.private[2]}
 		var others [][columns]float64
 		for i := range 12 {
-			others = append(others, [columns]float64{float64(i), float64(i), float64(i), float64(i)})
+			others = append(others,
+				[columns]float64{float64(i), float64(i), float64(i), float64(i)})
 		}
-		if apart := scoresApart(t, others, c.first, c.second, public, !c.private[3], c.want); math.Abs(apart-c.want) > 7*kendallUnit {
-			t.Errorf("private %v: scores move apart by %v at the ends, declared %v", c.private, apart, c.want)
+		if apart := scoresApart(t, others, c.first, c.second, public, !c.private[3],
+			c.want); math.Abs(apart-c.want) > 7*kendallUnit {
+			t.Errorf("private %v: scores move apart by %v at the ends, declared %v", c.private,
+				apart, c.want)
 		}
 		for _, pair := range [][2]int{{0, 80}, {13, 41}, {5, 66}} {
 			for code := 0; code < cells; code += 5 {
@@ -233,8 +252,10 @@ func TestKendallPublicColumns(t *testing.T) {
 							b[j] = a[j]
 						}
 					}
-					if apart := scoresApart(t, [][columns]float64{decode(pair[0]), decode(pair[1])}, a, b, public, !c.private[3], c.want); apart > c.want+7*kendallUnit {
-						t.Fatalf("private %v: scores move apart by %v, declared %v", c.private, apart, c.want)
+					if apart := scoresApart(t, [][columns]float64{decode(pair[0]), decode(pair[1])},
+						a, b, public, !c.private[3], c.want); apart > c.want+7*kendallUnit {
+						t.Fatalf("private %v: scores move apart by %v, declared %v", c.private,
+							apart, c.want)
 					}
 				}
 			}
@@ -245,7 +266,9 @@ func TestKendallPublicColumns(t *testing.T) {
 // scoresApart returns the change in the difference between the scores of columns 0 and 1, with column 2 already
 // picked, if one record among others changes from first to second. The target is column 3. It checks the declared
 // width.
-func scoresApart(t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64) float64 {
+func scoresApart(
+	t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64,
+) float64 {
 	t.Helper()
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	var scores [2]Bounded[Vector]
@@ -263,7 +286,8 @@ func scoresApart(t *testing.T, others [][4]float64, first, second [4]float64, pu
 		}
 		scores[side] = k.Scores([]int{0, 1})
 		if math.Abs(scores[side].sens*scores[side].unit-width) > 7*kendallUnit {
-			t.Fatalf("public %v: declared width %v, want %v", public, scores[side].sens*scores[side].unit, width)
+			t.Fatalf("public %v: declared width %v, want %v", public,
+				scores[side].sens*scores[side].unit, width)
 		}
 	}
 	x, y := scores[0].value, scores[1].value

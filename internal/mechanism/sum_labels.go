@@ -22,7 +22,12 @@ type PublicGram struct {
 
 // NewPublicGram returns an empty accumulator for rows of p entries.
 func (m Maker) NewPublicGram(p int) *PublicGram {
-	return &PublicGram{rows: &Gram{p: p, limit: math.MaxUint64, relation: m.Relation(), sums: make([]int64, gram.Len(p))}}
+	return &PublicGram{rows: &Gram{
+		p:        p,
+		limit:    math.MaxUint64,
+		relation: m.Relation(),
+		sums:     make([]int64, gram.Len(p)),
+	}}
 }
 
 // Add adds a block of records. columns holds one slice per entry and one fixed-point number in [-FixedOne, FixedOne]
@@ -53,7 +58,9 @@ func longestRow(columns [][]int16, norms *[]uint64) int64 {
 }
 
 // Cells are those that [PublicGram.Add] adds to.
-func (g *PublicGram) Cells() Cells { return Join(g.rows.Cells(), maxCells(g.longest[:])) }
+func (g *PublicGram) Cells() Cells {
+	return Join(g.rows.Cells(), maxCells(g.longest[:]))
+}
 
 // Exact returns the sum of z z^T, packed by rows of the upper triangle, and the largest norm of a row, in the measure of
 // the rows. It returns [ErrRelation] unless only private columns may change.
@@ -61,13 +68,15 @@ func (g *PublicGram) Exact() (moments Public[[]float64], longest Public[float64]
 	if err := publicRows(g.rows.relation); err != nil {
 		return Public[[]float64]{}, Public[float64]{}, err
 	}
-	return Public[[]float64]{toFloats(g.rows.sums, gramUnit)}, Public[float64]{math.Sqrt(float64(g.longest[0])) / FixedOne}, nil
+	return Public[[]float64]{toFloats(g.rows.sums, gramUnit)},
+		Public[float64]{math.Sqrt(float64(g.longest[0])) / FixedOne}, nil
 }
 
 // publicRows returns [ErrRelation] for a relation without public columns.
 func publicRows(r budget.Relation) error {
 	if r != budget.SubstitutePrivateColumns {
-		return fmt.Errorf("%w: rows of public columns need %v, the run has %v", ErrRelation, budget.SubstitutePrivateColumns, r)
+		return fmt.Errorf("%w: rows of public columns need %v, the run has %v", ErrRelation,
+			budget.SubstitutePrivateColumns, r)
 	}
 	return nil
 }
@@ -101,7 +110,9 @@ func (c *PublicCross) Add(columns [][]int16, g []float64) {
 }
 
 // Cells are those that [PublicCross.Add] adds to.
-func (c *PublicCross) Cells() Cells { return sumCells(c.sums) }
+func (c *PublicCross) Cells() Cells {
+	return sumCells(c.sums)
+}
 
 // Exact returns the sums. It returns [ErrRelation] unless only private columns may change.
 func (c *PublicCross) Exact() (Public[[]float64], error) {
@@ -130,7 +141,12 @@ func (m Maker) NewLabelSums(p, classes int) *LabelSums {
 	if p < 1 || classes < 0 || classes == 1 {
 		panic("mechanism: LabelSums need an entry, and numbers or two classes")
 	}
-	return &LabelSums{relation: m.Relation(), classes: classes, p: p, sums: make([]int64, p*max(classes, 1))}
+	return &LabelSums{
+		relation: m.Relation(),
+		classes:  classes,
+		p:        p,
+		sums:     make([]int64, p*max(classes, 1)),
+	}
 }
 
 // AddNumbers adds a block of records whose labels are numbers. columns holds one slice per entry and one number of the
@@ -169,7 +185,9 @@ func (s *LabelSums) check(columns [][]int16, labels int, kind bool) {
 }
 
 // Cells are those that [LabelSums.AddNumbers] and [LabelSums.AddClasses] add to.
-func (s *LabelSums) Cells() Cells { return Join(sumCells(s.sums), maxCells(s.longest[:])) }
+func (s *LabelSums) Cells() Cells {
+	return Join(sumCells(s.sums), maxCells(s.longest[:]))
+}
 
 // Bound returns the sums, class by class, with their L2 sensitivity. It returns [ErrRelation] unless only private
 // columns may change.

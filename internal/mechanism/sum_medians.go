@@ -75,7 +75,9 @@ func (m *Medians) cellIndex(v float64) int {
 }
 
 // Cells are those that [Medians.Add] adds to.
-func (m *Medians) Cells() Cells { return sumCells(m.weights) }
+func (m *Medians) Cells() Cells {
+	return sumCells(m.weights)
+}
 
 // Lists are scores of several choices that are made in one draw, each among Size candidates.
 type Lists struct {

@@ -64,7 +64,9 @@ func (m Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int
 
 // NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m). The same
 // bounds hold, because its slope is between -1 and 0 too.
-func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+func (m Maker) NewLogisticMinimizer(
+	p int, limit2, constant, lambda float64, classes int,
+) *Minimizer {
 	out := m.NewMinimizer(p, limit2, constant, lambda, classes)
 	out.loss = hinge.Logistic
 	return out

@@ -12,14 +12,18 @@ import (
 
 // minimized returns the bounded minimiser over the picked records: pick i is row i/(classes+1) in class
 // i%(classes+1), and the last of these classes is a missing one.
-func minimized(t *testing.T, s *Session, rows [][]int16, lambda float64, classes int, pick []int) Bounded[Vector] {
+func minimized(
+	t *testing.T, s *Session, rows [][]int16, lambda float64, classes int, pick []int,
+) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
 	return minimizedBy(t, s.NewMinimizer(p, 1, .5, lambda, classes), rows, classes, pick)
 }
 
 // minimizedBy is minimized with a given minimizer.
-func minimizedBy(t *testing.T, m *Minimizer, rows [][]int16, classes int, pick []int) Bounded[Vector] {
+func minimizedBy(
+	t *testing.T, m *Minimizer, rows [][]int16, classes int, pick []int,
+) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
 	block, codes := make([][]int16, p), []int32(nil)
@@ -54,7 +58,8 @@ func TestMinimizerSensitivity(t *testing.T) {
 // sensitivity, and reaches it where the entries of a row are as large as the constant. With three classes all minimisers
 // move at once.
 func TestMinimizerCoordinates(t *testing.T) {
-	rows := [][]int16{{FixedOne, FixedOne}, {FixedOne, -FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
+	rows := [][]int16{{FixedOne, FixedOne}, {FixedOne, -FixedOne}, {-FixedOne, 300}, {0, 0},
+		{4000, 8000}}
 	for _, classes := range []int{2, 3} {
 		for _, c := range []struct{ lambda, reached float64 }{{.03, 0}, {60, .9999}} {
 			for _, rel := range relations() {
@@ -92,7 +97,8 @@ func TestMinimizerCoordinates(t *testing.T) {
 					least *= .66
 				}
 				if furthest < least*declared {
-					t.Errorf("%v, %d classes: the largest change is %v of the declared sensitivity", rel, classes, furthest/declared)
+					t.Errorf("%v, %d classes: the largest change is %v of the declared sensitivity",
+						rel, classes, furthest/declared)
 				}
 			}
 		}
@@ -207,13 +213,18 @@ func minimizedAll(t *testing.T, m *Minimizer, block [][]int16, codes []int32) Bo
 // (the specification, with an exact minimiser) and twice that under substitution, and that the bound is widened as
 // documented.
 func TestMinimizerScale(t *testing.T) {
-	for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2, budget.SubstitutePrivateColumns: 2} {
+	for rel, factor := range map[budget.Relation]float64{
+		budget.AddRemove:                1,
+		budget.Substitute:               2,
+		budget.SubstitutePrivateColumns: 2,
+	} {
 		b := minimized(t, session(t, rel, 1), [][]int16{{0}}, 20, 2, nil)
 		sigma := b.Sensitivity() / .15
 		if math.Abs(sigma-factor*.372678) > 3e-5*sigma {
 			t.Errorf("%v: sigma %v", rel, sigma)
 		}
-		if least := math.Sqrt(1.25) * (factor + 2e-5) / 20; b.Sensitivity() < least || b.Sensitivity() > least*(1+1e-8) {
+		if least := math.Sqrt(1.25) * (factor + 2e-5) / 20; b.Sensitivity() < least ||
+			b.Sensitivity() > least*(1+1e-8) {
 			t.Errorf("%v: sensitivity %v, want %v", rel, b.Sensitivity(), least)
 		}
 	}
@@ -222,7 +233,8 @@ func TestMinimizerScale(t *testing.T) {
 // TestMinimizerValue checks that for one record z with label +1 the minimiser is z/Lambda as long as its margin
 // |z|^2/Lambda is at most 1/2.
 func TestMinimizerValue(t *testing.T) {
-	b := minimized(t, session(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4, 2, []int{1})
+	b := minimized(t, session(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4,
+		2, []int{1})
 	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
 		if got := float64(b.value[j]) * b.unit; math.Abs(got-want) > 1e-5 {
 			t.Errorf("coordinate %d: %v, want %v", j, got, want)
@@ -236,7 +248,8 @@ func TestOnGrid(t *testing.T) {
 		high, low, unit float64
 		want            int64
 	}{
-		{0, 0, 1, 0}, {1.5, 0x1p-60, .5, 3}, {-1.3, 0, .25, -5}, {0x1p60, 3, 1, 1<<60 + 3}, {-0x1p60, .4, 1, -1 << 60},
+		{0, 0, 1, 0}, {1.5, 0x1p-60, .5, 3}, {-1.3, 0, .25, -5}, {0x1p60, 3, 1, 1<<60 + 3},
+		{-0x1p60, .4, 1, -1 << 60},
 		{1e300, 0, 1, 1 << 61}, {-1e300, 0, 1, -1 << 61}, {0x1p61, 77, 1, 1 << 61},
 	} {
 		if got := onGrid(c.high, c.low, c.unit); got != c.want {
@@ -249,13 +262,17 @@ func TestOnGrid(t *testing.T) {
 func TestMinimizerPanics(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
-		"no entry":      func() { s.NewMinimizer(0, 1, .5, 1, 2) },
-		"one class":     func() { s.NewMinimizer(1, 1, .5, 1, 1) },
-		"no norm":       func() { s.NewMinimizer(1, 0, .5, 1, 2) },
-		"no penalty":    func() { s.NewMinimizer(1, 1, .5, 0, 2) },
-		"NaN":           func() { s.NewMinimizer(1, 1, .5, math.NaN(), 2) },
-		"too few codes": func() { s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1, 2}}, []int32{0}) },
-		"columns":       func() { s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1}, {1}}, []int32{0}) },
+		"no entry":   func() { s.NewMinimizer(0, 1, .5, 1, 2) },
+		"one class":  func() { s.NewMinimizer(1, 1, .5, 1, 1) },
+		"no norm":    func() { s.NewMinimizer(1, 0, .5, 1, 2) },
+		"no penalty": func() { s.NewMinimizer(1, 1, .5, 0, 2) },
+		"NaN":        func() { s.NewMinimizer(1, 1, .5, math.NaN(), 2) },
+		"too few codes": func() {
+			s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1, 2}}, []int32{0})
+		},
+		"columns": func() {
+			s.NewMinimizer(1, 1, .5, 1, 2).Add([][]int16{{1}, {1}}, []int32{0})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

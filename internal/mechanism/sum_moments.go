@@ -82,7 +82,8 @@ func (q *Moments) Bound() Bounded[Vector] {
 		square = 1 + d*(1+momentSquareWeight*momentSquareWeight)
 		out = append(out, q.records[0])
 	}
-	return Bounded[Vector]{append(out, q.sums...), L2, roundUp(math.Sqrt(square)) / sumUnit, sumUnit, StatMoments}
+	return Bounded[Vector]{append(out, q.sums...), L2, roundUp(math.Sqrt(square)) / sumUnit,
+		sumUnit, StatMoments}
 }
 
 // ColumnMoments are the released sums of one column: of its values, of their squares, and of its missing values.
@@ -96,7 +97,8 @@ func (q *Moments) Read(released []float64) (records float64, columns []ColumnMom
 	}
 	for j := range len(released) / 3 {
 		x := released[3*j : 3*j+3]
-		columns = append(columns, ColumnMoments{x[0], x[1] / momentSquareWeight, x[2] / momentMissingWeight})
+		columns = append(columns,
+			ColumnMoments{x[0], x[1] / momentSquareWeight, x[2] / momentMissingWeight})
 	}
 	return records, columns
 }

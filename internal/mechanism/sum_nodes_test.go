@@ -11,7 +11,8 @@ import (
 )
 
 // nodeWeights are weights of a record in two nodes: in one, in both, in neither, and some with a sum above 1.
-var nodeWeights = [][2]float64{{1, 0}, {0, 1}, {.5, .5}, {.9, .1}, {.25, 0}, {0, 0}, {1, 1}, {math.NaN(), 2}, {-1, .3}, {.7, .7}}
+var nodeWeights = [][2]float64{{1, 0}, {0, 1}, {.5, .5}, {.9, .1}, {.25, 0}, {0, 0}, {1, 1},
+	{math.NaN(), 2}, {-1, .3}, {.7, .7}}
 
 func nodeGramsOf(s *Session, limit float64, rows [][]int16, picks []int) Bounded[Symmetric] {
 	g := s.NewNodeGrams(2, len(rows[0]), limit)
@@ -32,7 +33,8 @@ func nodeGramsOf(s *Session, limit float64, rows [][]int16, picks []int) Bounded
 func distanceOf(a, b Symmetric) float64 {
 	sum, size := 0., a.P*(a.P+1)/2
 	for k := 0; k < len(a.Packed); k += size {
-		sum = math.Hypot(sum, frobenius(Symmetric{a.P, a.Packed[k : k+size]}, Symmetric{a.P, b.Packed[k : k+size]}))
+		sum = math.Hypot(sum,
+			frobenius(Symmetric{a.P, a.Packed[k : k+size]}, Symmetric{a.P, b.Packed[k : k+size]}))
 	}
 	return sum
 }
@@ -57,7 +59,8 @@ func TestNodeGramsSensitivity(t *testing.T) {
 				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
 			}
 			if limit <= 1 && worst < .999*sens {
-				t.Errorf("%v, limit %v: largest change found is %.4f of the declared sensitivity", rel, limit, worst/sens)
+				t.Errorf("%v, limit %v: largest change found is %.4f of the declared sensitivity",
+					rel, limit, worst/sens)
 			}
 		}
 	}
@@ -85,7 +88,8 @@ func TestNodeGramsManyNodes(t *testing.T) {
 		}
 		g.Add(row, weights)
 		got := g.Bound()
-		if d := distanceOf(got.value, empty.value); d > got.sens || d > got.sens*math.Sqrt(sum)*(1+1e-3)+1 {
+		if d := distanceOf(got.value, empty.value); d > got.sens ||
+			d > got.sens*math.Sqrt(sum)*(1+1e-3)+1 {
 			t.Fatalf("change %v, bound %v, squared weights %v", d, got.sens, sum)
 		}
 	})
@@ -105,7 +109,8 @@ func TestNodeGramsOfOneNode(t *testing.T) {
 				a[k], b[k], c[k] = append(a[k], v), append(b[k], v), append(c[k], v)
 			}
 			side := rapid.IntRange(0, 1).Draw(t, "side")
-			weights[0], weights[1] = append(weights[0], float64(side)), append(weights[1], float64(1-side))
+			weights[0], weights[1] = append(weights[0], float64(side)),
+				append(weights[1], float64(1-side))
 		}
 		ones := make([]float64, n)
 		for i := range ones {
@@ -117,7 +122,8 @@ func TestNodeGramsOfOneNode(t *testing.T) {
 		two.Add(c, weights)
 		for i, v := range plain.sums {
 			if one.sums[0][i] != v || two.sums[0][i]+two.sums[1][i] != v {
-				t.Fatalf("entry %d: %d, one node %d, two %d and %d", i, v, one.sums[0][i], two.sums[0][i], two.sums[1][i])
+				t.Fatalf("entry %d: %d, one node %d, two %d and %d", i, v, one.sums[0][i],
+					two.sums[0][i], two.sums[1][i])
 			}
 		}
 	})
@@ -132,7 +138,8 @@ func mediansOf(s *Session, picks []int) Bounded[Lists] {
 	for _, i := range picks {
 		v := medianValues[i%len(medianValues)]
 		for k := range 2 {
-			values[k], weights[k] = append(values[k], v), append(weights[k], nodeWeights[i/len(medianValues)][k])
+			values[k], weights[k] = append(values[k], v),
+				append(weights[k], nodeWeights[i/len(medianValues)][k])
 		}
 	}
 	m.Add(values, weights)
@@ -180,7 +187,8 @@ func TestMediansSensitivity(t *testing.T) {
 func TestMedians(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	m := s.NewMedians(2, []float64{0, 1, 2})
-	m.Add([][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}}, [][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}})
+	m.Add([][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}},
+		[][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}})
 	x := m.Bound()
 	// Node 0 has a total of 3.75: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
 	for i, want := range []float64{1 - 1.875, -.625, -.625, -.625, -.625, -.625} {
@@ -195,7 +203,11 @@ func TestMedians(t *testing.T) {
 // spent once.
 func TestChooseEach(t *testing.T) {
 	const draws = 4000
-	p, err := budget.Calibrate(budget.Seq("run", budget.FixedLeaf("medians", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).Of(StatMedians)), budget.Target{Epsilon: draws, Delta: 1e-6})
+	p, err := budget.Calibrate(
+		budget.Seq("run",
+			budget.FixedLeaf("medians",
+				budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).Of(StatMedians)),
+		budget.Target{Epsilon: draws, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

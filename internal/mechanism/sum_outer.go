@@ -124,7 +124,9 @@ func gridWeight(v float64) int16 {
 }
 
 // Cells are those that [Outer.Add] adds to.
-func (o *Outer) Cells() Cells { return sumCells(o.sums) }
+func (o *Outer) Cells() Cells {
+	return sumCells(o.sums)
+}
 
 // Bound returns the sum of w z^T, by weight and then by entry, with its L2 sensitivity.
 //

@@ -22,20 +22,21 @@ func TestOuterSensitivity(t *testing.T) {
 	}
 	for _, limit := range []float64{.25, 1.5} {
 		for _, bound := range []float64{.1, .5, math.Sqrt2} {
-			search(t, 1, len(rows)*len(weights), .998, func(s *Session, pick []int) Bounded[Vector] {
-				o := s.NewOuter(3, 2, bound, limit)
-				block, w := make([][]int16, 2), make([][]float64, 3)
-				for _, i := range pick {
-					for k := range block {
-						block[k] = append(block[k], rows[i/len(weights)][k])
+			search(t, 1, len(rows)*len(weights), .998,
+				func(s *Session, pick []int) Bounded[Vector] {
+					o := s.NewOuter(3, 2, bound, limit)
+					block, w := make([][]int16, 2), make([][]float64, 3)
+					for _, i := range pick {
+						for k := range block {
+							block[k] = append(block[k], rows[i/len(weights)][k])
+						}
+						for j := range w {
+							w[j] = append(w[j], weights[i%len(weights)][j])
+						}
 					}
-					for j := range w {
-						w[j] = append(w[j], weights[i%len(weights)][j])
-					}
-				}
-				o.Add(block, w)
-				return o.Bound()
-			})
+					o.Add(block, w)
+					return o.Bound()
+				})
 		}
 	}
 }
@@ -43,11 +44,16 @@ func TestOuterSensitivity(t *testing.T) {
 // TestOuterSensitivityInUnits checks that the sensitivity is B C under add-remove and 2 B C under substitution, in
 // the statistic's own measure.
 func TestOuterSensitivityInUnits(t *testing.T) {
-	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, .5, .75}, {1, 0x1p-7, 0x1p-7}} {
-		for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
+	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, .5, .75},
+		{1, 0x1p-7, 0x1p-7}} {
+		for rel, factor := range map[budget.Relation]float64{
+			budget.AddRemove:  1,
+			budget.Substitute: 2,
+		} {
 			got := session(t, rel, 1).NewOuter(2, 1, c.bound, c.limit).Bound().Sensitivity()
 			if math.Abs(got-factor*c.want) > 1e-9*c.want {
-				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got, factor*c.want)
+				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got,
+					factor*c.want)
 			}
 		}
 	}

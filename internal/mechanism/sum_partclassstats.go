@@ -26,7 +26,9 @@ type PartClassStats struct {
 
 // NewPartClassStats is [Maker.NewClassStats] for rows whose private entries have norm at most sqrt(limit2); labels reports
 // that the class is private. It panics where NewClassStats does, and for private entries together with a private class.
-func (m Maker) NewPartClassStats(public []bool, classes int, limit2 float64, labels bool, w ClassWeights) *PartClassStats {
+func (m Maker) NewPartClassStats(
+	public []bool, classes int, limit2 float64, labels bool, w ClassWeights,
+) *PartClassStats {
 	private := 0
 	for _, open := range public {
 		if !open {
@@ -39,7 +41,13 @@ func (m Maker) NewPartClassStats(public []bool, classes int, limit2 float64, lab
 	stats := m.NewClassStats(len(public), classes, max(limit2, 0x1p-20), w)
 	limiter := &Gram{tap: m.tap, p: private, limit: stats.rows.limit, relation: m.Relation()}
 	stats.rows.limit = math.MaxUint64
-	return &PartClassStats{stats: stats, limiter: limiter, public: public, labels: labels, totals: make([]int64, len(public))}
+	return &PartClassStats{
+		stats:   stats,
+		limiter: limiter,
+		public:  public,
+		labels:  labels,
+		totals:  make([]int64, len(public)),
+	}
 }
 
 // Add is [ClassStats.Add]; private entries are shortened in place.
@@ -142,7 +150,10 @@ func (c *PartClassStats) blocks() partBlocks {
 // moments returns the statistics as they are, and the private ones again for a release: every coordinate with its weight, and
 // the number in the moments that its released value replaces.
 func (c *PartClassStats) moments(w partBlocks) (m ClassMoments, x Weighted, to []*float64) {
-	m = ClassMoments{Counts: toFloats(c.stats.counts, 1), Products: toFloats(c.stats.rows.sums, gramUnit)}
+	m = ClassMoments{
+		Counts:   toFloats(c.stats.counts, 1),
+		Products: toFloats(c.stats.rows.sums, gramUnit),
+	}
 	add := func(value int64, weight, unit float64, at *float64) {
 		x.Values = append(x.Values, value)
 		x.Weights, x.Units = append(x.Weights, weight), append(x.Units, unit)

@@ -125,7 +125,8 @@ func (g *PartGram) Exact() (Public[[]float64], error) {
 
 func (g *PartGram) checkRelation() error {
 	if g.relation != budget.SubstitutePrivateColumns {
-		return fmt.Errorf("%w: blocks of public columns need %v, the run has %v", ErrRelation, budget.SubstitutePrivateColumns, g.relation)
+		return fmt.Errorf("%w: blocks of public columns need %v, the run has %v", ErrRelation,
+			budget.SubstitutePrivateColumns, g.relation)
 	}
 	return nil
 }
@@ -198,7 +199,9 @@ func eachPacked(p int, f func(k, w int)) {
 // its noise, into the noisy sums of u z^T, by rows, and of z z^T, packed, with
 // the standard deviations of the noise in a row of the first and in an entry on
 // the diagonal of the second (off it 70/99 of that).
-func (g *PartGram) Unpack(released []float64, sigma float64) (cross, square, crossSigma []float64, squareSigma float64) {
+func (g *PartGram) Unpack(
+	released []float64, sigma float64,
+) (cross, square, crossSigma []float64, squareSigma float64) {
 	n := len(g.cross)
 	cross = make([]float64, n)
 	square = make([]float64, len(g.z.sums))

@@ -10,7 +10,9 @@ import (
 )
 
 // partOf sums rows: u and z of the i-th record.
-func partOf(t *testing.T, s *Session, weights []int, p int, limit float64, u, z [][]int16) (*PartGram, Bounded[Vector]) {
+func partOf(
+	t *testing.T, s *Session, weights []int, p int, limit float64, u, z [][]int16,
+) (*PartGram, Bounded[Vector]) {
 	t.Helper()
 	g := s.NewPartGram(weights, p, limit)
 	for i := range u {
@@ -42,7 +44,8 @@ func TestPartGramSensitivity(t *testing.T) {
 	for i := range 48 {
 		for _, r := range []float64{.3, .7072, 1} {
 			a := 2 * math.Pi * float64(i) / 48
-			circle = append(circle, []int16{int16(r * math.Cos(a) * FixedOne), int16(r * math.Sin(a) * FixedOne)})
+			circle = append(circle,
+				[]int16{int16(r * math.Cos(a) * FixedOne), int16(r * math.Sin(a) * FixedOne)})
 		}
 	}
 	publics := [][]int16{{0, 0}, {FixedOne, 0}, {FixedOne, FixedOne / 2}}
@@ -52,8 +55,10 @@ func TestPartGramSensitivity(t *testing.T) {
 			for _, first := range circle {
 				for _, second := range circle {
 					u := publics[2:]
-					_, x := partOf(t, s, weights, 2, limit, u, [][]int16{append([]int16(nil), first...)})
-					_, y := partOf(t, s, weights, 2, limit, u, [][]int16{append([]int16(nil), second...)})
+					_, x := partOf(t, s, weights, 2, limit, u,
+						[][]int16{append([]int16(nil), first...)})
+					_, y := partOf(t, s, weights, 2, limit, u,
+						[][]int16{append([]int16(nil), second...)})
 					if x.sens != y.sens {
 						t.Fatal("the bound depends on a private column")
 					}
@@ -75,7 +80,8 @@ func TestPartGramSensitivity(t *testing.T) {
 			}
 			for i, name := range []string{"cross block", "private block", "both"} {
 				if reached[i] > 1+1e-12 || reached[i] < .985 {
-					t.Errorf("limit %v, weights %v: the %s moves by %v of its bound", limit, weights, name, reached[i])
+					t.Errorf("limit %v, weights %v: the %s moves by %v of its bound", limit,
+						weights, name, reached[i])
 				}
 			}
 		}
@@ -130,9 +136,12 @@ func TestPartGramValues(t *testing.T) {
 		return (float64(a[0][i])*float64(b[0][j]) + float64(a[1][i])*float64(b[1][j])) * gramUnit
 	}
 	want := [][3]float64{
-		{cross[0], product(u, z, 0, 0), 0}, {cross[1], product(u, z, 0, 1), 0}, {cross[2], product(u, z, 1, 0), 0}, {cross[3], product(u, z, 1, 1), 0},
-		{square[0], product(z, z, 0, 0), 0}, {square[1], product(z, z, 0, 1), 0}, {square[2], product(z, z, 1, 1), 0},
-		{exact.Value()[0], product(u, u, 0, 0), 0}, {exact.Value()[1], product(u, u, 0, 1), 0}, {exact.Value()[2], product(u, u, 1, 1), 0},
+		{cross[0], product(u, z, 0, 0), 0}, {cross[1], product(u, z, 0, 1), 0},
+		{cross[2], product(u, z, 1, 0), 0}, {cross[3], product(u, z, 1, 1), 0},
+		{square[0], product(z, z, 0, 0), 0}, {square[1], product(z, z, 0, 1), 0},
+		{square[2], product(z, z, 1, 1), 0},
+		{exact.Value()[0], product(u, u, 0, 0), 0}, {exact.Value()[1], product(u, u, 0, 1), 0},
+		{exact.Value()[2], product(u, u, 1, 1), 0},
 		{sigmas[0], 7. / 3, 0}, {sigmas[1], 7. / 200, 0}, {sigma, .1, 0},
 	}
 	for i, w := range want {

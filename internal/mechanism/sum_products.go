@@ -103,7 +103,9 @@ func clampFixed(buf, values []int16) []int16 {
 }
 
 // Cells are those that [Products.Add] adds to.
-func (p *Products) Cells() Cells { return sumCells(p.sums) }
+func (p *Products) Cells() Cells {
+	return sumCells(p.sums)
+}
 
 // Scores returns the scores of the candidate columns.
 //

@@ -15,7 +15,8 @@ import (
 // of every numeric column, then a code of every category column, then y.
 func productsOf(s *Session, levels []int, records [][]int16, pick []int) Bounded[Vector] {
 	p := s.NewProducts(levels)
-	columns, codes, all := make([][]int16, len(levels)), make([][]int32, len(levels)), make([]int, len(levels))
+	columns, codes, all := make([][]int16, len(levels)), make([][]int32, len(levels)),
+		make([]int, len(levels))
 	var y []int16
 	for _, i := range pick {
 		for j, l := range levels {
@@ -58,7 +59,8 @@ func TestProductsSensitivity(t *testing.T) {
 		levels []int
 		values [][]int16
 	}{
-		"numeric":  {[]int{0, 0}, [][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}}},
+		"numeric": {[]int{0, 0},
+			[][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}}},
 		"category": {[]int{2, 3}, [][]int16{{-1, 0, 1}, {0, 1, 2, 3}, {-one, 0, one}}},
 		"both":     {[]int{0, 3}, [][]int16{{-one, 0, one}, {0, 1, 2}, {-one, one}}},
 	} {
@@ -80,7 +82,8 @@ func TestProductsRange(t *testing.T) {
 		for column := range 2 {
 			lowest, highest := 0.0, 0.0
 			neighbours(2, len(records), rel, func(a, b []int) {
-				x, y := productsOf(s, []int{0, 3}, records, a), productsOf(s, []int{0, 3}, records, b)
+				x, y := productsOf(s, []int{0, 3}, records, a),
+					productsOf(s, []int{0, 3}, records, b)
 				change := float64(y.value[column]-x.value[column]) * x.unit
 				lowest, highest = math.Min(lowest, change), math.Max(highest, change)
 				if x.Sensitivity() != 2*reach {
@@ -88,7 +91,8 @@ func TestProductsRange(t *testing.T) {
 				}
 			})
 			if lowest != -reach || highest != reach {
-				t.Errorf("%v, column %d: change in [%v, %v], want [%v, %v]", rel, column, lowest, highest, -reach, reach)
+				t.Errorf("%v, column %d: change in [%v, %v], want [%v, %v]", rel, column, lowest,
+					highest, -reach, reach)
 			}
 		}
 	}
@@ -139,7 +143,8 @@ func TestProductsCentredFails(t *testing.T) {
 		b := p.Scores([]int{0})
 		return float64(b.value[0]) * b.unit
 	}
-	grown, grown2, target := append([]float64{1e6}, x1...), append([]float64{0}, x2...), append([]float64{1}, y...)
+	grown, grown2, target := append([]float64{1e6}, x1...), append([]float64{0}, x2...),
+		append([]float64{1}, y...)
 	if before, after := published(x1, y), published(grown, target); before != n || after > 2 {
 		t.Errorf("published score of the first column: %v, then %v", before, after)
 	}
@@ -169,7 +174,8 @@ func TestProductsValues(t *testing.T) {
 		}
 	}
 	some := p.Balance([]int{3, 1})
-	if some.value[0] != -got.value[3] || some.value[1] != -got.value[1] || some.sens != got.sens || some.norm != Width {
+	if some.value[0] != -got.value[3] || some.value[1] != -got.value[1] || some.sens != got.sens ||
+		some.norm != Width {
 		t.Errorf("balance %+v of scores %+v", some, got)
 	}
 	empty := s.NewProducts([]int{0, 2}).Scores([]int{0, 1})
@@ -196,7 +202,8 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 				columns[k] = append(columns[k], v)
 			}
 		}
-		plain, category, rest := s.NewProducts(make([]int, levels)), s.NewProducts([]int{levels}), s.NewProducts([]int{levels})
+		plain, category, rest := s.NewProducts(make([]int, levels)), s.NewProducts([]int{levels}),
+			s.NewProducts([]int{levels})
 		plain.Add(columns, nil, y)
 		at := rapid.IntRange(0, n).Draw(t, "cut")
 		before := slices.Clone(y)
@@ -207,7 +214,8 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 		for k := range all {
 			all[k] = k
 		}
-		if got, want := category.Scores([]int{0}).value[0], slices.Max(plain.Scores(all).value); got != want {
+		if got, want := category.Scores([]int{0}).value[0],
+			slices.Max(plain.Scores(all).value); got != want {
 			t.Fatalf("score %d, best column %d", got, want)
 		}
 		if !slices.Equal(before, y) {
@@ -222,7 +230,9 @@ func TestProductsShape(t *testing.T) {
 	for name, f := range map[string]func(){
 		"levels":  func() { s.NewProducts([]int{-1}) },
 		"numeric": func() { s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1}) },
-		"codes":   func() { s.NewProducts([]int{2}).Add([][]int16{nil}, [][]int32{{1}}, []int16{1, 2}) },
+		"codes": func() {
+			s.NewProducts([]int{2}).Add([][]int16{nil}, [][]int32{{1}}, []int16{1, 2})
+		},
 		"columns": func() { s.NewProducts([]int{0, 0}).Add([][]int16{{1}}, nil, []int16{1}) },
 		"more":    func() { s.NewProducts([]int{0}).Add([][]int16{{1}, {1}}, nil, []int16{1}) },
 	} {

@@ -28,12 +28,16 @@ func (c *PublicCounts) Add(list, bin int) {
 }
 
 // Cells are those that [PublicCounts.Add] adds to.
-func (c *PublicCounts) Cells() Cells { return sumCells(c.counts) }
+func (c *PublicCounts) Cells() Cells {
+	return sumCells(c.counts)
+}
 
 // Exact returns the counts, list by list. Under any other relation it returns [ErrRelation].
 func (c *PublicCounts) Exact() (Public[[]int64], error) {
 	if c.relation != budget.SubstitutePrivateColumns {
-		return Public[[]int64]{}, fmt.Errorf("%w: counts of public columns need %v, the run has %v", ErrRelation, budget.SubstitutePrivateColumns, c.relation)
+		return Public[[]int64]{},
+			fmt.Errorf("%w: counts of public columns need %v, the run has %v", ErrRelation,
+				budget.SubstitutePrivateColumns, c.relation)
 	}
 	return Public[[]int64]{append([]int64(nil), c.counts...)}, nil
 }

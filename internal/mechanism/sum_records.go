@@ -131,7 +131,9 @@ func (r Records) withCut(c Cut) Records {
 }
 
 // Forget frees the engine's memory of a state that will not be used again.
-func (r Records) Forget(s State) { r.engine.Forget(s) }
+func (r Records) Forget(s State) {
+	r.engine.Forget(s)
+}
 
 // View returns all records in one place. It returns [ErrGather] if the engine cannot gather them.
 func (r Records) View(ctx context.Context) (dataset.View, error) {
@@ -155,12 +157,18 @@ func (r Records) Len(ctx context.Context) (int, error) {
 type Number struct{}
 
 // New implements [Statistic].
-func (Number) New(Maker) Accumulator { return &recordCounter{} }
+func (Number) New(Maker) Accumulator {
+	return &recordCounter{}
+}
 
 type recordCounter struct{ n [1]int64 }
 
-func (n *recordCounter) Add(b Block)  { n.n[0] += int64(b.Len()) }
-func (n *recordCounter) Cells() Cells { return sumCells(n.n[:]) }
+func (n *recordCounter) Add(b Block) {
+	n.n[0] += int64(b.Len())
+}
+func (n *recordCounter) Cells() Cells {
+	return sumCells(n.n[:])
+}
 
 // Select returns the records of a view that belong to the part, with the part's columns. The
 // view has the columns of the engine's schema. The only error is that of the context.
@@ -255,7 +263,9 @@ func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) 
 
 // Split returns the records of the buckets first to last-1 of m. All records of v must be in these
 // buckets. It uses all cores. The only error is that of the context.
-func (c Coins) Split(ctx context.Context, v dataset.View, m, first, last int) ([]dataset.View, error) {
+func (c Coins) Split(
+	ctx context.Context, v dataset.View, m, first, last int,
+) ([]dataset.View, error) {
 	bucket := make([]int32, v.Len())
 	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {
 		for k := range b.Len() {

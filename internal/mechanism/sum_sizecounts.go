@@ -84,7 +84,8 @@ func (c *SizeCounts) boundCounts() Bounded[Vector] {
 	for _, v := range c.second {
 		out = append(out, v*secondSizeWeight)
 	}
-	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, roundUp(math.Sqrt(squares)), countUnit, StatSizeCounts}
+	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, roundUp(math.Sqrt(squares)),
+		countUnit, StatSizeCounts}
 }
 
 // Sizes are released [SizeCounts]: noisy numbers of records, which may be negative, and

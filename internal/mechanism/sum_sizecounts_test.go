@@ -25,8 +25,12 @@ func TestSizeCountsSensitivity(t *testing.T) {
 		}
 		return c.boundCounts()
 	})
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.118034, budget.Substitute: 1.581139} {
-		if got := session(t, rel, 1).NewSizeCounts(2).boundCounts().Sensitivity(); math.Abs(got-want) > 5e-7 {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:  1.118034,
+		budget.Substitute: 1.581139,
+	} {
+		if got := session(t, rel,
+			1).NewSizeCounts(2).boundCounts().Sensitivity(); math.Abs(got-want) > 5e-7 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
@@ -38,7 +42,8 @@ func TestSizeCountsOfMissing(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
 	one.Add([]uint16{NoSize}, []uint16{3})
-	if got := change(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 || got < 1-1e-6 {
+	if got := change(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 ||
+		got < 1-1e-6 {
 		t.Errorf("a record without a size moves the counts by %v of the bound", got)
 	}
 	merged := s.NewSizeCounts(4)
@@ -66,7 +71,8 @@ func TestSizeCountsRelease(t *testing.T) {
 			t.Errorf("cell %d is %v, want %v", k, v[k], want)
 		}
 	}
-	if math.Abs(got.SecondNoise/got.FirstNoise-2) > 1e-9 || math.Abs(got.FirstNoise/got.MissingNoise-math.Sqrt(1.25)) > 1e-6 {
+	if math.Abs(got.SecondNoise/got.FirstNoise-2) > 1e-9 ||
+		math.Abs(got.FirstNoise/got.MissingNoise-math.Sqrt(1.25)) > 1e-6 {
 		t.Errorf("noise %+v", got)
 	}
 }
@@ -74,7 +80,10 @@ func TestSizeCountsRelease(t *testing.T) {
 // TestSizeCountsNoise checks the standard deviations of the specification at mu = 1, with a share of a quarter of
 // mu^2.
 func TestSizeCountsNoise(t *testing.T) {
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2.236068, budget.Substitute: 3.162278} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:  2.236068,
+		budget.Substitute: 3.162278,
+	} {
 		s := precise(t, rel, .5)
 		released, err := s.NewSizeCounts(2).Release(s, "leaf")
 		if err != nil {
@@ -90,7 +99,8 @@ func TestSizeCountsNoise(t *testing.T) {
 func precise(t testing.TB, rel budget.Relation, mu float64) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run",
-		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}), budget.GaussianLeaf("rest", 1, 1),
+		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+		budget.GaussianLeaf("rest", 1, 1),
 	), budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,13 @@ func weightsOf(relation budget.Relation) squareWeights {
 		return squareWeights{tilt: 0, target: 1, node: .6, far: .25, cell: .25}
 	}
 	const node = .9
-	return squareWeights{tilt: .5, target: math.Sqrt(.75), node: node, far: node, cell: math.Sqrt(node * node / 2)}
+	return squareWeights{
+		tilt:   .5,
+		target: math.Sqrt(.75),
+		node:   node,
+		far:    node,
+		cell:   math.Sqrt(node * node / 2),
+	}
 }
 
 // CellGroups describes the cells that a [SquareSums] has in addition to its sums: one
@@ -125,7 +131,14 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups, ratio float64) *SquareSums {
 	if g.Len() < 0 || g.Len() >= NoSize || !(ratio >= 0 && ratio <= math.MaxFloat64) {
 		panic("mechanism: the cells of sums of squares are too many, or the ratio is not at least 0")
 	}
-	q := &SquareSums{weights: weightsOf(m.Relation()), relation: m.Relation(), groups: g, nodes: n, ratio: ratio, beyond: make([]int64, n.Len())}
+	q := &SquareSums{
+		weights:  weightsOf(m.Relation()),
+		relation: m.Relation(),
+		groups:   g,
+		nodes:    n,
+		ratio:    ratio,
+		beyond:   make([]int64, n.Len()),
+	}
 	for j := range n.Len() + 1 {
 		q.squares = append(q.squares, n.Level(j)*n.Level(j))
 	}
@@ -136,7 +149,9 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups, ratio float64) *SquareSums {
 }
 
 // toGrains returns a number of at most 1 in magnitude in grid units, toward zero.
-func toGrains(x float64) int64 { return int64(x / sumUnit) }
+func toGrains(x float64) int64 {
+	return int64(x / sumUnit)
+}
 
 // Add adds a block of records: t and r of each, and its cell, [NoSize] for
 // none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
@@ -252,7 +267,8 @@ func SquareSumsNoise(s *Session, name string) float64 {
 
 // boundSums returns the sums with their L2 sensitivity.
 func (q *SquareSums) boundSums() Bounded[Vector] {
-	value := append(make(Vector, 0, len(q.sums)+len(q.beyond)+q.groups.Len()+q.groups.Groups), q.sums[:]...)
+	value := append(make(Vector, 0, len(q.sums)+len(q.beyond)+q.groups.Len()+q.groups.Groups),
+		q.sums[:]...)
 	value = append(value, q.beyond...)
 	if q.groups.Len() > 0 {
 		value = append(value, q.far[0])
@@ -268,7 +284,8 @@ func (q *SquareSums) boundSums() Bounded[Vector] {
 		}
 		value = append(value, records*other)
 	}
-	return Bounded[Vector]{value, L2, squareSumsSensitivity(q.relation, q.groups.Len() > 0) / sumUnit, sumUnit, StatSquareSums}
+	return Bounded[Vector]{value, L2,
+		squareSumsSensitivity(q.relation, q.groups.Len() > 0) / sumUnit, sumUnit, StatSquareSums}
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
@@ -316,11 +333,14 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	noise := sigma / w.target
 	return Public[Squares]{Squares{
 		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: target,
-		Residual: v[3]/squareResidualWeight + float64(w.tilt*target), Contrast: v[4] / squareContrastWeight, Missing: v[5] / squareMissingWeight,
+		Residual: v[3]/squareResidualWeight + float64(w.tilt*target),
+		Contrast: v[4] / squareContrastWeight, Missing: v[5] / squareMissingWeight,
 		Nodes: nodes, Cells: cells[:count:count], Groups: cells[count:],
-		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: noise,
-		ResidualNoise: math.Hypot(sigma/squareResidualWeight, w.tilt*noise), ContrastNoise: sigma / squareContrastWeight,
-		NodeNoise: sigma / w.node, MissingNoise: sigma / squareMissingWeight,
+		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight,
+		TargetNoise:   noise,
+		ResidualNoise: math.Hypot(sigma/squareResidualWeight, w.tilt*noise),
+		ContrastNoise: sigma / squareContrastWeight,
+		NodeNoise:     sigma / w.node, MissingNoise: sigma / squareMissingWeight,
 		FarNoise: sigma / w.far, CellNoise: sigma / w.cell, SharedNoise: w.tilt * noise * noise,
 	}}, nil
 }

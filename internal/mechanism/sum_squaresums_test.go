@@ -18,7 +18,8 @@ func TestSquareSumsSensitivity(t *testing.T) {
 	for _, c := range []struct {
 		ratio, top float64
 		cells      bool
-	}{{0, 1, false}, {0, 3.2, false}, {.4, 2, false}, {1, 2, true}, {.2, 4, true}, {3, 1, true}, {2, 5, true}} {
+	}{{0, 1, false}, {0, 3.2, false}, {.4, 2, false}, {1, 2, true}, {.2, 4, true}, {3, 1, true},
+		{2, 5, true}} {
 		groups, cells := CellGroups{}, places[:1]
 		if c.cells {
 			groups, cells = CellGroups{2, 2}, places
@@ -28,14 +29,16 @@ func TestSquareSumsSensitivity(t *testing.T) {
 		if c.top == 1 {
 			reached = .75
 		}
-		search(t, 1, len(targets)*len(residuals)*len(cells), reached, func(s *Session, rows []int) Bounded[Vector] {
-			q := s.NewSquareSums(Nodes{c.top}, groups, c.ratio)
-			for _, r := range rows {
-				k := r / len(cells)
-				q.Add([]float64{targets[k%len(targets)]}, []float64{residuals[k/len(targets)]}, []uint16{cells[r%len(cells)]})
-			}
-			return q.boundSums()
-		})
+		search(t, 1, len(targets)*len(residuals)*len(cells), reached,
+			func(s *Session, rows []int) Bounded[Vector] {
+				q := s.NewSquareSums(Nodes{c.top}, groups, c.ratio)
+				for _, r := range rows {
+					k := r / len(cells)
+					q.Add([]float64{targets[k%len(targets)]}, []float64{residuals[k/len(targets)]},
+						[]uint16{cells[r%len(cells)]})
+				}
+				return q.boundSums()
+			})
 	}
 	for _, c := range []struct {
 		relation budget.Relation
@@ -43,9 +46,11 @@ func TestSquareSumsSensitivity(t *testing.T) {
 		want     float64
 	}{
 		{budget.AddRemove, CellGroups{}, 1.399107}, {budget.AddRemove, CellGroups{4, 16}, 1.399107},
-		{budget.Substitute, CellGroups{}, 1.634778}, {budget.Substitute, CellGroups{4, 16}, 1.672573},
+		{budget.Substitute, CellGroups{}, 1.634778},
+		{budget.Substitute, CellGroups{4, 16}, 1.672573},
 	} {
-		if got := session(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups, 1).boundSums().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
+		if got := session(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups,
+			1).boundSums().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
 			t.Errorf("%v, %+v: %v, want %v", c.relation, c.groups, got, c.want)
 		}
 	}
@@ -57,8 +62,10 @@ func TestNodeLevels(t *testing.T) {
 		top  float64
 		want []float64
 	}{
-		{0, []float64{1}}, {1, []float64{1}}, {1 + 1e-12, []float64{1}}, {1.5, []float64{1, 1.5}}, {2, []float64{1, 2}},
-		{4 * (1 + 1e-12), []float64{1, 2, 4}}, {5, []float64{1, 2, 4, 5}}, {math.NaN(), []float64{1}},
+		{0, []float64{1}}, {1, []float64{1}}, {1 + 1e-12, []float64{1}}, {1.5, []float64{1, 1.5}},
+		{2, []float64{1, 2}},
+		{4 * (1 + 1e-12), []float64{1, 2, 4}}, {5, []float64{1, 2, 4, 5}},
+		{math.NaN(), []float64{1}},
 	} {
 		n := Nodes{c.top}
 		if n.Len()+1 != len(c.want) {
@@ -120,9 +127,11 @@ func TestNodesHoldSquares(t *testing.T) {
 // .0104 the sums are exact to .13, twelve deviations (odds below 1e-30).
 func TestSquareSumsRelease(t *testing.T) {
 	s := precise(t, budget.AddRemove, 1000)
-	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5), s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
+	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5),
+		s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
 	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, 2, 0})
-	other.Add([]float64{math.NaN(), 0, 0}, []float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)}, []uint16{0, 2, 0})
+	other.Add([]float64{math.NaN(), 0, 0}, []float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)},
+		[]uint16{0, 2, 0})
 	q.Cells().mergeValues(other.Cells().copyValues())
 	released, err := q.Release(s, "leaf")
 	if err != nil {
@@ -130,15 +139,29 @@ func TestSquareSumsRelease(t *testing.T) {
 	}
 	got := released.Value()
 	for name, c := range map[string][2]float64{
-		"count": {got.Count, 4}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25}, "residual": {got.Residual, 2.25}, "contrast": {got.Contrast, .875*.875 + .0625 + 1}, "missing": {got.Missing, 2},
+		"count": {got.Count, 4}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25},
+		"residual": {got.Residual, 2.25}, "contrast": {got.Contrast, .875*.875 + .0625 + 1},
+		"missing":    {got.Missing, 2},
 		"first node": {got.Nodes[0], 1.5}, "second node": {got.Nodes[1], 0},
-		"first cell": {got.Cells[0], .5}, "second cell": {got.Cells[1], 0}, "third cell": {got.Cells[2], 2}, "group": {got.Groups[0], 2},
+		"first cell": {got.Cells[0], .5}, "second cell": {got.Cells[1], 0},
+		"third cell": {got.Cells[2], 2}, "group": {got.Groups[0], 2},
 	} {
 		if math.Abs(c[0]-c[1]) > .13 {
 			t.Errorf("%s is %v, want %v", name, c[0], c[1])
 		}
 	}
-	for name, c := range map[string][2]float64{"count": {got.CountNoise, .15}, "sum": {got.SumNoise, .25}, "target": {got.TargetNoise, math.Sqrt(.75)}, "residual": {got.ResidualNoise, math.Sqrt(.75)}, "contrast": {got.ContrastNoise, .25}, "shared": {math.Sqrt(got.SharedNoise), math.Sqrt(1.5)}, "missing": {got.MissingNoise, .4}, "nodes": {got.NodeNoise, .9}, "the first cell": {got.FarNoise, .9}, "cells": {got.CellNoise, math.Sqrt(.405)}} {
+	for name, c := range map[string][2]float64{
+		"count":          {got.CountNoise, .15},
+		"sum":            {got.SumNoise, .25},
+		"target":         {got.TargetNoise, math.Sqrt(.75)},
+		"residual":       {got.ResidualNoise, math.Sqrt(.75)},
+		"contrast":       {got.ContrastNoise, .25},
+		"shared":         {math.Sqrt(got.SharedNoise), math.Sqrt(1.5)},
+		"missing":        {got.MissingNoise, .4},
+		"nodes":          {got.NodeNoise, .9},
+		"the first cell": {got.FarNoise, .9},
+		"cells":          {got.CellNoise, math.Sqrt(.405)},
+	} {
 		if math.Abs(c[0]*c[1]/s.Scale("leaf")-1) > 1e-8 {
 			t.Errorf("the noise of %s is %v", name, c[0])
 		}
@@ -147,7 +170,10 @@ func TestSquareSumsRelease(t *testing.T) {
 
 // TestSquareSumsNoise checks the standard deviations of the specification at mu = 1, with a share of .85 of mu^2.
 func TestSquareSumsNoise(t *testing.T) {
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.752309, budget.Substitute: 1.773166} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:  1.752309,
+		budget.Substitute: 1.773166,
+	} {
 		s := precise(t, rel, math.Sqrt(.85))
 		released, err := s.NewSquareSums(Nodes{2}, CellGroups{}, 1).Release(s, "leaf")
 		if err != nil {

@@ -78,7 +78,9 @@ func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 }
 
 // Cells are those that [Tally.Add] adds to.
-func (t *Tally) Cells() Cells { return sumCells(t.counts) }
+func (t *Tally) Cells() Cells {
+	return sumCells(t.counts)
+}
 
 // Bound returns the counts with their sensitivity in the weighted norm.
 //
@@ -88,7 +90,8 @@ func (t *Tally) Cells() Cells { return sumCells(t.counts) }
 // |u - v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2. Both are attained, the second by any two records
 // without a common cell.
 func (t *Tally) Bound() Bounded[Weighted] {
-	x := Weighted{make(Vector, len(t.counts)), make([]float64, len(t.counts)), make([]float64, len(t.counts))}
+	x := Weighted{make(Vector, len(t.counts)), make([]float64, len(t.counts)),
+		make([]float64, len(t.counts))}
 	for i, v := range t.counts {
 		x.Values[i] = v << 20
 		x.Weights[i] = 1
@@ -106,7 +109,8 @@ func (t *Tally) Bound() Bounded[Weighted] {
 		square = 2
 	}
 	// Shares and weights that were rounded up: their squares add up to at most 1 + shareSlack + 1e-15.
-	return Bounded[Weighted]{x, L2, roundUp(math.Sqrt(square*(1+2*shareSlack))) / countUnit, countUnit, StatTally}
+	return Bounded[Weighted]{x, L2, roundUp(math.Sqrt(square*(1+2*shareSlack))) / countUnit,
+		countUnit, StatTally}
 }
 
 // StatTally is the statistic of [Tally.Bound].

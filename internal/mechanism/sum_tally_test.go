@@ -28,7 +28,11 @@ func tallyOf(s *Session, rows []int) *Tally {
 // separate ones, and their neighbours. The declared bound holds and is attained: 1 for an added or removed record and
 // sqrt 2 for a replaced one.
 func TestTallySensitivity(t *testing.T) {
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2, budget.SubstitutePrivateColumns: math.Sqrt2} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:                1,
+		budget.Substitute:               math.Sqrt2,
+		budget.SubstitutePrivateColumns: math.Sqrt2,
+	} {
 		s := session(t, rel, 1)
 		worst := 0.
 		neighbours(2, 48, rel, func(a, b []int) {
@@ -55,7 +59,8 @@ func TestTallyUnits(t *testing.T) {
 	}
 	worst := 0.
 	for at := range 48 * 48 * 48 {
-		worst = max(worst, weightedChange(empty, tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound()))
+		worst = max(worst,
+			weightedChange(empty, tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound()))
 	}
 	if worst > empty.sens || worst < .999999*empty.sens || empty.Sensitivity() < m {
 		t.Errorf("largest change %v, declared %v", worst, empty.sens)
@@ -98,7 +103,8 @@ func TestTallySplits(t *testing.T) {
 // alarm below 1e-8).
 func TestTallyNoise(t *testing.T) {
 	const runs = 500
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("cells", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("cells", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +139,8 @@ func TestTallyNoise(t *testing.T) {
 	for i, x := range squares[:6] {
 		joint += x / (6 * runs * scales[i] * scales[i])
 	}
-	if math.Abs(joint-1) > 6*math.Sqrt(2./(6*runs)) || math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
+	if math.Abs(joint-1) > 6*math.Sqrt(2./(6*runs)) ||
+		math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
 		t.Errorf("mean squares %v and %v, want 1 and %v", joint, apart, scales[6]*scales[6])
 	}
 }
@@ -144,8 +151,12 @@ func TestTallyRefuses(t *testing.T) {
 		"no table":       func() { s.NewTally(nil, 3) },
 		"no share":       func() { s.NewTally([]JointTable{{2, 0}}, 3) },
 		"shares above 1": func() { s.NewTally([]JointTable{{2, .4}, {2, .7}}, 3) },
-		"tables missing": func() { s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}}, []uint16{1}) },
-		"lengths":        func() { s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1}) },
+		"tables missing": func() {
+			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}}, []uint16{1})
+		},
+		"lengths": func() {
+			s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1})
+		},
 	} {
 		func() {
 			defer func() {

@@ -73,7 +73,9 @@ func (t *TreeCounts) Add(cells [][]uint16) {
 }
 
 // Cells are those that [TreeCounts.Add] adds to.
-func (t *TreeCounts) Cells() Cells { return sumCells(t.counts) }
+func (t *TreeCounts) Cells() Cells {
+	return sumCells(t.counts)
+}
 
 // Bound returns, for each numeric column, the counts of its nodes and then of its cells, and for each category column the
 // counts of its codes, with their L2 sensitivity. Nodes and the intervals within the range have the weight w, which is
@@ -113,7 +115,8 @@ func (t *TreeCounts) Bound() Bounded[Vector] {
 			out = append(out, n*one)
 		}
 	}
-	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / sumUnit, sumUnit, StatTreeCounts}
+	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / sumUnit, sumUnit,
+		StatTreeCounts}
 }
 
 // TreeColumn holds the released counts of one column.

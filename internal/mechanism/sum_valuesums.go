@@ -59,7 +59,9 @@ func (v *ValueSums) Add(values [][]int32, g []float64) {
 }
 
 // Cells are those that [ValueSums.Add] adds to.
-func (v *ValueSums) Cells() Cells { return sumCells(v.sums) }
+func (v *ValueSums) Cells() Cells {
+	return sumCells(v.sums)
+}
 
 // Bound returns, column by column, the counts times one half and then the sums, with their L2
 // sensitivity.

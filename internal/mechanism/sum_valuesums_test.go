@@ -31,7 +31,8 @@ func TestValueSumsAddUp(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
-		g := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-2, 2), rapid.Just(math.NaN())), n, n).Draw(t, "g")
+		g := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-2, 2), rapid.Just(math.NaN())), n,
+			n).Draw(t, "g")
 		levels := []int{4, 2}
 		values := make([][]int32, 2)
 		for c := range values {
@@ -57,7 +58,8 @@ func TestValueSumsAddUp(t *testing.T) {
 					}
 				}
 				if counts[v] != count || math.Abs(sums[v]-sum) > float64(n)*bound.unit {
-					t.Fatalf("column %d, value %d: %v records and %v, want %v and %v", c, v, counts[v], sums[v], count, sum)
+					t.Fatalf("column %d, value %d: %v records and %v, want %v and %v", c, v,
+						counts[v], sums[v], count, sum)
 				}
 			}
 		}
@@ -75,7 +77,8 @@ func TestValueSumsLengths(t *testing.T) {
 					t.Error("a block whose slices differ was accepted")
 				}
 			}()
-			session(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}).Add([][]int32{{1}, {0}}, []float64{1})
+			session(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}).Add([][]int32{{1}, {0}},
+				[]float64{1})
 			add(session(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}))
 		})
 	}

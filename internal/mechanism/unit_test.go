@@ -11,7 +11,8 @@ import (
 // unitSession is a session that protects units of up to m records.
 func unitSession(t testing.TB, m int, kids ...budget.Node) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", kids...), budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: m}})
+	p, err := budget.Calibrate(budget.Seq("run", kids...),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: m}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +54,13 @@ func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) 
 				return
 			}
 			if x.sens < float64(m)*y.sens {
-				t.Fatalf("a unit of %d records: the sensitivity %v is below that of so many records, %v each", m, x.sens, y.sens)
+				t.Fatalf(
+					"a unit of %d records: the sensitivity %v is below that of so many records, %v each",
+					m, x.sens, y.sens)
 			}
 			if c := change(x, y); c > x.sens {
-				t.Fatalf("unit %v added to %v: change %v above the declared sensitivity %v", unit, base, c, x.sens)
+				t.Fatalf("unit %v added to %v: change %v above the declared sensitivity %v", unit,
+					base, c, x.sens)
 			}
 		}
 	}
@@ -75,7 +79,8 @@ func TestUnitBoundIsAttained(t *testing.T) {
 		return h.Bound()
 	}
 	for name, pair := range map[string][2]Bounded[Vector]{
-		"histogram": {histogram(0), histogram(m)}, "count": {Alone(s.Count(7)), Alone(s.Count(7 + m))},
+		"histogram": {histogram(0), histogram(m)},
+		"count":     {Alone(s.Count(7)), Alone(s.Count(7 + m))},
 	} {
 		x, err := perUnit(s, "any", pair[0], pair[0].norm)
 		if err != nil {
@@ -101,10 +106,14 @@ func TestReleasesForUnits(t *testing.T) {
 			unit = budget.Unit{}
 		}
 		p, err := budget.Calibrate(budget.Seq("run",
-			budget.GaussianLeaf("vector", .1, 1), budget.GaussianLeaf("symmetric", .1, 1), budget.GaussianLeaf("weighted", .1, 1),
-			budget.GaussianLeaf("part", .1, 1), budget.LaplaceLeaf("count", .1, 1), budget.ExponentialLeaf("choice", .1, 1),
-			budget.ExponentialLeaf("top", .1, 1), budget.ExponentialLeaf("peel", .1, 1), budget.ExponentialLeaf("votes", .1, 1),
-			budget.FixedLeaf("depth", budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: 1e-7, Draws: 1}),
+			budget.GaussianLeaf("vector", .1, 1), budget.GaussianLeaf("symmetric", .1, 1),
+			budget.GaussianLeaf("weighted", .1, 1),
+			budget.GaussianLeaf("part", .1, 1), budget.LaplaceLeaf("count", .1, 1),
+			budget.ExponentialLeaf("choice", .1, 1),
+			budget.ExponentialLeaf("top", .1, 1), budget.ExponentialLeaf("peel", .1, 1),
+			budget.ExponentialLeaf("votes", .1, 1),
+			budget.FixedLeaf("depth",
+				budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: 1e-7, Draws: 1}),
 		), budget.Target{Epsilon: 1, Delta: 1e-6, Unit: unit})
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +157,8 @@ func TestReleasesForUnits(t *testing.T) {
 		}
 		y := unit[name]
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) }
-		if y.event.Law != x.event.Law || !near(y.event.Sensitivity, times*x.event.Sensitivity) || !near(y.event.Scale, times*x.event.Scale) {
+		if y.event.Law != x.event.Law || !near(y.event.Sensitivity, times*x.event.Sensitivity) ||
+			!near(y.event.Scale, times*x.event.Scale) {
 			t.Errorf("%s: %+v for a unit of %d, %+v for a record", name, y.event, m, x.event)
 		}
 		if x.mu != m*y.mu {
@@ -163,17 +173,19 @@ func TestReleasesForUnits(t *testing.T) {
 func TestChoicesForUnits(t *testing.T) {
 	const m, runs = 4, 4000
 	scores := func(gap float64) Bounded[Vector] {
-		return Bounded[Vector]{Vector{int64(gap / productUnit), 0}, Width, 2 / productUnit, productUnit, ""}
+		return Bounded[Vector]{Vector{int64(gap / productUnit), 0}, Width, 2 / productUnit,
+			productUnit, ""}
 	}
 	for name, c := range map[string]struct {
 		leaf   budget.Node
 		effect float64 // on the log odds, of the gap
 		pick   func(s *Session, x Bounded[Vector]) (int, error)
 	}{
-		"choose": {budget.ExponentialLeaf("pick", 1, 1), 1, func(s *Session, x Bounded[Vector]) (int, error) {
-			j, err := Choose(s, "pick", 0, x)
-			return j.Value(), err
-		}},
+		"choose": {budget.ExponentialLeaf("pick", 1, 1), 1,
+			func(s *Session, x Bounded[Vector]) (int, error) {
+				j, err := Choose(s, "pick", 0, x)
+				return j.Value(), err
+			}},
 		"one-shot":  {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(OneShot)},
 		"peeling":   {budget.ExponentialLeaf("pick", 1, 1), 1, topOne(Peeling)},
 		"lipschitz": {budget.ExponentialLeaf("pick", 1, 1), .5, topOne(Lipschitz)},
@@ -197,7 +209,8 @@ func TestChoicesForUnits(t *testing.T) {
 			}
 		}
 		if got := float64(first) / runs; math.Abs(got-want) > .05 {
-			t.Errorf("%s: the better of two is chosen with probability %.3f, want %.3f", name, got, want)
+			t.Errorf("%s: the better of two is chosen with probability %.3f, want %.3f", name, got,
+				want)
 		}
 	}
 }
@@ -220,8 +233,10 @@ func TestLots(t *testing.T) {
 	content := [32]byte{1}
 	draw := s.Lots("a").Draw(7, content, 0)
 	for name, x := range map[string]uint64{
-		"key": other.Lots("a").Draw(7, content, 0), "name": s.Lots("b").Draw(7, content, 0), "path": s.Sub("x").Lots("a").Draw(7, content, 0),
-		"unit": s.Lots("a").Draw(8, content, 0), "content": s.Lots("a").Draw(7, [32]byte{2}, 0), "copy": s.Lots("a").Draw(7, content, 1),
+		"key": other.Lots("a").Draw(7, content, 0), "name": s.Lots("b").Draw(7, content, 0),
+		"path": s.Sub("x").Lots("a").Draw(7, content, 0),
+		"unit": s.Lots("a").Draw(8, content, 0), "content": s.Lots("a").Draw(7, [32]byte{2}, 0),
+		"copy": s.Lots("a").Draw(7, content, 1),
 	} {
 		if x == draw {
 			t.Errorf("the lot does not depend on the %s", name)

@@ -55,22 +55,32 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
 	d.Add([][]float64{{float64(sign) * 100}})
 	return map[budget.Statistic]summed{
-		StatGram: {accumulator{g.Cells}, func() []int64 { return g.Bound().value.Packed }}, StatCross: {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
+		StatGram:        {accumulator{g.Cells}, func() []int64 { return g.Bound().value.Packed }},
+		StatCross:       {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
 		StatGramEntries: {accumulator{g2.Cells}, func() []int64 { return g2.EntryBound().value }},
-		StatOuter:       {accumulator{o.Cells}, func() []int64 { return o.Bound().value }}, StatNodeGrams: {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
-		StatClassStatistics: {accumulator{s.Cells}, func() []int64 { return s.Bound().value.Values }},
-		StatBinSums:         {accumulator{b.Cells}, func() []int64 { return b.Bound().value }}, StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
-		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }}, StatCells: {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
-		StatTally: {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }}, StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
-		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }}, StatSums: {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
+		StatOuter:       {accumulator{o.Cells}, func() []int64 { return o.Bound().value }},
+		StatNodeGrams:   {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
+		StatClassStatistics: {accumulator{s.Cells}, func() []int64 {
+			return s.Bound().value.Values
+		}},
+		StatBinSums:    {accumulator{b.Cells}, func() []int64 { return b.Bound().value }},
+		StatValueSums:  {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
+		StatHistogram:  {accumulator{h.Cells}, func() []int64 { return h.Bound().value }},
+		StatCells:      {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
+		StatTally:      {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }},
+		StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
+		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }},
+		StatSums:       {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
 	}
 }
 
 // accumulator wraps the cells of an accumulator of this package.
 type accumulator struct{ cells func() Cells }
 
-func (a accumulator) Cells() Cells { return a.cells() }
-func (accumulator) Add(Block)      {}
+func (a accumulator) Cells() Cells {
+	return a.cells()
+}
+func (accumulator) Add(Block) {}
 
 // TestWidths checks that the sums of every listed statistic fit into an int64 for the largest number of records of a
 // run, even if each record moves them as far as it can. The totals are injected, and the released values must be
@@ -80,7 +90,9 @@ func TestWidths(t *testing.T) {
 		for _, sign := range []int16{1, -1} {
 			all := largest(Maker{relation: relation}, sign)
 			for x, growth := range growths {
-				if slices.Contains([]budget.Statistic{StatCount, StatAlone(StatCount), StatWords, StatNewWords}, x) {
+				if slices.Contains(
+					[]budget.Statistic{StatCount, StatAlone(StatCount), StatWords, StatNewWords},
+					x) {
 					continue // below
 				}
 				a, ok := all[x]
@@ -113,7 +125,8 @@ func TestWidths(t *testing.T) {
 		t.Errorf("a count of %d is %d", most, v)
 	}
 	words := Lexicon{columns: []WordCounts{{[]string{"a"}, []int64{MostRecords}}}}
-	if out, err := words.releaseWords(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
+	if out, err := words.releaseWords(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 ||
+		math.Abs(out[0][0].Count-MostRecords) > 1 {
 		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
 	}
 	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {
@@ -124,7 +137,8 @@ func TestWidths(t *testing.T) {
 // TestMostOf checks that a statistic that is not listed has the smallest limit, and that the page lists the limits
 // given here.
 func TestMostOf(t *testing.T) {
-	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatVotes, StatAgreement, StatPrivateBlocks, "", "another"} {
+	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatVotes,
+		StatAgreement, StatPrivateBlocks, "", "another"} {
 		if MostOf(x) != MostNarrow {
 			t.Errorf("%q: %d", x, MostOf(x))
 		}
@@ -141,7 +155,8 @@ func TestMostOf(t *testing.T) {
 		if 63-growth < power {
 			power = 63 - growth
 		}
-		if line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power); !strings.Contains(string(page), line) {
+		if line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power); !strings.Contains(
+			string(page), line) {
 			t.Errorf("docs/proofs/large.md has no line %q", line)
 		}
 		if MostOf(x) != int64(1)<<power-1 && math.MaxInt > math.MaxInt32 {

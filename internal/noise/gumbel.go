@@ -88,4 +88,6 @@ func MaxExponential(v float64) float64 {
 // MaxExponentialUpperBound returns an upper bound of MaxExponential(v) that takes no
 // logarithm: with r = exp(-v), log(r/(1-exp(-r))) <= 1 - log(e-1) < .46 is the excess over
 // v for r <= 1, and for r > 1 the value is below .46.
-func MaxExponentialUpperBound(v float64) float64 { return max(v, 0) + .46 }
+func MaxExponentialUpperBound(v float64) float64 {
+	return max(v, 0) + .46
+}

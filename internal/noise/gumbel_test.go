@@ -40,10 +40,12 @@ func TestGumbelError(t *testing.T) {
 					err := bigmath.Distance(g, bigmath.Neg(bigmath.Log(e))) / (1 + math.Abs(g))
 					worst = math.Max(worst, err)
 					if err > 0x1p-50 {
-						t.Errorf("end %v, 2^-%d, fraction %d: %g times 1+|G|", one, zeros, fraction, err)
+						t.Errorf("end %v, 2^-%d, fraction %d: %g times 1+|G|", one, zeros, fraction,
+							err)
 					}
 					if most := draw.UpperBound(); g > most+1e-9 {
-						t.Errorf("end %v, 2^-%d, fraction %d: %v above its bound %v", one, zeros, fraction, g, most)
+						t.Errorf("end %v, 2^-%d, fraction %d: %v above its bound %v", one, zeros,
+							fraction, g, most)
 					}
 				}
 			}
@@ -55,8 +57,10 @@ func TestGumbelError(t *testing.T) {
 // TestMaxExponentialError compares with 256-bit arithmetic.
 func TestMaxExponentialError(t *testing.T) {
 	for v := -5.; v < 60; v += .37 {
-		inside := new(big.Float).Sub(bigmath.Float(1), bigmath.Exp(bigmath.Neg(bigmath.Exp(bigmath.Float(-v)))))
-		if err := bigmath.Distance(MaxExponential(v), bigmath.Neg(bigmath.Log(inside))); err > 0x1p-45 {
+		inside := new(big.Float).Sub(bigmath.Float(1),
+			bigmath.Exp(bigmath.Neg(bigmath.Exp(bigmath.Float(-v)))))
+		if err := bigmath.Distance(MaxExponential(v),
+			bigmath.Neg(bigmath.Log(inside))); err > 0x1p-45 {
 			t.Errorf("v = %v: error %g", v, err)
 		}
 		if z := MaxExponential(v); z > MaxExponentialUpperBound(v) {
@@ -72,7 +76,9 @@ func TestMaxExponentialError(t *testing.T) {
 
 // cellsOf counts n numbers in cells of equal probability under a distribution
 // function.
-func cellsOf(n, cells int, draw func() float64, cdf func(float64) float64) (counts, expected []float64) {
+func cellsOf(
+	n, cells int, draw func() float64, cdf func(float64) float64,
+) (counts, expected []float64) {
 	counts, expected = make([]float64, cells), make([]float64, cells)
 	for range n {
 		counts[min(int(cdf(draw())*float64(cells)), cells-1)]++
@@ -85,7 +91,8 @@ func cellsOf(n, cells int, draw func() float64, cdf func(float64) float64) (coun
 
 func TestGumbelDistribution(t *testing.T) {
 	s := testStream(90)
-	counts, expected := cellsOf(300000, 200, func() float64 { return s.Gumbel().Value() }, func(g float64) float64 { return math.Exp(-math.Exp(-g)) })
+	counts, expected := cellsOf(300000, 200, func() float64 { return s.Gumbel().Value() },
+		func(g float64) float64 { return math.Exp(-math.Exp(-g)) })
 	chisquare.Check(t, counts, expected)
 	// The tails have their own cells: U and 1-U by powers of two.
 	tails, want := make([]float64, 40), make([]float64, 40)
@@ -123,10 +130,12 @@ func TestGumbelBits(t *testing.T) {
 		{"eleven zeros", []uint64{1<<51 | 5, random}, false, 11, random >> 12},
 		{"last bit", []uint64{1<<63 | 1, random}, true, 62, random >> 12},
 		{"a word of zeros", []uint64{0, 1 << 61, random}, false, 65, random >> 12},
-		{"three words of zeros", []uint64{1 << 63, 0, 0, 1, random}, true, 63 + 128 + 63, random >> 12},
+		{"three words of zeros", []uint64{1 << 63, 0, 0, 1, random}, true, 63 + 128 + 63,
+			random >> 12},
 	} {
 		s := scripted(c.words...)
-		if got, want := s.Gumbel(), (Gumbel{c.one, c.zeros, c.fraction}); got != want || s.Uint64() != unused {
+		if got, want := s.Gumbel(), (Gumbel{c.one, c.zeros, c.fraction}); got != want ||
+			s.Uint64() != unused {
 			t.Errorf("%s: %+v, want %+v, or a word is left", c.name, got, want)
 		}
 	}

@@ -12,11 +12,15 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
-func testStream(seed byte) *Stream { return NewStream(Key{seed}.Derive("test", "sampler", 0)) }
+func testStream(seed byte) *Stream {
+	return NewStream(Key{seed}.Derive("test", "sampler", 0))
+}
 
 // histogramOf counts draws on -reach..reach, where the outermost cells include the tails, and returns the counts
 // along with those expected for the distribution with this distribution function at half-integers.
-func histogramOf(n, reach int, draw func() int64, cdf func(float64) float64) (counts, expected []float64) {
+func histogramOf(
+	n, reach int, draw func() int64, cdf func(float64) float64,
+) (counts, expected []float64) {
 	counts, expected = make([]float64, 2*reach+1), make([]float64, 2*reach+1)
 	for range n {
 		v := min(max(draw(), int64(-reach)), int64(reach))
@@ -39,7 +43,9 @@ func TestNormalDistribution(t *testing.T) {
 	for seed, sigma := range []uint64{1, 2, 7, 40} {
 		s := testStream(byte(seed))
 		d := distuv.Normal{Sigma: float64(sigma)}
-		counts, expected := histogramOf(300000, int(6*sigma), func() int64 { return s.Normal(sigma) }, d.CDF)
+		counts, expected := histogramOf(300000, int(6*sigma), func() int64 {
+			return s.Normal(sigma)
+		}, d.CDF)
 		chisquare.Check(t, counts, expected)
 	}
 }
@@ -62,7 +68,9 @@ func TestLaplaceDistribution(t *testing.T) {
 	for seed, b := range []uint64{1, 3, 25} {
 		s := testStream(byte(20 + seed))
 		d := distuv.Laplace{Scale: float64(b)}
-		counts, expected := histogramOf(300000, int(12*b), func() int64 { return s.Laplace(b) }, d.CDF)
+		counts, expected := histogramOf(300000, int(12*b), func() int64 {
+			return s.Laplace(b)
+		}, d.CDF)
 		chisquare.Check(t, counts, expected)
 	}
 }
@@ -150,7 +158,8 @@ func TestExponentialChoiceGap(t *testing.T) {
 	if !s.bernoulliExpScaled(0, 1<<40) {
 		t.Error("no gap showed tails")
 	}
-	if j := s.ExponentialChoice([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0}, 1<<ChoiceScaleBits); j != 1 {
+	if j := s.ExponentialChoice([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0},
+		1<<ChoiceScaleBits); j != 1 {
 		t.Errorf("chose %d", j)
 	}
 }
@@ -160,7 +169,10 @@ func TestExponentialChoiceGap(t *testing.T) {
 func TestRoundScaledExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sigma := rapid.Uint64Range(1, MaxScale).Draw(t, "sigma")
-		x := lazyUniform{first: rapid.Uint64().Draw(t, "first"), more: rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more")}
+		x := lazyUniform{
+			first: rapid.Uint64().Draw(t, "first"),
+			more:  rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more"),
+		}
 		if rapid.Bool().Draw(t, "tight") {
 			// Choose digits so that sigma*x comes close to a half-integer from below: x = (h + 1/2)/sigma, rounded
 			// down to 128 or 192 bits.
@@ -220,7 +232,8 @@ func TestBelowIsUniform(t *testing.T) {
 			counts[int(float64(v)/float64(n)*float64(len(counts)))%len(counts)]++
 		}
 		for v := range min(n, 1000) {
-			expected[int(float64(v)/float64(min(n, 1000))*float64(len(counts)))%len(counts)] += draws / float64(min(n, 1000))
+			expected[int(float64(v)/float64(min(n, 1000))*float64(len(counts)))%
+				len(counts)] += draws / float64(min(n, 1000))
 		}
 		chisquare.Check(t, counts, expected)
 	}

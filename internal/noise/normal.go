@@ -37,7 +37,9 @@ func (s *Stream) isLess(a, b *lazyUniform) bool {
 }
 
 // expHalf returns true with probability exp(-1/2).
-func (s *Stream) expHalf() bool { return s.bernoulliExp(1, 2) }
+func (s *Stream) expHalf() bool {
+	return s.bernoulliExp(1, 2)
+}
 
 // halfNormal draws the absolute value of a standard normal as an integer k
 // plus a fraction (Karney 2016, algorithm N without the sign).

@@ -59,8 +59,10 @@ func TestLogarithmic(t *testing.T) {
 			rest, restSeen, cells = rest-want, restSeen-counts[k], cells+1
 		}
 		chi += (restSeen - rest) * (restSeen - rest) / rest
-		if limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6); chi > limit || cells < 4 {
-			t.Errorf("mean %v: chi-square %v with %d degrees of freedom, limit %v", mean, chi, cells, limit)
+		if limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6); chi > limit ||
+			cells < 4 {
+			t.Errorf("mean %v: chi-square %v with %d degrees of freedom, limit %v", mean, chi,
+				cells, limit)
 		}
 		// Var K <= E K / gamma.
 		if got := sum / n; math.Abs(got-mean) > 5*math.Sqrt(mean/gamma/n) {
@@ -92,11 +94,15 @@ func TestBernoulli(t *testing.T) {
 		u    []uint64
 		want bool
 	}{
-		{.5, []uint64{1<<63 - 1}, true}, {.5, []uint64{1 << 63, 0}, false}, {.5, []uint64{1<<63 + 1}, false},
-		{third, []uint64{first - 1}, true}, {third, []uint64{first, 0}, false}, {third, []uint64{first + 1}, false},
-		{small, []uint64{1}, false}, {small, []uint64{0, 3<<62 - 1}, true}, {small, []uint64{0, 3 << 62, 0}, false},
+		{.5, []uint64{1<<63 - 1}, true}, {.5, []uint64{1 << 63, 0}, false},
+		{.5, []uint64{1<<63 + 1}, false},
+		{third, []uint64{first - 1}, true}, {third, []uint64{first, 0}, false},
+		{third, []uint64{first + 1}, false},
+		{small, []uint64{1}, false}, {small, []uint64{0, 3<<62 - 1}, true},
+		{small, []uint64{0, 3 << 62, 0}, false},
 		{math.SmallestNonzeroFloat64, []uint64{0, 0, 0, 1}, false},
-		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false}, {math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
+		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false},
+		{math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
 	} {
 		if got := scripted(c.u...).Bernoulli(c.p); got != c.want {
 			t.Errorf("Bernoulli(%v) of %x: %v", c.p, c.u, got)

@@ -34,7 +34,9 @@ func Beside(model string) (d Data, ok bool) {
 // Describe sets the readings of a model from the section. It is for models of earlier versions, whose files
 // lack them; a model that has readings is unchanged.
 func (d Data) Describe(m regression.Model) {
-	if slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool { return !c.Reading.IsZero() }) {
+	if slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool {
+		return !c.Reading.IsZero()
+	}) {
 		return
 	}
 	dates := map[string]dataset.Column{}

@@ -24,7 +24,8 @@ func openBracket(src string) (line, col int, ok bool) {
 			start = i + 1
 			begins = begins || quote == 0
 		case quote != 0:
-			escapes := c == '\\' && quote == '"' || c == '\'' && quote == c && strings.HasPrefix(src[i:], "''")
+			escapes := c == '\\' && quote == '"' ||
+				c == '\'' && quote == c && strings.HasPrefix(src[i:], "''")
 			if escapes && !strings.HasPrefix(src[i+1:], "\n") {
 				i++
 			} else if c == quote {
@@ -50,7 +51,9 @@ func openBracket(src string) (line, col int, ok bool) {
 			}
 			open = open[:len(open)-1]
 			begins = false
-		case c == ',' && len(open) > 0, c == ':' && strings.Trim(src[i+1:min(i+2, len(src))], " \t\r\n") == "", c == '-' && begins:
+		case c == ',' && len(open) > 0,
+			c == ':' && strings.Trim(src[i+1:min(i+2, len(src))], " \t\r\n") == "",
+			c == '-' && begins:
 			begins = true
 		case c != ' ' && c != '\t' && c != '\r':
 			begins = false

@@ -35,9 +35,10 @@ func TestOpenBracket(t *testing.T) {
 func TestSyntaxPlaces(t *testing.T) {
 	for src, want := range map[string][2]int{
 		"task: classification\ndata: {path: x, classes: [no, yes]\nprivacy: {epsilon: 1}\n": {2, 7},
-		"privacy: {epsilon: 1\ndata:\n  path: x\n":                                          {1, 10},
-		"privacy: {epsilon: 1}\ndata: {path: x\n  target: y\n}\n":                           {2, 1},
-		"privacy: {epsilon: 1}\ndata:\n  path: *x\n":                                        {3, 9},
+		"privacy: {epsilon: 1\ndata:\n  path: x\n": {1,
+			10},
+		"privacy: {epsilon: 1}\ndata: {path: x\n  target: y\n}\n": {2, 1},
+		"privacy: {epsilon: 1}\ndata:\n  path: *x\n":              {3, 9},
 	} {
 		_, problems := Parse("r.yaml", []byte(src))
 		var p Problem

@@ -23,15 +23,25 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 		d := r.Data.Columns[name]
 		switch {
 		case stored == celltypes.Booleans:
-			return refuse("add task: classification (--task classification)", "the table stores the target %s as true or false, and a regression needs numbers", quoted(name))
-		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil && d.Missing.number() == nil:
-			return refuse(fmt.Sprintf("for class names add task: classification (--task classification); if its text holds numbers, declare their range (--range %s=LOWER:UPPER)", name),
-				"the table stores the target %s as text, and a regression needs numbers", quoted(name))
+			return refuse("add task: classification (--task classification)",
+				"the table stores the target %s as true or false, and a regression needs numbers",
+				quoted(name))
+		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil &&
+			d.Missing.number() == nil:
+			return refuse(
+				fmt.Sprintf(
+					"for class names add task: classification (--task classification); if its text holds numbers, declare their range (--range %s=LOWER:UPPER)",
+					name),
+				"the table stores the target %s as text, and a regression needs numbers",
+				quoted(name))
 		}
 	case regression.TaskClassification:
 		classes := r.Data.Classes.List
 		if len(classes) > 0 && !holdsAny(stored, classes) {
-			return refuse("correct data.classes (--classes), or leave them out to find them privately", "the table stores the target %s as %s, and none of the declared classes is that", quoted(name), stored)
+			return refuse(
+				"correct data.classes (--classes), or leave them out to find them privately",
+				"the table stores the target %s as %s, and none of the declared classes is that",
+				quoted(name), stored)
 		}
 	}
 	return nil
@@ -43,7 +53,8 @@ func holdsAny(stored celltypes.Type, classes []string) bool {
 		class = strings.TrimSpace(class)
 		switch stored {
 		case celltypes.Booleans:
-			if strings.EqualFold(class, "true") || strings.EqualFold(class, "false") || class == "0" || class == "1" {
+			if strings.EqualFold(class, "true") || strings.EqualFold(class, "false") ||
+				class == "0" || class == "1" {
 				return true
 			}
 		case celltypes.Numbers:

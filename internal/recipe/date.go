@@ -55,26 +55,36 @@ func (c *checker) date(name, path string, col Column) {
 			c.add(at(key), shown(path)+": "+key+" has no meaning beside date"+why, hint)
 		}
 	}
-	none(col.Lower != nil, "lower", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
-	none(col.Upper != nil, "upper", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
-	none(col.Missing != nil, "missing", "", "a missing date takes the median of its days and the middle of the other parts")
+	none(col.Lower != nil, "lower", "",
+		`declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
+	none(col.Upper != nil, "upper", "",
+		`declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
+	none(col.Missing != nil, "missing", "",
+		"a missing date takes the median of its days and the middle of the other parts")
 	none(col.Categories.Declared(), "categories", "", "a column has dates or categories, not both")
 	none(col.Prefix != 0, "prefix", "", "a column has dates or categories, not both")
 	none(col.Hash != 0, "hash", "", "a column has dates or buckets, not both")
 	none(col.Encode != "", "encode", "", "a column has dates or categories, not both")
 	switch {
 	case name == c.r.Data.Target:
-		c.add(at("date"), "the target "+quoted(name)+" cannot be a date", "export days since a date as a number")
+		c.add(at("date"), "the target "+quoted(name)+" cannot be a date",
+			"export days since a date as a number")
 	case c.r.Privacy.Relation == privateColumns:
-		c.add(at("date"), "dates cannot be declared with the relation "+privateColumns, "export their parts as columns of their own")
+		c.add(at("date"), "dates cannot be declared with the relation "+privateColumns,
+			"export their parts as columns of their own")
 	case c.bench || c.r.Task == TaskCausal:
-		c.add(at("date"), "date has no meaning here, where numbers are read", "export days since a date as a number")
+		c.add(at("date"), "date has no meaning here, where numbers are read",
+			"export days since a date as a number")
 	case !dataset.ReadsDates(col.Date):
-		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is no layout of dates", "write 2 January 2006 as the table would, such as 2006-01-02 or 01/02/2006 15:04, or auto")
+		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is no layout of dates",
+			"write 2 January 2006 as the table would, such as 2006-01-02 or 01/02/2006 15:04, or auto")
 	}
 	for i, part := range col.Parts {
-		if !slices.ContainsFunc(dataset.DateParts(), func(p dataset.Column) bool { return p.Part == part }) {
-			c.add(item(at("parts"), i), shown(path)+": unknown part "+quoted(part)+" of a date", "one of days, month, weekday, hour")
+		if !slices.ContainsFunc(dataset.DateParts(), func(p dataset.Column) bool {
+			return p.Part == part
+		}) {
+			c.add(item(at("parts"), i), shown(path)+": unknown part "+quoted(part)+" of a date",
+				"one of days, month, weekday, hour")
 		}
 	}
 	c.nameList(at("parts"), col.Parts, "part")
@@ -84,6 +94,7 @@ func (c *checker) date(name, path string, col Column) {
 	first, wrong := time.Parse(time.DateOnly, col.Between[0])
 	last, wrongLast := time.Parse(time.DateOnly, col.Between[len(col.Between)-1])
 	if len(col.Between) != 2 || wrong != nil || wrongLast != nil || last.Before(first) {
-		c.add(at("between"), shown(path)+": between must be a first and a last day", `such as ["2020-01-01", "2024-12-31"]`)
+		c.add(at("between"), shown(path)+": between must be a first and a last day",
+			`such as ["2020-01-01", "2024-12-31"]`)
 	}
 }

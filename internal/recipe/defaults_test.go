@@ -16,19 +16,32 @@ func TestFoundDefaults(t *testing.T) {
 		classes    bool // found
 		most       int
 	}{
-		"regression":      {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n", "found", false, 0},
-		"version":         {"version: 1\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n", "found", false, 0},
-		"classes":         {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n", "found", true, pipeline.DefaultMostClasses},
-		"stated":          {"task: classification\ndata: {path: a.csv, target: y, most_classes: 5}\nprivacy: {epsilon: 1}\n", "found", true, 5},
-		"listed":          {"task: classification\ndata: {path: a.csv, target: y, classes: [a, b]}\nprivacy: {epsilon: 1}\n", "found", false, 0},
-		"two at most":     {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 2}\n", "found", true, 2},
-		"told how many":   {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {k: 2}\n", "found", true, 2},
-		"search":          {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nsearch: {candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]}\n", "found", false, 0},
-		"numbers":         {"data: {path: a.csv, target: y, undeclared: numbers}\nprivacy: {epsilon: 1}\n", "numbers", false, 0},
-		"basic":           {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1, composition: basic}\n", "numbers", false, 0},
-		"tukey":           {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n", "numbers", false, 0},
-		"private columns": {"data: {path: a.csv, target: y, columns: {x: {private: true}}}\nprivacy: {epsilon: 1, relation: substitute-private-columns}\n", "numbers", false, 0},
-		"declared":        {"data: {path: a.csv, target: y, columns: {y: {lower: 0, upper: 1}}}\nprivacy: {epsilon: 1}\nscaling: {method: declared}\n", "numbers", false, 0},
+		"regression": {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n", "found",
+			false, 0},
+		"version": {"version: 1\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n",
+			"found", false, 0},
+		"classes": {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n",
+			"found", true, pipeline.DefaultMostClasses},
+		"stated": {"task: classification\ndata: {path: a.csv, target: y, most_classes: 5}\nprivacy: {epsilon: 1}\n",
+			"found", true, 5},
+		"listed": {"task: classification\ndata: {path: a.csv, target: y, classes: [a, b]}\nprivacy: {epsilon: 1}\n",
+			"found", false, 0},
+		"two at most": {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 2}\n",
+			"found", true, 2},
+		"told how many": {"task: classification\ndata: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {k: 2}\n",
+			"found", true, 2},
+		"search": {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nsearch: {candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]}\n",
+			"found", false, 0},
+		"numbers": {"data: {path: a.csv, target: y, undeclared: numbers}\nprivacy: {epsilon: 1}\n",
+			"numbers", false, 0},
+		"basic": {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1, composition: basic}\n",
+			"numbers", false, 0},
+		"tukey": {"data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n",
+			"numbers", false, 0},
+		"private columns": {"data: {path: a.csv, target: y, columns: {x: {private: true}}}\nprivacy: {epsilon: 1, relation: substitute-private-columns}\n",
+			"numbers", false, 0},
+		"declared": {"data: {path: a.csv, target: y, columns: {y: {lower: 0, upper: 1}}}\nprivacy: {epsilon: 1}\nscaling: {method: declared}\n",
+			"numbers", false, 0},
 	} {
 		r, problems := Parse(name, []byte(c.text))
 		if problems != nil {
@@ -45,8 +58,10 @@ func TestFoundDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, problems := Parse(name, []byte(strings.Replace(string(public), "\ndata:\n", "\ndata:\n  path: a.csv\n", 1)))
-		if problems != nil || back.Data.Undeclared != c.undeclared || back.Data.Classes.Found != c.classes || back.Data.MostClasses != c.most {
+		back, problems := Parse(name,
+			[]byte(strings.Replace(string(public), "\ndata:\n", "\ndata:\n  path: a.csv\n", 1)))
+		if problems != nil || back.Data.Undeclared != c.undeclared ||
+			back.Data.Classes.Found != c.classes || back.Data.MostClasses != c.most {
 			t.Errorf("%s: published\n%s\n%v", name, public, problems)
 		}
 	}
@@ -76,7 +91,8 @@ model:
   method: auto
   fallback: none
 `
-	for _, text := range []string{published, strings.Replace(published, "  target: y", "  path: a.csv\n  target: y", 1)} {
+	for _, text := range []string{published,
+		strings.Replace(published, "  target: y", "  path: a.csv\n  target: y", 1)} {
 		r, problems := Parse("", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)
@@ -86,7 +102,9 @@ model:
 		}
 	}
 	for change, most := range map[string]int{
-		"  composition: tight\n": pipeline.DefaultMostClasses, "  multiline_quotes: false\n": pipeline.DefaultMostClasses, "holdout: 0.2\n": pipeline.DefaultMostClasses,
+		"  composition: tight\n":      pipeline.DefaultMostClasses,
+		"  multiline_quotes: false\n": pipeline.DefaultMostClasses,
+		"holdout: 0.2\n":              pipeline.DefaultMostClasses,
 	} {
 		r, problems := Parse("", []byte(strings.Replace(published, change, "", 1)))
 		if problems != nil {
@@ -97,8 +115,11 @@ model:
 			t.Errorf("without %q: undeclared %s, %v", change, r.Undeclared(), err)
 		}
 	}
-	search := strings.Replace(strings.Replace(published, "  classes: private\n", "  classes: [a, b]\n", 1), "selection:\n  method: auto\nmodel:\n  method: auto\n  fallback: none\n",
-		"search:\n  runs: 5\n  holdout: 0.1\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram, fallback: none}}\n    - {selection: {method: none}, model: {method: adassp, fallback: none}}\n", 1)
+	search := strings.Replace(
+		strings.Replace(published, "  classes: private\n", "  classes: [a, b]\n", 1),
+		"selection:\n  method: auto\nmodel:\n  method: auto\n  fallback: none\n",
+		"search:\n  runs: 5\n  holdout: 0.1\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram, fallback: none}}\n    - {selection: {method: none}, model: {method: adassp, fallback: none}}\n",
+		1)
 	r, problems := Parse("", []byte(search))
 	if problems != nil || r.Undeclared() != "numbers" || r.Data.MostClasses != 0 {
 		t.Errorf("a search: %v", problems)

@@ -32,11 +32,13 @@ func (c *checker) describe() {
 	c.nameList("describe.columns", c.r.Description.Columns, "column")
 	for i, name := range c.r.Description.Columns {
 		if slices.Contains(d.Exclude, name) {
-			c.add(item("describe.columns", i), "the column "+quoted(name)+" is excluded", "name it once: in --columns, or in --exclude")
+			c.add(item("describe.columns", i), "the column "+quoted(name)+" is excluded",
+				"name it once: in --columns, or in --exclude")
 		}
 	}
 	if by := c.r.Description.By; by != "" && slices.Contains(d.Exclude, by) {
-		c.add("describe.by", "the column "+quoted(by)+", whose values make groups, is excluded", "remove it from --exclude")
+		c.add("describe.by", "the column "+quoted(by)+", whose values make groups, is excluded",
+			"remove it from --exclude")
 	}
 	c.undeclared()
 	c.foldChecks()
@@ -58,7 +60,11 @@ func (r *Recipe) Describe(header []string) (describe.Study, error) {
 	}
 	d := r.Description
 	reading := r.Data.Reading()
-	s := describe.Study{Schema: dataset.Schema{Unit: r.unitColumn(), Numbers: reading.Format.Numbers()}, By: d.By, Budget: target}
+	s := describe.Study{
+		Schema: dataset.Schema{Unit: r.unitColumn(), Numbers: reading.Format.Numbers()},
+		By:     d.By,
+		Budget: target,
+	}
 	asked := func(name string) bool {
 		return len(d.Columns) == 0 || name == d.By || slices.Contains(d.Columns, name)
 	}
@@ -80,7 +86,13 @@ func (r *Recipe) Describe(header []string) (describe.Study, error) {
 		}
 		c := r.column(name, kinds)
 		if name == d.By && c.Kind == dataset.Numeric && !c.Ranged {
-			c = dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true, TextRule: r.textOf(Column{})}
+			c = dataset.Column{
+				Name:     name,
+				Kind:     dataset.Category,
+				Other:    true,
+				Found:    true,
+				TextRule: r.textOf(Column{}),
+			}
 		}
 		s.Schema.Columns = append(s.Schema.Columns, c)
 	}

@@ -30,12 +30,20 @@ func TestDescribe(t *testing.T) {
 		want   string
 	}{
 		{"all", Description{}, nil, "id age born ward cost"},
-		{"excluded", Description{By: "ward"}, func(r *Recipe) { r.Data.Exclude = []string{"id", "born"} }, "age ward* cost"},
+		{"excluded", Description{By: "ward"}, func(r *Recipe) {
+			r.Data.Exclude = []string{"id", "born"}
+		}, "age ward* cost"},
 		{"asked for", Description{Columns: []string{"cost"}, By: "ward"}, nil, "ward* cost"},
-		{"a unit", Description{}, func(r *Recipe) { r.Privacy.Unit = &Unit{"id", 3} }, "age born ward cost"},
+		{"a unit", Description{}, func(r *Recipe) {
+			r.Privacy.Unit = &Unit{"id", 3}
+		}, "age born ward cost"},
 		{"declared", Description{By: "ward"}, func(r *Recipe) {
 			r.Data.Exclude = []string{"id"}
-			r.Data.Columns = map[string]Column{"ward": {Categories: Names{List: []string{"a", "b"}}}, "cost": {Lower: &one, Upper: &two}, "born": {Date: "2006-01-02"}}
+			r.Data.Columns = map[string]Column{
+				"ward": {Categories: Names{List: []string{"a", "b"}}},
+				"cost": {Lower: &one, Upper: &two},
+				"born": {Date: "2006-01-02"},
+			}
 		}, "age born.days born.month! born.weekday! ward* cost!"},
 		{"a date", Description{Columns: []string{"born"}}, func(r *Recipe) {
 			r.Data.Columns = map[string]Column{"born": {Date: "auto", Parts: []string{"days"}}}
@@ -66,13 +74,21 @@ func TestDescribe(t *testing.T) {
 	}
 	for want, x := range map[string]func() Problems{
 		"is excluded": func() Problems {
-			return build(Description{Columns: []string{"age"}}, func(r *Recipe) { r.Data.Exclude = []string{"age"} }).Check()
+			return build(Description{Columns: []string{"age"}}, func(r *Recipe) {
+				r.Data.Exclude = []string{"age"}
+			}).Check()
 		},
 		"make groups, is excluded": func() Problems {
-			return build(Description{By: "age"}, func(r *Recipe) { r.Data.Exclude = []string{"age"} }).Check()
+			return build(Description{By: "age"}, func(r *Recipe) {
+				r.Data.Exclude = []string{"age"}
+			}).Check()
 		},
-		"is not in the header": func() Problems { return build(Description{Columns: []string{"wrad"}}, nil).Validate(header) },
-		"the column of groups": func() Problems { return build(Description{By: "wrad"}, nil).Validate(header) },
+		"is not in the header": func() Problems {
+			return build(Description{Columns: []string{"wrad"}}, nil).Validate(header)
+		},
+		"the column of groups": func() Problems {
+			return build(Description{By: "wrad"}, nil).Validate(header)
+		},
 		"epsilon is required": func() Problems {
 			_, problems := described(typed{Data: "t.csv"}, Description{})
 			return problems

@@ -15,14 +15,20 @@ import (
 type elsewhere string
 
 // Name returns the name.
-func (x elsewhere) Name() string { return string(x) }
+func (x elsewhere) Name() string {
+	return string(x)
+}
 
 // Plan returns the error of refuse.
-func (x elsewhere) Plan(method.Facts) (budget.Node, error) { return budget.Node{}, x.refuse() }
+func (x elsewhere) Plan(method.Facts) (budget.Node, error) {
+	return budget.Node{}, x.refuse()
+}
 
 // Fit returns the error of refuse.
 func (x elsewhere) Fit(context.Context, *mechanism.Session, method.Data) (*method.Fit, error) {
 	return nil, x.refuse()
 }
 
-func (x elsewhere) refuse() error { return fmt.Errorf("%w: %q", pipeline.ErrModel, string(x)) }
+func (x elsewhere) refuse() error {
+	return fmt.Errorf("%w: %q", pipeline.ErrModel, string(x))
+}

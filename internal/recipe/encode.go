@@ -24,7 +24,9 @@ func encode(v any) []byte {
 func encodeBlock(b *strings.Builder, v reflect.Value, indent string) {
 	for _, e := range entries(v) {
 		b.WriteString(indent + yamlWord(e.key) + ":")
-		isBlock := e.value.Kind() == reflect.Map || e.value.Kind() == reflect.Struct && v.Kind() != reflect.Map && e.value.Type() != namesType
+		isBlock := e.value.Kind() == reflect.Map ||
+			e.value.Kind() == reflect.Struct && v.Kind() != reflect.Map &&
+				e.value.Type() != namesType
 		if isBlock && len(entries(e.value)) > 0 {
 			b.WriteByte('\n')
 			encodeBlock(b, e.value, indent+"  ")
@@ -100,7 +102,8 @@ func entries(v reflect.Value) []entry {
 	for i := range v.NumField() {
 		key, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 		f := v.Field(i)
-		empty := f.IsZero() || (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f.Len() == 0
+		empty := f.IsZero() ||
+			(f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f.Len() == 0
 		if n, ok := f.Interface().(Names); ok {
 			empty = !n.Found && len(n.List) == 0
 		}
@@ -109,7 +112,8 @@ func entries(v reflect.Value) []entry {
 		}
 	}
 	if section := sections[v.Type()]; section != "" {
-		out = append(out, valueEntries(section, v.FieldByName("Keys").Interface().(method.Values))...)
+		out = append(out,
+			valueEntries(section, v.FieldByName("Keys").Interface().(method.Values))...)
 	}
 	return out
 }

@@ -40,7 +40,8 @@ func ExampleLoad() {
 }
 
 func ExampleOptions_Parse() {
-	r, problems := recipe.Options{Bench: true}.Parse("bench.yaml", []byte("model: {method: nonprivate-ols}\n"))
+	r, problems := recipe.Options{Bench: true}.Parse("bench.yaml",
+		[]byte("model: {method: nonprivate-ols}\n"))
 	fmt.Println(problems == nil, r.Model.Method, r.Privacy.Delta)
 	// Output:
 	// true nonprivate-ols 1e-05
@@ -48,7 +49,8 @@ func ExampleOptions_Parse() {
 
 func ExampleOptions_FromSettings() {
 	_, problems := recipe.Options{
-		Set:   []recipe.Setting{recipe.SetText("--data", "data.path", "houses.csv"), recipe.SetNumber("--epsilon", "privacy.epsilon", "-1")},
+		Set: []recipe.Setting{recipe.SetText("--data", "data.path", "houses.csv"),
+			recipe.SetNumber("--epsilon", "privacy.epsilon", "-1")},
 		Flags: map[string]string{"data.target": "--target"},
 	}.FromSettings()
 	fmt.Println(problems)
@@ -110,7 +112,8 @@ privacy: {epsilon: 1}   # a comment
 }
 
 func ExampleInit() {
-	starter, err := recipe.Init([]string{"rooms", "near bay", "price"}, "houses.csv", "price", recipe.Names{})
+	starter, err := recipe.Init([]string{"rooms", "near bay", "price"}, "houses.csv", "price",
+		recipe.Names{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -162,7 +165,8 @@ func ExampleSchema() {
 
 func ExampleDefault() {
 	d := recipe.Default()
-	fmt.Println(d.Task, d.Privacy.Delta, d.Privacy.Relation, d.Holdout, d.Model.Method, d.Output.Dir)
+	fmt.Println(d.Task, d.Privacy.Delta, d.Privacy.Relation, d.Holdout, d.Model.Method,
+		d.Output.Dir)
 	// Output:
 	// regression 1e-06 add-remove 0.2 auto out
 }

@@ -7,7 +7,8 @@ func (o Options) FromSettings() (*Recipe, Problems) {
 	root := &node{kind: mapping}
 	if o.Task == TaskCausal {
 		root.put("task", textNode(TaskCausal))
-		root.put("causal", &node{kind: mapping, keys: []*node{textNode("columns")}, kids: []*node{{kind: list}}})
+		root.put("causal",
+			&node{kind: mapping, keys: []*node{textNode("columns")}, kids: []*node{{kind: list}}})
 	}
 	settings, problems := applyAll(root, o.Set)
 	if len(problems) > 0 {
@@ -20,7 +21,9 @@ func (o Options) FromSettings() (*Recipe, Problems) {
 	return o.build(root, src, thisBuild())
 }
 
-func textNode(s string) *node { return &node{kind: text, literal: s} }
+func textNode(s string) *node {
+	return &node{kind: text, literal: s}
+}
 
 // numberNode returns a number if s is one, otherwise a text: ln(3), or a mistake.
 func numberNode(s string) *node {

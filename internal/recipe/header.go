@@ -23,7 +23,9 @@ func (r *Recipe) Validate(header []string) Problems {
 	for name := range h.names {
 		folded[foldName(name)] = true
 	}
-	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return folded[foldName(name)] })
+	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool {
+		return folded[foldName(name)]
+	})
 	h.same()
 	h.present()
 	if r.Task != TaskCausal && r.Task != TaskDescribe {
@@ -42,8 +44,11 @@ func (h *headerCheck) dates() {
 		}
 		for _, part := range dateColumns(name, d) {
 			if slices.Contains(h.header, part.Name) {
-				h.mismatch(h.r.src.atKey(child("data.columns", name), "the table has a column "+quoted(part.Name)+", which a part of the dates is called too",
-					"rename one in the table, or leave that part out with parts"))
+				h.mismatch(
+					h.r.src.atKey(child("data.columns", name),
+						"the table has a column "+quoted(part.Name)+
+							", which a part of the dates is called too",
+						"rename one in the table, or leave that part out with parts"))
 			}
 			h.names[part.Name], h.ranged[part.Name] = true, part.Ranged
 		}
@@ -66,14 +71,19 @@ func (h *headerCheck) same() {
 		return
 	}
 	at := "data.header"
-	what := fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
+	what := fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want),
+		len(h.header))
 	for i := range want[:min(len(want), len(h.header))] {
 		if want[i] != h.header[i] {
-			at, what = item("data.header", i), fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1, quoted(want[i]))
+			at, what = item("data.header", i),
+				fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1,
+					quoted(want[i]))
 			break
 		}
 	}
-	h.mismatch(h.r.src.problem(at, what, "names and order are compared exactly; remove data.header to take the columns of the table"))
+	h.mismatch(
+		h.r.src.problem(at, what,
+			"names and order are compared exactly; remove data.header to take the columns of the table"))
 }
 
 // mentioned lists every column the recipe names.
@@ -128,16 +138,22 @@ func (h *headerCheck) present() {
 		if !h.names[c.name] {
 			h.absent(problem, c.path, c.what, c.name)
 		} else if d := h.r.Data.Columns[c.name]; d.Date != "" {
-			h.mismatch(problem(c.path, c.what+" "+quoted(c.name)+" holds dates", "name its parts: "+oneOf(dateNames(c.name, d))))
+			h.mismatch(
+				problem(c.path, c.what+" "+quoted(c.name)+" holds dates",
+					"name its parts: "+oneOf(dateNames(c.name, d))))
 		}
 	}
 }
 
 // foldName returns a name without differences in letter case and surrounding space.
-func foldName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+func foldName(name string) string {
+	return strings.ToLower(strings.TrimSpace(name))
+}
 
 // absent reports a column of the recipe that the header lacks.
-func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
+func (h *headerCheck) absent(
+	problem func(path, msg, hint string) Problem, path, what, name string,
+) {
 	hint := "names are compared exactly"
 	if !h.trusted {
 		hint += "; if the table has no header line, list its columns with --header"
@@ -148,7 +164,9 @@ func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path,
 			hint = "the header is a single field: name the sheet with data.format.sheet (--sheet), or skip rows before it (--skip)"
 		}
 	}
-	if at := slices.IndexFunc(h.header, func(s string) bool { return foldName(s) == foldName(name) }); at >= 0 {
+	if at := slices.IndexFunc(h.header, func(s string) bool {
+		return foldName(s) == foldName(name)
+	}); at >= 0 {
 		hint = quoted(h.header[at]) + " differs only in case"
 		if !strings.EqualFold(h.header[at], name) {
 			hint = quoted(h.header[at]) + " differs only in case and surrounding space"
@@ -187,20 +205,32 @@ func (h *headerCheck) candidates() []string {
 func (h *headerCheck) enough() {
 	n := len(h.candidates())
 	if n == 0 {
-		h.ps = append(h.ps, h.r.src.problem("data", "no column is left to learn from", "the table has no other columns than the target and the excluded ones"))
+		h.ps = append(h.ps,
+			h.r.src.problem("data", "no column is left to learn from",
+				"the table has no other columns than the target and the excluded ones"))
 		return
 	}
 	for _, x := range h.r.choices() {
 		path := x.path + "selection.sizes"
 		if sizes := x.selection.Keys.Wholes("sizes"); len(sizes) > 0 && sizes[len(sizes)-1] > n {
-			h.ps = append(h.ps, h.r.src.problem(item(path, len(sizes)-1), fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path, sizes[len(sizes)-1], n), "a category column counts as one; the target and excluded columns do not count"))
+			h.ps = append(h.ps,
+				h.r.src.problem(item(path, len(sizes)-1),
+					fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path,
+						sizes[len(sizes)-1], n),
+					"a category column counts as one; the target and excluded columns do not count"))
 		}
 		path = x.path + "selection.k"
 		switch k := x.selection.K(); {
 		case k == n:
-			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k, n), "method none keeps all of them and spends nothing"))
+			h.ps = append(h.ps,
+				h.r.src.problem(path,
+					fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k,
+						n), "method none keeps all of them and spends nothing"))
 		case k > n:
-			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but only %d columns can be chosen", path, k, n), "a category column counts as one; the target and excluded columns do not count"))
+			h.ps = append(h.ps,
+				h.r.src.problem(path,
+					fmt.Sprintf("%s is %d, but only %d columns can be chosen", path, k, n),
+					"a category column counts as one; the target and excluded columns do not count"))
 		}
 	}
 }
@@ -217,7 +247,8 @@ func (h *headerCheck) declared() {
 	}
 	var bare []string
 	for _, name := range columns {
-		if c := h.r.Data.Columns[name]; !c.Categories.Declared() && c.Hash == 0 && c.Lower == nil && h.names[name] && !h.ranged[name] {
+		if c := h.r.Data.Columns[name]; !c.Categories.Declared() && c.Hash == 0 && c.Lower == nil &&
+			h.names[name] && !h.ranged[name] {
 			bare = append(bare, quoted(name))
 		}
 	}
@@ -229,5 +260,9 @@ func (h *headerCheck) declared() {
 	if len(bare) > most {
 		list += fmt.Sprintf(" and %d more", len(bare)-most)
 	}
-	h.ps = append(h.ps, h.r.src.problem("scaling.method", "with scaling declared, every numeric column needs lower and upper; they are missing for "+list, "declare them in data.columns, or use scaling private"))
+	h.ps = append(h.ps,
+		h.r.src.problem("scaling.method",
+			"with scaling declared, every numeric column needs lower and upper; they are missing for "+
+				list,
+			"declare them in data.columns, or use scaling private"))
 }

@@ -32,7 +32,9 @@ func (d Data) Init(header []string, target string, classes Names) ([]byte, error
 
 // InitUnit is Init with a privacy unit if its column is not empty. The unit is part of the recipe, or only proposed
 // in a comment if propose is set.
-func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, classes Names) ([]byte, error) {
+func (d Data) InitUnit(
+	header []string, target string, unit Unit, propose bool, classes Names,
+) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err
 	}
@@ -67,7 +69,8 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 		}
 	}
 	if !classes.Declared() {
-		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
+		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n",
+			yamlWord(target))
 	}
 	d.initColumns(&b, header)
 	selectors, trainers := describedFor(number)
@@ -78,7 +81,8 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 			who = "# " + who
 		}
 	}
-	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), who, show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
+	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), who, show(defaults.Holdout), selectors,
+		trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
 }
 

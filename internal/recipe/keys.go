@@ -41,4 +41,5 @@ func AllKeys() []Key {
 }
 
 // sectionsOfHelp are keys that only contain other keys.
-var sectionsOfHelp = []string{"data", "privacy", "scaling", "budget", "count", "selection", "model", "search", "causal", "ledger", "about", "output", "data.format", "data.sql", "privacy.unit"}
+var sectionsOfHelp = []string{"data", "privacy", "scaling", "budget", "count", "selection", "model",
+	"search", "causal", "ledger", "about", "output", "data.format", "data.sql", "privacy.unit"}

@@ -31,11 +31,15 @@ type Options struct {
 
 // Parse reads a recipe from src; name is the file name used in problems. It returns the recipe with every default
 // filled in, or all problems of the recipe (and a nil recipe). It never panics on any src.
-func Parse(name string, src []byte) (*Recipe, Problems) { return Options{}.Parse(name, src) }
+func Parse(name string, src []byte) (*Recipe, Problems) {
+	return Options{}.Parse(name, src)
+}
 
 // Load reads the recipe at path and parses it. The error is [Problems], even if the file cannot be read;
 // errors.Is(err, fs.ErrNotExist) distinguishes that case.
-func Load(path string) (*Recipe, error) { return Options{}.Load(path) }
+func Load(path string) (*Recipe, error) {
+	return Options{}.Load(path)
+}
 
 // Load is [Load] with options.
 func (o Options) Load(path string) (*Recipe, error) {
@@ -43,7 +47,9 @@ func (o Options) Load(path string) (*Recipe, error) {
 		return Problems{{File: path, Msg: msg, Hint: hint, err: err}}
 	}
 	if tablefile.Holds(path) {
-		return nil, fail("this is a table, not a recipe", "give the table with --data, or write a recipe with `dptrain init`", nil)
+		return nil,
+			fail("this is a table, not a recipe",
+				"give the table with --data, or write a recipe with `dptrain init`", nil)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -75,15 +81,21 @@ func (o Options) parse(name string, content []byte, can availability) (*Recipe, 
 		return nil, problems
 	}
 	if root.kind == null {
-		return nil, one(root.line, root.col, "the recipe is empty", "`dptrain init` writes a starter")
+		return nil,
+			one(root.line, root.col, "the recipe is empty", "`dptrain init` writes a starter")
 	}
 	if !looksLikeRecipe(root) {
-		return nil, one(root.line, root.col, "this is not a recipe: none of its keys is there", "a recipe has the sections data and privacy; `dptrain init` writes a starter")
+		return nil,
+			one(root.line, root.col, "this is not a recipe: none of its keys is there",
+				"a recipe has the sections data and privacy; `dptrain init` writes a starter")
 	}
 	problems = append(problems, spreadTarget(root, name)...)
 	src := newSource(name, root)
-	if found := root.get("task"); o.Task == TaskCausal && (found == nil || found.literal != TaskCausal) {
-		return nil, Problems{src.problem("task", "the recipe trains a model: its task is "+taskOf(found), "`dptrain fit` runs it; a study of causal directions has task: causal")}
+	if found := root.get("task"); o.Task == TaskCausal &&
+		(found == nil || found.literal != TaskCausal) {
+		return nil,
+			Problems{src.problem("task", "the recipe trains a model: its task is "+taskOf(found),
+				"`dptrain fit` runs it; a study of causal directions has task: causal")}
 	}
 	src.text = src.at
 	settings, more := applyAll(root, o.Set)
@@ -113,7 +125,9 @@ func looksLikeRecipe(root *node) bool {
 		return false
 	}
 	known := keysAt(nil)
-	return slices.ContainsFunc(root.keys, func(k *node) bool { return slices.Contains(known, k.literal) })
+	return slices.ContainsFunc(root.keys, func(k *node) bool {
+		return slices.Contains(known, k.literal)
+	})
 }
 
 // build checks and decodes a tree that has been read.
@@ -142,5 +156,7 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 // isOptional reports whether a finding is about a key that an experiment takes from its flags, or that only the rules
 // require of a description.
 func isOptional(f finding) bool {
-	return !f.structural && slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"}, f.Path)
+	return !f.structural &&
+		slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"},
+			f.Path)
 }

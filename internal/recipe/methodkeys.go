@@ -37,7 +37,10 @@ const (
 )
 
 // sections holds the types of these sections.
-var sections = map[reflect.Type]string{reflect.TypeFor[Selection](): selectionSection, reflect.TypeFor[Model](): modelSection}
+var sections = map[reflect.Type]string{
+	reflect.TypeFor[Selection](): selectionSection,
+	reflect.TypeFor[Model]():     modelSection,
+}
 
 // keysOf lists the keys of the methods of a section, in the order of documents; nil for other sections. The list is
 // computed once and must not be changed.
@@ -112,7 +115,8 @@ func namedIn(path, section string, values method.Values) []namedColumn {
 			}
 		case method.Prices:
 			for _, name := range slices.Sorted(maps.Keys(values.Prices(k.Name))) {
-				out = append(out, namedColumn{child(at, name), name, "the feature with a cost", true})
+				out = append(out,
+					namedColumn{child(at, name), name, "the feature with a cost", true})
 			}
 		}
 	}
@@ -130,7 +134,8 @@ func (r *Recipe) named() []namedColumn {
 	if d := r.Description; d != nil {
 		for i, name := range d.Columns {
 			if r.Data.Columns[name].Date == "" { // its parts are described
-				out = append(out, namedColumn{item("describe.columns", i), name, "the column", false})
+				out = append(out,
+					namedColumn{item("describe.columns", i), name, "the column", false})
 			}
 		}
 		if d.By != "" {
@@ -156,7 +161,9 @@ func (k ownedKey) names() []string {
 // users lists the methods with a key that a run may train, or the methods of bench if there are no others.
 func (k ownedKey) users() []string {
 	names := k.names()
-	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(nonprivate, name) })
+	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.Contains(nonprivate, name)
+	})
 	if len(private) == 0 {
 		return names
 	}
@@ -225,7 +232,9 @@ func joinedBy(names []string, word string) string {
 // schema is the property of a key in the JSON Schema.
 func (k ownedKey) schema() *generate.Schema {
 	s := &generate.Schema{Description: k.describe()}
-	number := func(x float64) json.Number { return json.Number(strconv.FormatFloat(x, 'f', -1, 64)) }
+	number := func(x float64) json.Number {
+		return json.Number(strconv.FormatFloat(x, 'f', -1, 64))
+	}
 	switch k.Kind {
 	case method.Word:
 		s.Type, s.Enum = "string", anys(k.words())
@@ -238,7 +247,11 @@ func (k ownedKey) schema() *generate.Schema {
 		s.Type = "boolean"
 	case method.Prices:
 		s.Type, s.MinProperties = "object", new(uint64(1))
-		s.AdditionalProperties = &generate.Schema{Type: "number", Minimum: number(k.Min), Maximum: number(k.Max)}
+		s.AdditionalProperties = &generate.Schema{
+			Type:    "number",
+			Minimum: number(k.Min),
+			Maximum: number(k.Max),
+		}
 	case method.Whole, method.Number:
 		s.Type = "integer"
 		if k.Kind == method.Number {
@@ -270,7 +283,8 @@ func asName(s *generate.Schema) *generate.Schema {
 
 // kinds are the types of the values of keys.
 var kinds = map[method.Kind]reflect.Type{
-	method.Whole: reflect.TypeFor[int](), method.Number: reflect.TypeFor[float64](), method.Word: reflect.TypeFor[string](),
+	method.Whole: reflect.TypeFor[int](), method.Number: reflect.TypeFor[float64](),
+	method.Word:   reflect.TypeFor[string](),
 	method.Wholes: reflect.TypeFor[[]int](), method.Names: reflect.TypeFor[[]string](),
 	method.Prices: reflect.TypeFor[map[string]float64](), method.Flag: reflect.TypeFor[bool](),
 }
@@ -300,7 +314,8 @@ func valueEntries(section string, values method.Values) []entry {
 	var out []entry
 	for _, k := range keysOf(section) {
 		v := reflect.ValueOf(values[k.Name])
-		if v.IsValid() && (k.HasZero || !v.IsZero()) && !((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0) {
+		if v.IsValid() && (k.HasZero || !v.IsZero()) &&
+			!((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0) {
 			out = append(out, entry{k.Name, v})
 		}
 	}

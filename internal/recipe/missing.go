@@ -21,7 +21,9 @@ func (m *Missing) number() *float64 {
 }
 
 // asIndicator reports whether missing cells have a term of their own.
-func (m *Missing) asIndicator() bool { return m != nil && m.Indicator }
+func (m *Missing) asIndicator() bool {
+	return m != nil && m.Indicator
+}
 
 // text is m as written in a recipe.
 func (m Missing) text() string {

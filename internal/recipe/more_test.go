@@ -18,13 +18,23 @@ import (
 )
 
 func TestParseEpsilon(t *testing.T) {
-	good := map[string]float64{"1": 1, " 0.5 ": 0.5, "1e-2": 0.01, "ln(3)": math.Log(3), "ln( 2.5 )": math.Log(2.5), " ln (3) ": math.Log(3), "ln(1)": 0, "-1": -1}
+	good := map[string]float64{
+		"1":         1,
+		" 0.5 ":     0.5,
+		"1e-2":      0.01,
+		"ln(3)":     math.Log(3),
+		"ln( 2.5 )": math.Log(2.5),
+		" ln (3) ":  math.Log(3),
+		"ln(1)":     0,
+		"-1":        -1,
+	}
 	for text, want := range good {
 		if got, err := ParseEpsilon(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "ln", "ln3", "ln()", "ln(3", "ln(3))", "ln(ln(3))", "ln(0)", "ln(-1)", "ln(inf)", "log(3)", "inf", "NaN", "1e999", "ln(1e999)", "1,5", "one", "()"} {
+	for _, text := range []string{"", "ln", "ln3", "ln()", "ln(3", "ln(3))", "ln(ln(3))", "ln(0)",
+		"ln(-1)", "ln(inf)", "log(3)", "inf", "NaN", "1e999", "ln(1e999)", "1,5", "one", "()"} {
 		if got, err := ParseEpsilon(text); err == nil {
 			t.Errorf("%q: accepted as %v", text, got)
 		}
@@ -53,7 +63,8 @@ func TestLoad(t *testing.T) {
 	} {
 		r, err := Load(path)
 		var problems Problems
-		if r != nil || !errors.As(err, &problems) || len(problems) == 0 || problems[0].File != path {
+		if r != nil || !errors.As(err, &problems) || len(problems) == 0 ||
+			problems[0].File != path {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 		if got := errors.Is(err, fs.ErrNotExist); got != (name == "absent") {
@@ -68,8 +79,10 @@ func TestLoad(t *testing.T) {
 // TestTableIsNotRepeated checks that messages never quote a text that is not a recipe, whatever its name.
 func TestTableIsNotRepeated(t *testing.T) {
 	for _, text := range []string{
-		"name,note\nAda,secret\n", "name: secret\nname: secret\n", "secret: *secret\n", "secret: !secret x\n",
-		"secret: {a: b\nx", "secret\t: x\n\tsecret: y", "\"\\secret\": 1\n", "? [secret]\n: x\n", "%secret\n", "secret: x\n---\nsecret: y\n", "&secret a: *b\n",
+		"name,note\nAda,secret\n", "name: secret\nname: secret\n", "secret: *secret\n",
+		"secret: !secret x\n",
+		"secret: {a: b\nx", "secret\t: x\n\tsecret: y", "\"\\secret\": 1\n", "? [secret]\n: x\n",
+		"%secret\n", "secret: x\n---\nsecret: y\n", "&secret a: *b\n",
 	} {
 		r, problems := Parse("x", []byte(text))
 		if r != nil || len(problems) == 0 {
@@ -91,7 +104,8 @@ func (f typed) options() Options {
 		flag, path, value string
 		set               func(flag, path, value string) Setting
 	}{
-		{"--data", "data.path", f.Data, SetText}, {"--target", "data.target", f.Target, SetText}, {"--epsilon", "privacy.epsilon", f.Epsilon, SetNumber},
+		{"--data", "data.path", f.Data, SetText}, {"--target", "data.target", f.Target, SetText},
+		{"--epsilon", "privacy.epsilon", f.Epsilon, SetNumber},
 		{"--delta", "privacy.delta", f.Delta, SetNumber}, {"--out", "output.dir", f.Out, SetText},
 	} {
 		o.Flags[x.path] = x.flag
@@ -103,7 +117,13 @@ func (f typed) options() Options {
 }
 
 func TestFromSettings(t *testing.T) {
-	r, problems := typed{Data: "houses.csv", Target: "price", Epsilon: "ln(3)", Delta: "1e-5", Out: "results"}.options().FromSettings()
+	r, problems := typed{
+		Data:    "houses.csv",
+		Target:  "price",
+		Epsilon: "ln(3)",
+		Delta:   "1e-5",
+		Out:     "results",
+	}.options().FromSettings()
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -125,14 +145,20 @@ func TestFromSettings(t *testing.T) {
 		want  []string
 	}{
 		{typed{}, []string{"--data: ", "--target: ", "--epsilon: "}},
-		{typed{Data: "a", Target: "y", Epsilon: "-1"}, []string{"--epsilon: must be greater than 0, not -1"}},
-		{typed{Data: "a", Target: "y", Epsilon: "0"}, []string{"--epsilon: must be greater than 0, not 0"}},
+		{typed{Data: "a", Target: "y", Epsilon: "-1"},
+			[]string{"--epsilon: must be greater than 0, not -1"}},
+		{typed{Data: "a", Target: "y", Epsilon: "0"},
+			[]string{"--epsilon: must be greater than 0, not 0"}},
 		{typed{Data: "a", Target: "y", Epsilon: "inf"}, []string{"--epsilon: "}},
 		{typed{Data: "a", Target: "y", Epsilon: "nan"}, []string{"--epsilon: "}},
-		{typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"}, []string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"}, []string{"--delta: must be at least 0 and below 1, not 1"}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"}, []string{"--delta: must be above 0"}},
-		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"}, []string{`--delta: must be a number, not the text "x"`}},
+		{typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"},
+			[]string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"},
+			[]string{"--delta: must be at least 0 and below 1, not 1"}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"},
+			[]string{"--delta: must be above 0"}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"},
+			[]string{`--delta: must be a number, not the text "x"`}},
 		{typed{Data: "a", Target: "\xff", Epsilon: "1"}, []string{"--target: is not UTF-8 text"}},
 	} {
 		r, problems := c.flags.options().FromSettings()
@@ -147,13 +173,16 @@ func TestFromSettings(t *testing.T) {
 		}
 	}
 	// Header problems name the flag too.
-	if got := r.Validate([]string{"a", "b"}).Error(); !strings.HasPrefix(got, `--target: the target "price" is not in the header`) {
+	if got := r.Validate([]string{"a", "b"}).Error(); !strings.HasPrefix(got,
+		`--target: the target "price" is not in the header`) {
 		t.Error(got)
 	}
 }
 
 func TestInit(t *testing.T) {
-	header := []string{"id", "near bay", "12", "p: q", "# odd", "tab\there", "line\nbreak", "null", "öre", "\u2028", "\ufeffbom", "emoji \U0001F600", `back\slash "quoted"`, " padded ", "price"}
+	header := []string{"id", "near bay", "12", "p: q", "# odd", "tab\there", "line\nbreak", "null",
+		"öre", "\u2028", "\ufeffbom", "emoji \U0001F600", `back\slash "quoted"`, " padded ",
+		"price"}
 	for _, target := range []string{"", "price", "null", "line\nbreak"} {
 		src, err := Init(header, "my table.csv", target, Names{})
 		if err != nil {
@@ -193,7 +222,8 @@ func TestInitClasses(t *testing.T) {
 	if problems != nil {
 		t.Fatalf("%v\n%s", problems, src)
 	}
-	if r.Task != "classification" || !slices.Equal(r.Data.Classes.List, classes) || strings.Contains(string(src), "# the target") {
+	if r.Task != "classification" || !slices.Equal(r.Data.Classes.List, classes) ||
+		strings.Contains(string(src), "# the target") {
 		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes.List, src)
 	}
 	everyLineIsUsable(t, src, []string{"age"})
@@ -227,10 +257,12 @@ func TestInitRefuses(t *testing.T) {
 		target string
 		want   error
 	}{
-		{nil, "", ErrHeader}, {[]string{"a", ""}, "", ErrHeader}, {[]string{"secret", "secret"}, "", ErrHeader},
+		{nil, "", ErrHeader}, {[]string{"a", ""}, "", ErrHeader},
+		{[]string{"secret", "secret"}, "", ErrHeader},
 		{[]string{"a\xff"}, "", ErrHeader}, {[]string{"secret"}, "y", ErrTargetAbsent},
 	} {
-		if _, err := Init(c.header, "a.csv", c.target, Names{}); !errors.Is(err, c.want) || strings.Contains(err.Error(), "secret") {
+		if _, err := Init(c.header, "a.csv", c.target, Names{}); !errors.Is(err, c.want) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", c.header, err)
 		}
 	}
@@ -238,7 +270,8 @@ func TestInitRefuses(t *testing.T) {
 
 // TestPublicRoundTrip checks that the published recipe reads back as the same recipe, for any names in it.
 func TestPublicRoundTrip(t *testing.T) {
-	name := rapid.StringMatching(`[\x20-\x7eäß\t\n#:'"{}\[\]&*!|>%@\-?\x{1F600}\x{2028}\x{FEFF}\x{85}\x{0}]{1,8}`)
+	name := rapid.StringMatching(
+		`[\x20-\x7eäß\t\n#:'"{}\[\]&*!|>%@\-?\x{1F600}\x{2028}\x{FEFF}\x{85}\x{0}]{1,8}`)
 	rapid.Check(t, func(t *rapid.T) {
 		r := Default()
 		r.Data.Path, r.Data.Target = "a.csv", name.Draw(t, "target")
@@ -250,8 +283,11 @@ func TestPublicRoundTrip(t *testing.T) {
 			lo := rapid.Float64Range(-1e300, 1e300).Draw(t, "lower")
 			hi := lo + 1 + math.Abs(lo)
 			if rapid.Bool().Draw(t, "categorical") && n != r.Data.Target {
-				categories := rapid.SliceOfNDistinct(name, 1, 3, func(s string) string { return strings.Trim(s, " \t") }).Draw(t, "categories")
-				if !strings.Contains("\x00"+strings.Join(trimmed(categories), "\x00")+"\x00", "\x00\x00") {
+				categories := rapid.SliceOfNDistinct(name, 1, 3, func(s string) string {
+					return strings.Trim(s, " \t")
+				}).Draw(t, "categories")
+				if !strings.Contains("\x00"+strings.Join(trimmed(categories), "\x00")+"\x00",
+					"\x00\x00") {
 					r.Data.Columns[n] = Column{Categories: Names{List: categories}, Other: &yes}
 				}
 			} else {
@@ -293,11 +329,15 @@ func TestSelectionOfTheFuture(t *testing.T) {
 // TestDefaultShares checks the default share of a selection against the documentation, also in the published recipe.
 func TestDefaultShares(t *testing.T) {
 	for method, want := range map[string]float64{
-		"kendall": pipeline.DefaultSelectionShare, "sis": pipeline.DefaultSelectionShare, "sublasso": pipeline.DefaultSelectionShare,
-		"dpfsdr": pipeline.ClassedSelectionShare, "dpfs": pipeline.ClassedSelectionShare, "crfs": pipeline.ClassedSelectionShare,
+		"kendall": pipeline.DefaultSelectionShare, "sis": pipeline.DefaultSelectionShare,
+		"sublasso": pipeline.DefaultSelectionShare,
+		"dpfsdr":   pipeline.ClassedSelectionShare, "dpfs": pipeline.ClassedSelectionShare,
+		"crfs": pipeline.ClassedSelectionShare,
 	} {
 		for _, k := range []string{"", ", k: 2"} {
-			r, problems := Parse("r.yml", []byte("task: classification\ndata: {path: a.csv, target: y, classes: [u, v]}\nprivacy: {epsilon: 1}\nselection: {method: "+method+k+"}\n"))
+			r, problems := Parse("r.yml",
+				[]byte("task: classification\ndata: {path: a.csv, target: y, classes: [u, v]}\nprivacy: {epsilon: 1}\nselection: {method: "+
+					method+k+"}\n"))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -306,7 +346,8 @@ func TestDefaultShares(t *testing.T) {
 			}
 			p, err := r.Pipeline([]string{"a", "b", "c", "d", "e", "f", "g", "y"})
 			if err != nil || p.SelectionShare != want {
-				t.Errorf("%s%s: the run spends %v, want %v (%v)", method, k, p.SelectionShare, want, err)
+				t.Errorf("%s%s: the run spends %v, want %v (%v)", method, k, p.SelectionShare, want,
+					err)
 			}
 		}
 	}
@@ -341,7 +382,8 @@ func TestLargeFilesAreBounded(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, suffix := range []string{".bad.yml", ".good.yml", ".future.yml", ".bench.yml", ".header.yml"} {
+	for _, suffix := range []string{".bad.yml", ".good.yml", ".future.yml", ".bench.yml",
+		".header.yml"} {
 		for _, name := range files(f, suffix) {
 			f.Add(read(f, name))
 		}
@@ -364,7 +406,14 @@ func FuzzParse(f *testing.F) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"Income", "debt", "y"}
-	for word, want := range map[string]string{"incmoe": "Income", " INCOME": "Income", "dept": "debt", "salary": "", "z": "", "Y": "y"} {
+	for word, want := range map[string]string{
+		"incmoe":  "Income",
+		" INCOME": "Income",
+		"dept":    "debt",
+		"salary":  "",
+		"z":       "",
+		"Y":       "y",
+	} {
 		if got, ok := Nearest(word, names); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", word, got, ok)
 		}
@@ -373,16 +422,21 @@ func TestNearest(t *testing.T) {
 
 // TestPlace checks that a problem caused by a change is reported at the position of its key.
 func TestPlace(t *testing.T) {
-	r, problems := Parse("r.yaml", []byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"))
+	r, problems := Parse("r.yaml",
+		[]byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	for path, want := range map[string]string{"data.target": "r.yaml:3:11: no", "privacy.delta": "r.yaml:4:1: no"} {
+	for path, want := range map[string]string{
+		"data.target":   "r.yaml:3:11: no",
+		"privacy.delta": "r.yaml:4:1: no",
+	} {
 		if got := r.Place(Problem{Path: path, Msg: "no", Line: 99}).Error(); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	if got := new(Recipe).Place(Problem{Path: "data.target", Msg: "no", Line: 99}).Error(); got != "no" {
+	if got := new(Recipe).Place(
+		Problem{Path: "data.target", Msg: "no", Line: 99}).Error(); got != "no" {
 		t.Error(got)
 	}
 }

@@ -46,10 +46,14 @@ func selectionNames() []string {
 	return append(out, pipeline.Auto)
 }
 
-func anyTrainer(method.Method) bool { return true }
+func anyTrainer(method.Method) bool {
+	return true
+}
 
 // fallbacks lists the permitted values of model.fallback.
-func fallbacks() []string { return append([]string{"none"}, trainers(anyTrainer)...) }
+func fallbacks() []string {
+	return append([]string{"none"}, trainers(anyTrainer)...)
+}
 
 // availability lists the features of a build, each a part of a closed list.
 type availability struct {
@@ -69,7 +73,9 @@ func thisBuild() availability {
 		models:       append(trainers(anyTrainer), pipeline.Auto),
 		benchModels: append(slices.Clone(nonprivate),
 			asPublished+"kendall", asPublished+"lipschitz", asPublished+"sis", asPublished+"tukey"),
-		fallbacks: append([]string{"none"}, trainers(func(m method.Method) bool { return !m.Abstains })...),
+		fallbacks: append([]string{"none"}, trainers(func(m method.Method) bool {
+			return !m.Abstains
+		})...),
 	}
 }
 
@@ -87,17 +93,24 @@ func Available() (selection, model []string) {
 
 // AvailableInBench returns the names of methods without privacy that this build accepts for model.method, only in an
 // experiment on public data.
-func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
+func AvailableInBench() []string {
+	return slices.Clone(thisBuild().benchModels)
+}
 
 // choosesColumns reports whether a selection method can spend budget on feature selection: auto does if the number of
 // columns is set and the build has such a method.
 func (a availability) choosesColumns(method string) bool {
-	rest := func(name string) bool { m, _ := pipeline.SelectorNamed(name); return m.Private }
+	rest := func(name string) bool {
+		m, _ := pipeline.SelectorNamed(name)
+		return m.Private
+	}
 	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
 }
 
 // oneOf prints a closed list for a message.
-func oneOf(names []string) string { return strings.Join(names, ", ") }
+func oneOf(names []string) string {
+	return strings.Join(names, ", ")
+}
 
 // nearest returns the name closest to word if it is a likely correction: at most two edits, and fewer than half
 // of the name's letters.

@@ -111,7 +111,8 @@ func (s *source) problem(path, msg, hint string) Problem {
 		}
 		return p
 	}
-	if section := parent(path); s.withoutFile || s.text != nil && s.text[section] == (place{}) && s.setsBelow(section) {
+	if section := parent(path); s.withoutFile ||
+		s.text != nil && s.text[section] == (place{}) && s.setsBelow(section) {
 		if p.flag = s.flags[path]; p.flag != "" || s.withoutFile {
 			return p
 		}
@@ -178,9 +179,13 @@ func (r *Recipe) Place(p Problem) Problem {
 	return at
 }
 
-func child(path, key string) string { return fault.Child(path, key) }
+func child(path, key string) string {
+	return fault.Child(path, key)
+}
 
-func item(path string, i int) string { return fault.Item(path, i) }
+func item(path string, i int) string {
+	return fault.Item(path, i)
+}
 
 // parent cuts the last step off a path made by child and item.
 func parent(path string) string {

@@ -13,10 +13,13 @@ import (
 // plainNumber is the form of every number in user input: decimal digits with an optional point and exponent. Leading
 // zeros, underscores, other bases and minutes mean different numbers to different programs: 010 is 8 in YAML and 10
 // to a human reader.
-var plainNumber = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*|0?\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?$`)
+var plainNumber = regexp.MustCompile(
+	`^[+-]?(0|[1-9][0-9]*|0?\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?$`)
 
 // IsPlainNumber reports whether a text is a plain decimal number, such as 10, -0.5 or 1e-6.
-func IsPlainNumber(text string) bool { return plainNumber.MatchString(text) }
+func IsPlainNumber(text string) bool {
+	return plainNumber.MatchString(text)
+}
 
 // ParseNumber reads a plain decimal number. The error is [strconv.ErrSyntax] for any other text, and
 // [strconv.ErrRange] for a number outside the range of float64.
@@ -70,7 +73,8 @@ func parseFinite(s, text string) (float64, error) {
 }
 
 // otherNotation matches numbers of YAML and of programming languages that are not plain.
-var otherNotation = regexp.MustCompile(`^[+-]?(0[0-9]+|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?|0[xXbBoO][0-9a-fA-F_.]+([pP][+-]?[0-9]+)?|[0-9]+(:[0-9]+)+)$`)
+var otherNotation = regexp.MustCompile(
+	`^[+-]?(0[0-9]+|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?|0[xXbBoO][0-9a-fA-F_.]+([pP][+-]?[0-9]+)?|[0-9]+(:[0-9]+)+)$`)
 
 // plainHint is the remedy for a number in another notation.
 const plainHint = "write it with decimal digits, such as 10, 0.5 or 1e-6"
@@ -79,4 +83,6 @@ func badNumber(text string) error {
 	return fmt.Errorf("%s is not a number or ln(number)", quoted(text))
 }
 
-func show(x float64) string { return fault.Number(x) }
+func show(x float64) string {
+	return fault.Number(x)
+}

@@ -20,7 +20,8 @@ type openMethod struct {
 func openMethods() []openMethod {
 	depth, within, costs, soft := exactKeys()
 	price := method.Key{
-		Name: "penalty", Kind: method.Number, Text: "Price of a unit of cost", Rest: ", for public data in bench", Absent: "`0`",
+		Name: "penalty", Kind: method.Number, Text: "Price of a unit of cost",
+		Rest: ", for public data in bench", Absent: "`0`",
 		Min: 0, Max: method.MaxCost, Hint: "the more it is, the fewer features are read",
 		Doc: "For public data in `bench`.",
 	}
@@ -30,10 +31,27 @@ func openMethods() []openMethod {
 		{name: "nonprivate-lasso", summary: "the lasso"},
 		{name: "nonprivate-logistic", summary: "logistic regression", classes: true},
 		{name: "nonprivate-svm", summary: "a linear support vector machine", classes: true},
-		{name: "nonprivate-cost-tree", summary: "the exact cost-tree (ASTC)", keys: []method.Key{depth, within, costs, soft}},
-		{name: "nonprivate-cost-tree-soft", summary: "the same, soft", keys: []method.Key{depth, within, costs}},
-		{name: "nonprivate-cstc", summary: "the cost-sensitive tree of classifiers", keys: []method.Key{depth, costs, price}},
-		{name: "nonprivate-cost-logistic", summary: "l1 logistic regression with costs", classes: true, keys: []method.Key{costs, price}},
+		{
+			name:    "nonprivate-cost-tree",
+			summary: "the exact cost-tree (ASTC)",
+			keys:    []method.Key{depth, within, costs, soft},
+		},
+		{
+			name:    "nonprivate-cost-tree-soft",
+			summary: "the same, soft",
+			keys:    []method.Key{depth, within, costs},
+		},
+		{
+			name:    "nonprivate-cstc",
+			summary: "the cost-sensitive tree of classifiers",
+			keys:    []method.Key{depth, costs, price},
+		},
+		{
+			name:    "nonprivate-cost-logistic",
+			summary: "l1 logistic regression with costs",
+			classes: true,
+			keys:    []method.Key{costs, price},
+		},
 		{name: "golearn-knn", summary: "the five nearest neighbours, by golearn"},
 		{name: "golearn-id3", summary: "an ID3 tree, by golearn", classes: true},
 		{name: "golearn-forest", summary: "ten ID3 trees on samples, by golearn", classes: true},
@@ -72,7 +90,9 @@ func OpenSummaries() (names, summaries []string) {
 // without such a key.
 func NumberKey(model string) (key string, whole, ok bool) {
 	for _, name := range []string{"budget", "penalty", "rounds"} {
-		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool { return k.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool {
+			return k.Name == name
+		}); i >= 0 {
 			if k, has := keysOf(modelSection)[i].of(model); has {
 				return name, k.Kind == method.Whole, true
 			}
@@ -95,8 +115,10 @@ type Exact struct {
 // Exact returns the settings of the section for an exact form.
 func (m Model) Exact() Exact {
 	x := Exact{
-		Depth: m.Keys.Int("depth"), Budget: m.Keys.Number("budget"), Penalty: m.Keys.Number("penalty"),
-		Soft: m.Keys.Flag("soft") || m.Method == "nonprivate-cost-tree-soft", Costs: m.Keys.Prices("costs"),
+		Depth: m.Keys.Int("depth"), Budget: m.Keys.Number("budget"),
+		Penalty: m.Keys.Number("penalty"),
+		Soft:    m.Keys.Flag("soft") || m.Method == "nonprivate-cost-tree-soft",
+		Costs:   m.Keys.Prices("costs"),
 	}
 	if x.Depth == 0 {
 		x.Depth = exactDepth

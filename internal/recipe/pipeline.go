@@ -26,7 +26,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	p := &pipeline.Pipeline{
-		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses,
+		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		MostClasses:     r.Data.MostClasses,
 		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
 	}
 	shares, selectionShare := r.divided()
@@ -54,7 +55,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), selectionShare, r.Selection.Keys.Number("runs")
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), selectionShare,
+		r.Selection.Keys.Number("runs")
 	if r.Model.Fallback != "none" {
 		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
@@ -81,11 +83,16 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	if !ok {
 		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
-	x := pipeline.SelectorSettings{K: s.K(), Share: max(s.Share(), r.Budget.shares().Selection), Values: s.Keys}
+	x := pipeline.SelectorSettings{
+		K:      s.K(),
+		Share:  max(s.Share(), r.Budget.shares().Selection),
+		Values: s.Keys,
+	}
 	if x.Share == 0 && m.NeedsClasses {
 		x.Share = pipeline.ClassedSelectionShare
 	}
-	if m.Private && !m.NeedsClasses && s.K() == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
+	if m.Private && !m.NeedsClasses && s.K() == 0 && s.Keys["budget"] == nil &&
+		s.Keys["sizes"] == nil {
 		if x.K = selection.DefaultK; d <= x.K { // every candidate is kept
 			return selection.None{}, nil
 		}
@@ -100,7 +107,12 @@ func (r *Recipe) budget() (budget.Target, error) {
 		return budget.Target{}, err
 	}
 	composition, err := budget.ParseComposition(r.Privacy.Composition)
-	out := budget.Target{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Relation: relation, Composition: composition}
+	out := budget.Target{
+		Epsilon:     r.Privacy.Epsilon,
+		Delta:       r.Privacy.Delta,
+		Relation:    relation,
+		Composition: composition,
+	}
 	if u := r.Privacy.Unit; u != nil {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
@@ -110,12 +122,21 @@ func (r *Recipe) budget() (budget.Target, error) {
 // column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.List, Column{}), Found: r.Classes().Found, TextRule: r.textOf(Column{})}
+		return dataset.Column{
+			Name:       name,
+			Private:    r.Data.Columns[name].Private,
+			Kind:       dataset.Category,
+			Labels:     true,
+			Categories: r.values(r.Data.Classes.List, Column{}),
+			Found:      r.Classes().Found,
+			TextRule:   r.textOf(Column{}),
+		}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
 	if d.Categories.Declared() || d.Hash > 0 {
-		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.List, d), d.Other == nil || *d.Other
+		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.List, d),
+			d.Other == nil || *d.Other
 		c.Found = d.Categories.Found
 		c.TextRule = r.textOf(d)
 		c.TargetEncoded = d.Encode == EncodeTarget
@@ -135,7 +156,8 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	}
 	c.Indicator = d.Missing.asIndicator()
 	c.TellsText = name == r.Data.Target
-	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
+	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing &&
+		!c.Indicator; c.Found {
 		c.TextRule = r.textOf(Column{})
 	}
 	return c

@@ -49,10 +49,14 @@ func (p Problem) Error() string {
 }
 
 // Flag returns the flag that gave the value, or that can give the missing one; empty for a value in a file.
-func (p Problem) Flag() string { return p.flag }
+func (p Problem) Flag() string {
+	return p.flag
+}
 
 // Unwrap returns the operating system's error, if that is the cause.
-func (p Problem) Unwrap() error { return p.err }
+func (p Problem) Unwrap() error {
+	return p.err
+}
 
 // Problems are all mistakes in a recipe, sorted by position. It is an error; errors.As finds it in the errors of
 // [Load] and [Options.FromSettings].
@@ -92,7 +96,9 @@ func (ps Problems) AboutHeader() bool {
 }
 
 // FaultKind returns [fault.Recipe].
-func (ps Problems) FaultKind() fault.Kind { return fault.Recipe }
+func (ps Problems) FaultKind() fault.Kind {
+	return fault.Recipe
+}
 
 // Err returns ps, or an untyped nil if there is no problem.
 func (ps Problems) Err() error {

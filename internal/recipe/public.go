@@ -39,7 +39,13 @@ type publishedData struct {
 
 // published returns the keys that the published recipes of all tasks have: how the table is read, and the declarations.
 func (d *Data) published() publishedData {
-	return publishedData{Header: d.Header, MultilineQuotes: d.MultilineQuotes, Format: d.Format, Numbers: d.Numbers, Columns: d.Columns}
+	return publishedData{
+		Header:          d.Header,
+		MultilineQuotes: d.MultilineQuotes,
+		Format:          d.Format,
+		Numbers:         d.Numbers,
+		Columns:         d.Columns,
+	}
 }
 
 // Public returns the recipe as published with the model: YAML with every value resolved, defaults included, and

@@ -65,7 +65,9 @@ type Recipe struct {
 
 // StagesInCode declares that code sets the selection or the model of the run, so that the recipe's settings for
 // them are ignored: the plan then decides whether delta can be 0.
-func (r *Recipe) StagesInCode() { r.stagesInCode = true }
+func (r *Recipe) StagesInCode() {
+	r.stagesInCode = true
+}
 
 // Data names the table and declares public knowledge about its columns.
 type Data struct {
@@ -256,12 +258,16 @@ type Selection struct {
 
 // K returns the number of columns to select; a category column counts as one. 0 leaves the number to the
 // method.
-func (s Selection) K() int { return s.Keys.Int("k") }
+func (s Selection) K() int {
+	return s.Keys.Int("k")
+}
 
 // Share returns the share of the budget for selection, in (0, 1): by default 0.1, and 0.5 for methods that
 // support classes; 0 if the method makes no choice. It is a fraction of the squared Gaussian parameter mu under
 // tight composition and of epsilon under basic.
-func (s Selection) Share() float64 { return s.Keys.Number("share") }
+func (s Selection) Share() float64 {
+	return s.Keys.Number("share")
+}
 
 // Set gives a key a value.
 func (s *Selection) Set(key string, value any) {
@@ -378,13 +384,16 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 		r.Privacy.Delta = 0
 	}
 	if x := r.Causal; x != nil {
-		x.Method, x.Protect = cmp.Or(x.Method, causalMethods[0]), cmp.Or(x.Protect, causalProtects[0])
+		x.Method, x.Protect = cmp.Or(x.Method, causalMethods[0]),
+			cmp.Or(x.Protect, causalProtects[0])
 	}
 	r.settleSearch(given)
 	for _, x := range r.choices() {
 		s := x.selection
-		byDefault := r.Budget.shares().Selection == 0 && !(x.path == "" && pipeline.MayAbstain(r.Model.Method) && !r.sharesOfEarlier)
-		if byDefault && !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K() > 0) {
+		byDefault := r.Budget.shares().Selection == 0 &&
+			!(x.path == "" && pipeline.MayAbstain(r.Model.Method) && !r.sharesOfEarlier)
+		if byDefault && !given[x.path+"selection.share"] && can.choosesColumns(s.Method) &&
+			(s.Method != "auto" || s.K() > 0) {
 			share := pipeline.DefaultSelectionShare
 			if NeedsClasses(s.Method) {
 				share = pipeline.ClassedSelectionShare
@@ -408,7 +417,8 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 // distribution, whose share depends on the other shares. With other models it remains a share of the budget
 // after the count and the text categories.
 func (r *Recipe) movesShare() bool {
-	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 && pipeline.MayAbstain(r.Model.Method)
+	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 &&
+		pipeline.MayAbstain(r.Model.Method)
 }
 
 // divided returns the shares of the run, and the value of selection.share if it is not a share of the whole.
@@ -427,7 +437,8 @@ func (r *Recipe) Notes() []string {
 	case r.movesShare():
 		return []string{"selection.share is the older name of budget.selection, and was taken as such"}
 	case r.sharesOfEarlier:
-		return []string{"selection.share has no effect beside " + r.Model.Method + ", as in the version that published this recipe; write budget.selection in its place to set the share"}
+		return []string{"selection.share has no effect beside " + r.Model.Method +
+			", as in the version that published this recipe; write budget.selection in its place to set the share"}
 	}
 	return nil
 }
@@ -455,14 +466,16 @@ func (r *Recipe) LedgerFile() string {
 	if r.Ledger == nil {
 		return ""
 	}
-	if r.SetByFlag("ledger.path") || r.src != nil && r.src.text["ledger"] == (place{}) && r.src.setsBelow("ledger") {
+	if r.SetByFlag("ledger.path") ||
+		r.src != nil && r.src.text["ledger"] == (place{}) && r.src.setsBelow("ledger") {
 		return r.Ledger.Path
 	}
 	return r.beside(r.Ledger.Path)
 }
 
 func (r *Recipe) beside(path string) string {
-	if _, piped := tablefile.Stdin(path); path == "" || piped || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
+	if _, piped := tablefile.Stdin(path); path == "" || piped || filepath.IsAbs(path) ||
+		r.src == nil || r.src.file == "" {
 		return path
 	}
 	return filepath.Join(filepath.Dir(r.src.file), path)

@@ -182,10 +182,12 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	}
 	src := pub
 	if r.Data.Path != "" {
-		src = bytes.Replace(pub, []byte("\ndata:\n"), []byte("\ndata:\n  path: "+yamlWord(r.Data.Path)+"\n"), 1)
+		src = bytes.Replace(pub, []byte("\ndata:\n"),
+			[]byte("\ndata:\n  path: "+yamlWord(r.Data.Path)+"\n"), 1)
 	}
 	if r.Data.Spark != "" {
-		src = bytes.Replace(pub, []byte("\ndata:\n"), []byte("\ndata:\n  spark: "+yamlWord(r.Data.Spark)+"\n"), 1)
+		src = bytes.Replace(pub, []byte("\ndata:\n"),
+			[]byte("\ndata:\n  spark: "+yamlWord(r.Data.Spark)+"\n"), 1)
 	}
 	back, problems := o.parse("public.yml", src, can)
 	if problems != nil {
@@ -233,7 +235,8 @@ engine: stream
 			t.Errorf("%q in the published recipe:\n%s", word, pub)
 		}
 	}
-	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight", "holdout: 0.2", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
+	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight",
+		"holdout: 0.2", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
 		if !strings.Contains(string(pub), line) {
 			t.Errorf("no %q in the published recipe:\n%s", line, pub)
 		}
@@ -250,14 +253,21 @@ func TestDecodedValues(t *testing.T) {
 	no := false
 	want := Recipe{
 		Version: 1, Task: "regression",
-		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"}, MultilineQuotes: true, Columns: map[string]Column{
-			"ocean":   {Categories: Names{List: []string{"inland", "near bay", "near ocean"}}, Other: &no},
-			"age":     {Lower: num(0), Upper: num(120), Missing: &Missing{Number: 40}},
-			"heating": {Categories: Names{List: []string{"no", "yes", "1", "1.0x", "null"}}, Other: &yes},
-			"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
-			"rooms":   {Missing: &Missing{}},
-			"öl\tx":   {Lower: num(0), Upper: num(1)},
-		}},
+		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"},
+			MultilineQuotes: true, Columns: map[string]Column{
+				"ocean": {
+					Categories: Names{List: []string{"inland", "near bay", "near ocean"}},
+					Other:      &no,
+				},
+				"age": {Lower: num(0), Upper: num(120), Missing: &Missing{Number: 40}},
+				"heating": {
+					Categories: Names{List: []string{"no", "yes", "1", "1.0x", "null"}},
+					Other:      &yes,
+				},
+				"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
+				"rooms":   {Missing: &Missing{}},
+				"öl\tx":   {Lower: num(0), Upper: num(1)},
+			}},
 		Privacy: Privacy{Epsilon: 0.5, Delta: 1e-5, Relation: "substitute", Composition: "basic"},
 		Scaling: Scaling{Method: "private"}, Selection: Selection{Method: "auto"},
 		Model: Model{Method: "joint-gram", Fallback: "none"}, Output: Output{Dir: "results"},
@@ -269,13 +279,18 @@ func TestDecodedValues(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	if got, want := fixed.Selection, (Selection{Method: "fixed", Keys: method.Values{"features": []string{"age", "2nd", "7", "yes"}}}); !cmp.Equal(got, want) {
+	if got, want := fixed.Selection,
+		(Selection{
+			Method: "fixed",
+			Keys:   method.Values{"features": []string{"age", "2nd", "7", "yes"}},
+		}); !cmp.Equal(got, want) {
 		t.Errorf("names are not as written: %+v", got)
 	}
 }
 
 func TestDataFileIsBesideTheRecipe(t *testing.T) {
-	src := []byte("data: {path: ../t/houses.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {dataset: d}\n")
+	src := []byte(
+		"data: {path: ../t/houses.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {dataset: d}\n")
 	r, problems := Options{}.parse(filepath.Join("a", "b", "r.yml"), src, everything())
 	if problems != nil {
 		t.Fatal(problems)
@@ -300,7 +315,8 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	can := thisBuild()
 	all := everything()
 	for _, pair := range [][2][]string{
-		{can.tasks, all.tasks}, {can.relations, all.relations}, {can.compositions, all.compositions},
+		{can.tasks, all.tasks}, {can.relations, all.relations},
+		{can.compositions, all.compositions},
 		{can.scalings, all.scalings}, {can.selections, all.selections}, {can.models, all.models},
 		{can.benchModels, all.benchModels}, {can.fallbacks, all.fallbacks},
 	} {
@@ -343,7 +359,8 @@ func TestEveryNameIsJudged(t *testing.T) {
 		if got, want := accepts(Options{}, m, line), slices.Contains(can.models, m); got != want {
 			t.Errorf("%s: accepted %v, want %v", m, got, want)
 		}
-		if got, want := accepts(Options{Bench: true}, m, line), slices.Contains(can.models, m) || slices.Contains(can.benchModels, m); got != want {
+		if got, want := accepts(Options{Bench: true}, m, line),
+			slices.Contains(can.models, m) || slices.Contains(can.benchModels, m); got != want {
 			t.Errorf("bench %s: accepted %v, want %v", m, got, want)
 		}
 	}
@@ -352,11 +369,15 @@ func TestEveryNameIsJudged(t *testing.T) {
 		if s == "fixed" {
 			line = "selection: {method: fixed, features: [a]}"
 		}
-		if got, want := accepts(Options{}, s, line), slices.Contains(can.selections, s); got != want {
+		if got, want := accepts(Options{}, s, line),
+			slices.Contains(can.selections, s); got != want {
 			t.Errorf("%s: accepted %v, want %v", s, got, want)
 		}
 	}
-	for name, want := range map[string]bool{asPublished + "tukey": true, asPublished + "adassp": false} {
+	for name, want := range map[string]bool{
+		asPublished + "tukey":  true,
+		asPublished + "adassp": false,
+	} {
 		line := "model: {method: " + name + "}"
 		if accepts(Options{}, name, line) {
 			t.Errorf("%s was accepted outside bench", name)

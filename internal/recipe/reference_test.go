@@ -14,7 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-var writeReference = flag.Bool("write", false, "write the tables of methods in docs/reference/recipe.md anew")
+var writeReference = flag.Bool("write", false,
+	"write the tables of methods in docs/reference/recipe.md anew")
 
 // TestReferenceTables compares the tables of methods and their keys in the reference with the lists of methods. With
 // -write it writes the tables.
@@ -39,7 +40,9 @@ func TestReferenceTables(t *testing.T) {
 		return
 	}
 	if !*writeReference {
-		t.Fatalf("the tables of methods in %s are not those of the lists; run go test ./internal/recipe -run TestReferenceTables -write", file)
+		t.Fatalf(
+			"the tables of methods in %s are not those of the lists; run go test ./internal/recipe -run TestReferenceTables -write",
+			file)
 	}
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
@@ -56,7 +59,9 @@ func table(head ...string) *tableText {
 
 type tableText struct{ strings.Builder }
 
-func (x *tableText) row(cells ...string) { fmt.Fprintf(x, "| %s |\n", strings.Join(cells, " | ")) }
+func (x *tableText) row(cells ...string) {
+	fmt.Fprintf(x, "| %s |\n", strings.Join(cells, " | "))
+}
 
 func selectorTable() string {
 	x := table("selector", "keeps", "target", "relations")
@@ -65,7 +70,8 @@ func selectorTable() string {
 		if m.Private {
 			relations = method.EveryRecord()
 		}
-		x.row(linked(m.Name), m.Summary, targets(!m.NeedsClasses, m.TwoClasses), relationNames(relations))
+		x.row(linked(m.Name), m.Summary, targets(!m.NeedsClasses, m.TwoClasses),
+			relationNames(relations))
 	}
 	return x.String()
 }
@@ -77,7 +83,8 @@ func trainerTable() string {
 		if m.Abstains {
 			is += " (may abstain)"
 		}
-		x.row(linked(m.Name), is, targets(!m.ClassesOnly(), m.TwoClasses()), relationNames(m.Relations))
+		x.row(linked(m.Name), is, targets(!m.ClassesOnly(), m.TwoClasses()),
+			relationNames(m.Relations))
 	}
 	return x.String()
 }
@@ -96,7 +103,9 @@ func linked(name string) string {
 	return code(name)
 }
 
-func code(word string) string { return "`" + word + "`" }
+func code(word string) string {
+	return "`" + word + "`"
+}
 
 func codes(words []string) string {
 	var out []string
@@ -142,7 +151,8 @@ func keyTable(section string) string {
 				text += " " + o.key.Doc
 			}
 		}
-		x.row(code(section+"."+k.Name), codes(k.users()), ofEach(k, values), ofEach(k, defaults), text)
+		x.row(code(section+"."+k.Name), codes(k.users()), ofEach(k, values), ofEach(k, defaults),
+			text)
 	}
 	return x.String()
 }
@@ -198,7 +208,8 @@ func TestInitListsWhatFits(t *testing.T) {
 	}{
 		{nil, []string{"kendall", "tukey", "joint-gram"}, []string{"dpfs", "svm", "brc"}},
 		{[]string{"no", "yes"}, []string{"kendall", "tukey", "dpfs", "svm"}, nil},
-		{[]string{"a", "b", "c"}, []string{"dpfs", "svm", "joint-gram"}, []string{"kendall", "tukey"}},
+		{[]string{"a", "b", "c"}, []string{"dpfs", "svm", "joint-gram"},
+			[]string{"kendall", "tukey"}},
 	} {
 		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", Names{List: x.classes})
 		if err != nil {

@@ -35,7 +35,8 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 		return c.ps
 	}
 	if r.Causal != nil || c.given("causal") {
-		c.add("causal", "causal has no meaning without task: causal", "set the task, or remove the section")
+		c.add("causal", "causal has no meaning without task: causal",
+			"set the task, or remove the section")
 	}
 	c.data()
 	c.columns()
@@ -91,7 +92,8 @@ func (c *checker) name(path, word string, closed, available []string) bool {
 		c.add(path, fmt.Sprintf("%s: unknown name %s", path, quoted(word)), hint)
 		return false
 	case !slices.Contains(available, word):
-		c.add(path, fmt.Sprintf("%s: %s is not available in this version", path, word), "available: "+oneOf(available))
+		c.add(path, fmt.Sprintf("%s: %s is not available in this version", path, word),
+			"available: "+oneOf(available))
 	}
 	return true
 }
@@ -99,7 +101,8 @@ func (c *checker) name(path, word string, closed, available []string) bool {
 func (c *checker) format() {
 	r := c.r
 	if r.Version != Version {
-		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version), fmt.Sprintf("this build reads version %d", Version))
+		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version),
+			fmt.Sprintf("this build reads version %d", Version))
 	}
 	c.name("task", r.Task, tasks, c.can.tasks)
 }
@@ -114,7 +117,8 @@ func (c *checker) pipeline() {
 func (c *checker) data() {
 	d := c.r.Data
 	if c.given("data.header") && len(d.Header) == 0 {
-		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
+		c.add("data.header", "data.header lists no column",
+			"list all columns of the table, or give data.path and remove it")
 	} else if d.Path == "" && d.SQL == nil && d.Spark == "" && len(d.Header) == 0 && !c.bench {
 		c.add("data.path", "data.path is required: the table to learn from", "")
 	}
@@ -125,7 +129,8 @@ func (c *checker) data() {
 		c.add("data.target", "data.target is not UTF-8 text", "")
 	case slices.Contains(d.Exclude, d.Target) && d.Target != "":
 		i := slices.Index(d.Exclude, d.Target)
-		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded", "the target is never a feature; remove it here")
+		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded",
+			"the target is never a feature; remove it here")
 	}
 	c.reading()
 	c.sql()
@@ -140,18 +145,26 @@ func (c *checker) data() {
 func (c *checker) classes() {
 	classes := c.r.Data.Classes
 	switch {
-	case c.r.Task == "regression" && (classes.Found || len(classes.List) > 0 || c.given("data.classes")):
-		c.add("data.classes", "data.classes has no meaning for regression", "remove it, or set task: classification")
+	case c.r.Task == "regression" &&
+		(classes.Found || len(classes.List) > 0 || c.given("data.classes")):
+		c.add("data.classes", "data.classes has no meaning for regression",
+			"remove it, or set task: classification")
 		return
-	case c.r.Task == "classification" && !classes.Found && len(classes.List) == 0 && (c.bench || c.given("data.classes")):
-		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
+	case c.r.Task == "classification" && !classes.Found && len(classes.List) == 0 &&
+		(c.bench || c.given("data.classes")):
+		c.add("data.classes",
+			"data.classes is required for classification: every value the target can take",
+			"the list is public, so it must not be read from the data")
 		return
 	case c.bench && classes.Found:
-		c.add("data.classes", "data.classes must list the classes in an experiment, which compares their predictions", "its table is public, so read them from the table")
+		c.add("data.classes",
+			"data.classes must list the classes in an experiment, which compares their predictions",
+			"its table is public, so read them from the table")
 		return
 	}
 	if c.r.Data.MostClasses != 0 && !c.r.Classes().Found {
-		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord, mostHint(c.r.Task))
+		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord,
+			mostHint(c.r.Task))
 	}
 	c.nameList("data.classes", classes.List, "class")
 }
@@ -170,7 +183,8 @@ func (c *checker) nameList(path string, names []string, what string) {
 			continue
 		}
 		if j, again := first[name]; again {
-			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)), fmt.Sprintf("it is item %d already", j+1))
+			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)),
+				fmt.Sprintf("it is item %d already", j+1))
 			continue
 		}
 		first[name] = i
@@ -192,8 +206,10 @@ func (c *checker) privacy() {
 // delta checks with the stages of the run whether delta can be 0. A method without privacy has no delta, and an
 // unknown name is rejected elsewhere.
 func (c *checker) delta() {
-	knownModel := c.r.Model.Method == pipeline.Auto || slices.Contains(trainers(anyTrainer), c.r.Model.Method)
-	if c.r.Task == TaskCausal || c.r.stagesInCode || !knownModel || !slices.Contains(selections, c.r.Selection.Method) {
+	knownModel := c.r.Model.Method == pipeline.Auto ||
+		slices.Contains(trainers(anyTrainer), c.r.Model.Method)
+	if c.r.Task == TaskCausal || c.r.stagesInCode || !knownModel ||
+		!slices.Contains(selections, c.r.Selection.Method) {
 		return
 	}
 	if wrong := c.r.outline(c.bench).NeedsDelta(); wrong != nil {
@@ -220,33 +236,42 @@ func (c *checker) budget(key string, t budget.Target) {
 
 // required explains the keys of a budget without defaults.
 var required = map[string][2]string{
-	"epsilon":       {"the privacy budget of the run", "for example 1.0, or ln(3)"},
-	"unit.max_rows": {"how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it"},
+	"epsilon": {"the privacy budget of the run", "for example 1.0, or ln(3)"},
+	"unit.max_rows": {"how many records of a unit are kept",
+		"a public constant, such as 4; noise grows in proportion to it"},
 }
 
 // unit checks the privacy unit.
 func (c *checker) unit(u Unit) {
 	switch p := "privacy.unit.column"; {
 	case u.Column == "":
-		c.add(p, p+" is required: the column that says whose record it is", "for example patient_id")
+		c.add(p, p+" is required: the column that says whose record it is",
+			"for example patient_id")
 	case !utf8.ValidString(u.Column):
 		c.add(p, p+" is not UTF-8 text", "")
 	case u.Column == c.r.Data.Target:
-		c.add(p, p+": the target "+quoted(u.Column)+" cannot identify the unit", "name the column that says whose record it is")
+		c.add(p, p+": the target "+quoted(u.Column)+" cannot identify the unit",
+			"name the column that says whose record it is")
 	}
 	if _, declared := c.r.Data.Columns[u.Column]; declared {
-		c.add(child("data.columns", u.Column), "the column "+quoted(u.Column)+" identifies the unit and takes no declaration", "it is never a feature; remove it here")
+		c.add(child("data.columns", u.Column),
+			"the column "+quoted(u.Column)+" identifies the unit and takes no declaration",
+			"it is never a feature; remove it here")
 	}
-	c.budget("unit.max_rows", budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "any", MaxRows: u.MaxRows}})
+	c.budget("unit.max_rows",
+		budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "any", MaxRows: u.MaxRows}})
 	if c.bench {
-		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody", "remove it; `dptrain fit` honours it")
+		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody",
+			"remove it; `dptrain fit` honours it")
 	}
 }
 
 func (c *checker) ledgerAndOutput() {
 	if l := c.r.Ledger; l != nil {
 		if l.Dataset == "" {
-			c.add("ledger.dataset", "ledger.dataset is required: the name under which runs on this data set are added up", "")
+			c.add("ledger.dataset",
+				"ledger.dataset is required: the name under which runs on this data set are added up",
+				"")
 		}
 		if l.Path == "" {
 			c.add("ledger.path", "ledger.path is empty", "remove it to use "+DefaultLedger)
@@ -274,7 +299,8 @@ func (c *checker) about() {
 		case strings.ContainsFunc(f.Text, unicode.IsControl):
 			c.add(key, key+" has a line break or another control character", "write it on one line")
 		case utf8.RuneCountInString(f.Text) > mostAbout:
-			c.add(key, fmt.Sprintf("%s is longer than %d characters", key, mostAbout), "shorten it, or link to a page that says more")
+			c.add(key, fmt.Sprintf("%s is longer than %d characters", key, mostAbout),
+				"shorten it, or link to a page that says more")
 		}
 	}
 }

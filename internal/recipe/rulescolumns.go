@@ -15,20 +15,25 @@ func (c *checker) columns() {
 			c.add(path, "data.columns: an empty column name", "")
 		}
 		if c.given(path) && !c.declaresAnything(path) {
-			c.add(path, shown(path)+" declares nothing", "give lower and upper, categories or date, or remove it")
+			c.add(path, shown(path)+" declares nothing",
+				"give lower and upper, categories or date, or remove it")
 		}
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
 		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target {
-			c.add(path, "the column "+quoted(name)+" is excluded and takes no declaration", "remove it here, or from data.exclude (--exclude)")
+			c.add(path, "the column "+quoted(name)+" is excluded and takes no declaration",
+				"remove it here, or from data.exclude (--exclude)")
 		}
 		c.transforms(name, path, col)
 		if col.Date != "" || c.given(child(path, "date")) {
 			c.date(name, path, col)
 			continue
 		}
-		for key, used := range map[string]bool{"parts": col.Parts != nil, "between": col.Between != nil} {
+		for key, used := range map[string]bool{
+			"parts":   col.Parts != nil,
+			"between": col.Between != nil,
+		} {
 			if used {
 				c.add(child(path, key), shown(path)+": "+key+" has no meaning without date", "")
 			}
@@ -42,10 +47,12 @@ func (c *checker) columns() {
 			c.bounds(path, col)
 		}
 		if col.Private && c.r.Privacy.Relation != privateColumns {
-			c.add(child(path, "private"), "private columns need the relation "+privateColumns, "under other relations every column is protected; remove private")
+			c.add(child(path, "private"), "private columns need the relation "+privateColumns,
+				"under other relations every column is protected; remove private")
 		}
 	}
-	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
+	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" &&
+		t != "" {
 		c.needsBounds(t)
 	}
 }
@@ -55,14 +62,18 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	at := child(path, "missing")
 	switch {
 	case target:
-		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
+		c.add(at, shown(path)+": missing: indicator is for features",
+			"a record without a target is left out of training; remove it")
 	case col.Categories.Declared() || col.Hash != 0:
-		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
+		c.add(at, shown(path)+": missing has no meaning beside categories",
+			"a missing cell of a category column counts as a value outside the list")
 	default:
 		for _, x := range c.r.choices() {
 			for _, name := range []string{x.model.Method, x.model.Fallback} {
 				if m, _ := pipeline.TrainerNamed(name); m.NoIndicator != "" {
-					c.add(at, shown(path)+": missing: indicator cannot be used with method "+name+", "+m.NoIndicator, "declare a number, or use another method")
+					c.add(at,
+						shown(path)+": missing: indicator cannot be used with method "+name+", "+
+							m.NoIndicator, "declare a number, or use another method")
 					return
 				}
 			}
@@ -72,7 +83,9 @@ func (c *checker) indicator(path string, target bool, col Column) {
 
 // declaresAnything reports whether the text has a key below path.
 func (c *checker) declaresAnything(path string) bool {
-	return slices.ContainsFunc(keysOfColumn, func(key string) bool { return c.given(child(path, key)) })
+	return slices.ContainsFunc(keysOfColumn, func(key string) bool {
+		return c.given(child(path, key))
+	})
 }
 
 var keysOfColumn = keysAt([]string{"data", "columns", "any"})
@@ -82,7 +95,8 @@ func (c *checker) needsBounds(name string) {
 	col := c.r.Data.Columns[name]
 	if !col.Categories.Declared() && col.Hash == 0 && col.Lower == nil && col.Upper == nil {
 		path := child("data.columns", name)
-		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper", "declare them in data.columns, or use scaling private")
+		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper",
+			"declare them in data.columns, or use scaling private")
 	}
 }
 
@@ -94,14 +108,18 @@ func (c *checker) targetColumn(path string, col Column) {
 			value *float64
 		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 			if bound.value != nil {
-				c.add(child(path, bound.key), "the target has classes, and "+bound.key+" is for a number", "remove it")
+				c.add(child(path, bound.key),
+					"the target has classes, and "+bound.key+" is for a number", "remove it")
 			}
 		}
 	case !col.Categories.Declared():
 	case c.r.Task == "classification":
-		c.add(child(path, "categories"), "the target has classes, not categories", "list them in data.classes")
+		c.add(child(path, "categories"), "the target has classes, not categories",
+			"list them in data.classes")
 	default:
-		c.add(child(path, "categories"), "the target of a regression must be numeric, and categories are declared for it", "remove them, or set task: classification with data.classes")
+		c.add(child(path, "categories"),
+			"the target of a regression must be numeric, and categories are declared for it",
+			"remove them, or set task: classification with data.classes")
 	}
 }
 
@@ -117,14 +135,18 @@ func (c *checker) categories(path string, col Column) {
 		if bound.key == "missing" {
 			hint = "a missing cell of a category column counts as a value outside the list"
 		}
-		c.add(child(path, bound.key), shown(path)+": "+bound.key+" has no meaning beside categories", hint)
+		c.add(child(path, bound.key),
+			shown(path)+": "+bound.key+" has no meaning beside categories", hint)
 	}
 	list := child(path, "categories")
 	if !col.Categories.Found && len(col.Categories.List) == 0 && col.Hash == 0 {
-		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
+		c.add(list, shown(list)+" is empty",
+			"list every category, or remove it for a numeric column")
 	}
 	if col.Categories.Found && col.Other != nil && !*col.Other {
-		c.add(child(path, "other"), shown(path)+": other must be true beside categories: "+privateWord, "values that few records have are others; remove it")
+		c.add(child(path, "other"),
+			shown(path)+": other must be true beside categories: "+privateWord,
+			"values that few records have are others; remove it")
 	}
 	c.nameList(list, col.Categories.List, "category")
 }
@@ -139,11 +161,16 @@ func (c *checker) bounds(path string, col Column) {
 	case lower == nil && upper != nil:
 		c.add(child(path, "upper"), shown(path)+": upper without lower", "declare both, or neither")
 	case lower != nil && !(*lower < *upper):
-		c.add(child(path, "lower"), fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower), show(*upper)), "")
-	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) && !finiteNumber(*upper-*lower):
+		c.add(child(path, "lower"),
+			fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower),
+				show(*upper)), "")
+	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) &&
+		!finiteNumber(*upper-*lower):
 		c.add(child(path, "upper"), shown(path)+": the range is too wide to compute with", "")
 	case lower != nil && missing != nil && !(*lower <= *missing && *missing <= *upper):
-		c.add(child(path, "missing"), fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path), show(*missing), show(*lower), show(*upper)), "")
+		c.add(child(path, "missing"),
+			fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path),
+				show(*missing), show(*lower), show(*upper)), "")
 	}
 	for _, b := range []struct {
 		key   string
@@ -155,4 +182,6 @@ func (c *checker) bounds(path string, col Column) {
 	}
 }
 
-func finiteNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func finiteNumber(x float64) bool {
+	return !math.IsNaN(x) && !math.IsInf(x, 0)
+}

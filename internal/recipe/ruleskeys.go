@@ -49,7 +49,8 @@ func (c *checker) keys(s keyed) {
 // isSet reports whether a key of a section has a value, or the text sets it.
 func (c *checker) isSet(s keyed, key string) bool {
 	i := slices.IndexFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key })
-	if v := reflect.ValueOf(s.values[key]); v.IsValid() && (!v.IsZero() || i >= 0 && keysOf(s.section)[i].HasZero) {
+	if v := reflect.ValueOf(s.values[key]); v.IsValid() &&
+		(!v.IsZero() || i >= 0 && keysOf(s.section)[i].HasZero) {
 		return true
 	}
 	return !(i >= 0 && keysOf(s.section)[i].Kind == method.Word) && c.given(s.section+"."+key)
@@ -139,7 +140,9 @@ func (c *checker) wholes(path string, s keyed, k method.Key) {
 	}
 	for i, x := range xs {
 		if float64(x) < k.Min || i > 0 && x <= xs[i-1] {
-			c.add(item(path, i), fmt.Sprintf("%s must be increasing numbers from %s on", path, k.Written(k.Min)), k.Hint)
+			c.add(item(path, i),
+				fmt.Sprintf("%s must be increasing numbers from %s on", path, k.Written(k.Min)),
+				k.Hint)
 			return
 		}
 	}

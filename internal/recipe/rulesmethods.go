@@ -19,7 +19,10 @@ func (c *checker) selection() {
 	}
 	c.keys(keyed{selectionSection, s.Method, s.Keys})
 	if s.Method == "auto" && s.K() > 0 && len(c.r.Data.Classes.List) > 2 {
-		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes.List)), "remove it, or list the columns with method fixed")
+		c.add("selection.k",
+			fmt.Sprintf(
+				"selection.k: auto chooses columns for two classes only, and data.classes lists %d",
+				len(c.r.Data.Classes.List)), "remove it, or list the columns with method fixed")
 	}
 }
 
@@ -38,21 +41,27 @@ func (c *checker) columnName(path, name string) {
 	case name == c.r.Data.Target:
 		c.add(path, "the target "+quoted(name)+" cannot be a feature", "")
 	case name == c.r.unitColumn():
-		c.add(path, "the column "+quoted(name)+" identifies the privacy unit and cannot be a feature", "")
+		c.add(path,
+			"the column "+quoted(name)+" identifies the privacy unit and cannot be a feature", "")
 	case slices.Contains(c.r.Data.Exclude, name):
-		c.add(path, "the feature "+quoted(name)+" is excluded in data.exclude", "remove it from one of the two lists")
+		c.add(path, "the feature "+quoted(name)+" is excluded in data.exclude",
+			"remove it from one of the two lists")
 	}
 }
 
 func (c *checker) model() {
 	m := c.r.Model
 	switch {
-	case !c.bench && (slices.Contains(nonprivate, m.Method) || strings.HasPrefix(m.Method, asPublished)):
-		c.add("model.method", "model.method: "+quoted(m.Method)+" gives no privacy guarantee", "only `dptrain bench` runs it, on public data; here: "+oneOf(c.can.models))
+	case !c.bench &&
+		(slices.Contains(nonprivate, m.Method) || strings.HasPrefix(m.Method, asPublished)):
+		c.add("model.method", "model.method: "+quoted(m.Method)+" gives no privacy guarantee",
+			"only `dptrain bench` runs it, on public data; here: "+oneOf(c.can.models))
 	case strings.HasPrefix(m.Method, asPublished):
-		c.name("model.method", m.Method, []string{m.Method}, append(slices.Clone(c.can.models), c.can.benchModels...))
+		c.name("model.method", m.Method, []string{m.Method},
+			append(slices.Clone(c.can.models), c.can.benchModels...))
 	case c.bench:
-		c.name("model.method", m.Method, append(slices.Clone(models), nonprivate...), append(slices.Clone(c.can.models), c.can.benchModels...))
+		c.name("model.method", m.Method, append(slices.Clone(models), nonprivate...),
+			append(slices.Clone(c.can.models), c.can.benchModels...))
 	default:
 		c.name("model.method", m.Method, models, c.can.models)
 	}

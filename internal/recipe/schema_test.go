@@ -88,7 +88,8 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 	switch {
 	case bySchema != nil && len(problems) == 0 && len(all) == 0:
 		t.Fatalf("the schema refuses a recipe that is accepted: %v\n%s", bySchema, printed(root))
-	case bySchema == nil && len(structural) == 1 && structural[0].Path == "privacy.epsilon" && root.get("privacy").get("epsilon").kind == text:
+	case bySchema == nil && len(structural) == 1 && structural[0].Path == "privacy.epsilon" &&
+		root.get("privacy").get("epsilon").kind == text:
 		// A schema does not compute logarithms.
 	case bySchema == nil && len(structural) > 0:
 		t.Fatalf("the schema accepts %q\n%s", structural[0].Error(), printed(root))
@@ -198,12 +199,15 @@ func value(t *rapid.T, depth int) *node {
 		truth := rapid.Bool().Draw(t, "truth")
 		return &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth}
 	case number:
-		x := rapid.SampledFrom([]float64{-1, 0, .05, .5, 1, 1.5, 2, 4, 33, 300, 5000}).Draw(t, "number")
+		x := rapid.SampledFrom([]float64{-1, 0, .05, .5, 1, 1.5, 2, 4, 33, 300, 5000}).Draw(t,
+			"number")
 		return &node{kind: number, literal: show(x), num: x}
 	case text:
 		return textNode(rapid.SampledFrom([]string{
-			"", "x", "age", "price", "auto", "none", "fixed", "kendall", "joint-gram", "tukey", "boosted-additive", "private", "declared", "indicator", "ln(3)",
-			"log", "tight", "regression", "classification", "case", "memory", "2006-01-02", "2020-01-01", "target", "days", ";", "tab",
+			"", "x", "age", "price", "auto", "none", "fixed", "kendall", "joint-gram", "tukey",
+			"boosted-additive", "private", "declared", "indicator", "ln(3)",
+			"log", "tight", "regression", "classification", "case", "memory", "2006-01-02",
+			"2020-01-01", "target", "days", ";", "tab",
 		}).Draw(t, "text"))
 	case list:
 		out := &node{kind: list}
@@ -312,12 +316,18 @@ func TestSchemaDefaults(t *testing.T) {
 	walk("", schema.Properties)
 	d := Default()
 	want := map[string]any{
-		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient, "data.undeclared": undeclaredFound, "data.fold": foldWords[0], "data.most_classes": float64(pipeline.DefaultMostClasses),
-		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
-		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
+		"version": float64(d.Version), "task": d.Task,
+		"data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient,
+		"data.undeclared": undeclaredFound, "data.fold": foldWords[0],
+		"data.most_classes": float64(pipeline.DefaultMostClasses),
+		"privacy.delta":     d.Privacy.Delta, "privacy.relation": d.Privacy.Relation,
+		"privacy.composition": d.Privacy.Composition,
+		"holdout":             d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
-		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure, "budget.words": pipeline.KindShare + pipeline.WordShare, "budget.transform": pipeline.DefaultTransformShare,
-		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
+		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure,
+		"budget.words":     pipeline.KindShare + pipeline.WordShare,
+		"budget.transform": pipeline.DefaultTransformShare,
+		"model.method":     d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],
 		"engine": engines[0], "ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
@@ -355,7 +365,8 @@ func TestDocumentedKeys(t *testing.T) {
 			t.Errorf("docs/reference/recipe.md does not explain %s of a column", key)
 		}
 	}
-	for _, names := range [][]string{tasks, relations, compositions, scalings, selections, models, nonprivate} {
+	for _, names := range [][]string{tasks, relations, compositions, scalings, selections, models,
+		nonprivate} {
 		for _, name := range names {
 			if !strings.Contains(page, "`"+name+"`") {
 				t.Errorf("docs/reference/recipe.md does not name %s", name)

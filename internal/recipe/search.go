@@ -20,13 +20,17 @@ func (r *Recipe) choices() []choice {
 	}
 	var out []choice
 	for i := range r.Search.Candidates {
-		out = append(out, choice{candidatePath(i), &r.Search.Candidates[i].Selection, &r.Search.Candidates[i].Model})
+		out = append(out,
+			choice{candidatePath(i), &r.Search.Candidates[i].Selection,
+				&r.Search.Candidates[i].Model})
 	}
 	return out
 }
 
 // candidatePath returns the prefix of the keys of a candidate.
-func candidatePath(i int) string { return item("search.candidates", i) + "." }
+func candidatePath(i int) string {
+	return item("search.candidates", i) + "."
+}
 
 // settleSearch fills the defaults of a search.
 func (r *Recipe) settleSearch(given map[string]bool) {
@@ -61,7 +65,8 @@ func (c *checker) search() {
 	r := c.r
 	d := Default()
 	for key, other := range map[string]bool{
-		"selection": !reflect.DeepEqual(r.Selection, d.Selection), "model": !reflect.DeepEqual(r.Model, d.Model),
+		"selection": !reflect.DeepEqual(r.Selection, d.Selection),
+		"model":     !reflect.DeepEqual(r.Model, d.Model),
 	} {
 		if wrong := pipeline.BesideSearch(key); other || c.given(key) {
 			c.add(wrong.Field, wrong.Message, wrong.Hint)
@@ -78,7 +83,8 @@ func (c *checker) search() {
 func (c *checker) candidate(i int, whole bool) {
 	x := c.r.Search.Candidates[i]
 	path := candidatePath(i)
-	if at := item("search.candidates", i); c.r.src != nil && !c.given(path+"selection") && !c.given(path+"model") {
+	if at := item("search.candidates", i); c.r.src != nil && !c.given(path+"selection") &&
+		!c.given(path+"model") {
 		c.add(at, at+" declares nothing", "give selection, model or both")
 		return
 	}
@@ -106,7 +112,12 @@ func (r *Recipe) search(d int) (*pipeline.Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share(), Model: x.Model.trainer()})
+		out.Candidates = append(out.Candidates,
+			pipeline.Candidate{
+				Selector:       selector,
+				SelectionShare: x.Selection.Share(),
+				Model:          x.Model.trainer(),
+			})
 	}
 	return out, nil
 }

@@ -54,7 +54,11 @@ func SetNumbers(flag, path string, items []string) Setting {
 
 // SetBool sets a key to true or false.
 func SetBool(flag, path string, truth bool) Setting {
-	return Setting{Path: path, Flag: flag, value: &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth}}
+	return Setting{
+		Path:  path,
+		Flag:  flag,
+		value: &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth},
+	}
 }
 
 // SetNames sets a key to a list of names, or to private if the list has only this name.
@@ -86,7 +90,8 @@ func FindCategories(flag, column string) Setting {
 	s := SetText(flag, "categories", privateWord).OfColumn(column)
 	s.skip = func(root *node) bool {
 		declared := root.get("data").get("columns").get(column)
-		return column == targetOf(root) || declared.get("categories") != nil || declared.get("hash") != nil
+		return column == targetOf(root) || declared.get("categories") != nil ||
+			declared.get("hash") != nil
 	}
 	return s
 }
@@ -121,10 +126,14 @@ func pathSteps(path string) ([]string, bool) {
 }
 
 // flagOf names the flag of a setting in messages.
-func (s Setting) flagOf() string { return cmp.Or(s.Flag, "--set "+s.Path) }
+func (s Setting) flagOf() string {
+	return cmp.Or(s.Flag, "--set "+s.Path)
+}
 
 // isOwn reports whether the setting has a flag of its own.
-func (s Setting) isOwn() bool { return s.Flag != "" }
+func (s Setting) isOwn() bool {
+	return s.Flag != ""
+}
 
 // in returns the steps of the path in a recipe.
 func (s Setting) in(root *node) (steps []string, ok bool) {
@@ -145,14 +154,16 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	}
 	steps, ok := s.in(root)
 	if !ok {
-		return wrong("this is no key of a recipe", "write --set model.rounds=3, with the key as docs/reference/recipe.md has it")
+		return wrong("this is no key of a recipe",
+			"write --set model.rounds=3, with the key as docs/reference/recipe.md has it")
 	}
 	value := s.value
 	if value == nil {
 		value, problems = readYAML("", []byte(s.Value))
 	}
 	if len(problems) > 0 || value == nil {
-		return wrong("the value cannot be read: "+quoted(s.Value), "a value is written as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
+		return wrong("the value cannot be read: "+quoted(s.Value),
+			"a value is written as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
 	}
 	path = joined(steps)
 	if steps[0] == describeSection { // not in any recipe: the caller of the parser has its values
@@ -160,7 +171,8 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	}
 	if s.isOwn() {
 		if root.get("search") != nil && (path == "selection.method" || path == "model.method") {
-			return wrong("the flag has no effect on a recipe with a search", "change its candidates")
+			return wrong("the flag has no effect on a recipe with a search",
+				"change its candidates")
 		}
 		root.makeRoom(path)
 	}
@@ -174,7 +186,8 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 		at = next
 	}
 	last := steps[len(steps)-1]
-	if old := at.get(last); last == "method" && len(steps) == 2 && old != nil && old.literal != value.literal {
+	if old := at.get(last); last == "method" && len(steps) == 2 && old != nil &&
+		old.literal != value.literal {
 		at.keepOnly(root, steps[0], all)
 	}
 	at.put(last, value)
@@ -297,7 +310,9 @@ func (s *source) setsBelow(section string) bool {
 }
 
 // SetByFlag reports whether a flag of its own, not --set, sets the key at a path.
-func (r *Recipe) SetByFlag(path string) bool { return r.src != nil && r.src.settings[path].isOwn() }
+func (r *Recipe) SetByFlag(path string) bool {
+	return r.src != nil && r.src.settings[path].isOwn()
+}
 
 // With returns the section with the given settings, which describe how a table is read, or the problems of all these
 // settings.

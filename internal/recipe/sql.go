@@ -41,21 +41,26 @@ func (c *checker) sql() {
 		c.add("data.sql", "data.sql and data.path both name the records", "remove one")
 	}
 	if d.describesText() {
-		c.add("data.sql", "data.format and data.multiline_quotes have no meaning with data.sql", "remove them; the query says what a cell is")
+		c.add("data.sql", "data.format and data.multiline_quotes have no meaning with data.sql",
+			"remove them; the query says what a cell is")
 	}
 	if d.SQL.Driver != "" || c.given("data.sql.driver") {
 		c.name("data.sql.driver", d.SQL.Driver, drivers, drivers)
 	} else {
-		c.add("data.sql.driver", "data.sql.driver is required: the kind of database", strings.Join(drivers, " or "))
+		c.add("data.sql.driver", "data.sql.driver is required: the kind of database",
+			strings.Join(drivers, " or "))
 	}
 	if strings.TrimSpace(d.SQL.Query) == "" {
-		c.add("data.sql.query", "data.sql.query is required: the SELECT whose rows are the records", "")
+		c.add("data.sql.query", "data.sql.query is required: the SELECT whose rows are the records",
+			"")
 	}
 	switch dsn := d.SQL.DSN; {
 	case strings.TrimSpace(dsn) == "":
-		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is", "env:NAME, file:PATH, such as host=db dbname=shop user=me, or the path of a DuckDB file")
+		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is",
+			"env:NAME, file:PATH, such as host=db dbname=shop user=me, or the path of a DuckDB file")
 	case !dsnElsewhere(dsn) && secrets.MatchString(dsn):
-		c.add("data.sql.dsn", "data.sql.dsn holds a password, which has no place in a recipe", "write env:NAME or file:PATH, or keep it in ~/.pgpass")
+		c.add("data.sql.dsn", "data.sql.dsn holds a password, which has no place in a recipe",
+			"write env:NAME or file:PATH, or keep it in ~/.pgpass")
 	}
 }
 
@@ -72,7 +77,13 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 		return query.Question{}, false, nil
 	}
 	fail := func(msg string) (query.Question, bool, error) {
-		return query.Question{}, true, Problems{r.Place(Problem{Path: "data.sql.dsn", Msg: msg, Hint: "it holds such as host=db dbname=shop user=me"})}
+		return query.Question{}, true,
+			Problems{r.Place(
+				Problem{
+					Path: "data.sql.dsn",
+					Msg:  msg,
+					Hint: "it holds such as host=db dbname=shop user=me",
+				})}
 	}
 	dsn := s.DSN
 	if name, ok := strings.CutPrefix(dsn, "env:"); ok {
@@ -97,7 +108,8 @@ func (c *checker) spark() {
 	d := &c.r.Data
 	if d.Spark == "" {
 		if c.given("data.spark") && d.Path == "" && d.SQL == nil {
-			c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records", "")
+			c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records",
+				"")
 		}
 		return
 	}
@@ -107,15 +119,20 @@ func (c *checker) spark() {
 		}
 	}
 	if d.describesText() {
-		c.add("data.spark", "data.format and data.multiline_quotes have no meaning with data.spark", "remove them; the query says what a cell is")
+		c.add("data.spark", "data.format and data.multiline_quotes have no meaning with data.spark",
+			"remove them; the query says what a cell is")
 	}
 	if strings.TrimSpace(d.Spark) == "" {
 		c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records", "")
 	}
 	if c.r.Engine != "" {
-		c.add("engine", "engine is where a table is kept on this machine, and data.spark has its rows on a cluster", "remove it, and add --engine spark --connect sc://HOST:PORT to fit")
+		c.add("engine",
+			"engine is where a table is kept on this machine, and data.spark has its rows on a cluster",
+			"remove it, and add --engine spark --connect sc://HOST:PORT to fit")
 	}
 	if c.r.Task == TaskCausal {
-		c.add("data.spark", "causal reads all records in one place, and data.spark has them on a cluster", "write them to a file, and name that in data.path")
+		c.add("data.spark",
+			"causal reads all records in one place, and data.spark has them on a cluster",
+			"write them to a file, and name that in data.path")
 	}
 }

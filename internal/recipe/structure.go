@@ -54,7 +54,9 @@ type limits struct {
 }
 
 // noLimits returns limits that allow every value.
-func noLimits() limits { return limits{least: math.NaN(), most: math.NaN()} }
+func noLimits() limits {
+	return limits{least: math.NaN(), most: math.NaN()}
+}
 
 // weak adds a finding that a rule may explain better.
 func (s *structure) weak(path, msg string) {
@@ -85,7 +87,8 @@ func (s *structure) value(n *node, path string, t keyType, l limits) {
 		s.epsilon(n, path)
 		return
 	case t.Type == missingType:
-		if !(n.kind == number && finiteNumber(n.num) || n.kind == text && n.literal == missingIndicator) {
+		if !(n.kind == number && finiteNumber(n.num) ||
+			n.kind == text && n.literal == missingIndicator) {
 			s.wrongType(n, path, "a number or "+missingIndicator, typeHint(n, number))
 		}
 		return
@@ -171,7 +174,8 @@ func (s *structure) epsilon(n *node, path string) {
 			return
 		}
 	}
-	if n.kind == number && finiteNumber(n.num) || n.kind == text && logarithm.MatchString(n.literal) {
+	if n.kind == number && finiteNumber(n.num) ||
+		n.kind == text && logarithm.MatchString(n.literal) {
 		return // the rules bound it
 	}
 	if n.kind == number {
@@ -199,7 +203,9 @@ func (s *structure) number(n *node, path string, l limits) {
 }
 
 // plainText writes a limit without an exponent.
-func plainText(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func plainText(x float64) string {
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
 
 // list checks a list and its items.
 func (s *structure) list(n *node, path string, t keyType, l limits) {
@@ -214,7 +220,8 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 		s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
 	}
 	for i, k := range n.kids {
-		s.value(k, item(path, i), keyType{Type: t.Elem(), name: t.name}, limits{least: math.NaN(), most: math.NaN(), inList: true})
+		s.value(k, item(path, i), keyType{Type: t.Elem(), name: t.name},
+			limits{least: math.NaN(), most: math.NaN(), inList: true})
 	}
 }
 
@@ -287,7 +294,8 @@ func (s *structure) unknown(n *node, path, key string, allowed []string) {
 	if isNear && n.get(best) == nil {
 		meant = child(path, best)
 	}
-	s.found = append(s.found, finding{s.src.atKey(p, "unknown key "+quoted(key), unknownHint(key, allowed)), true, meant})
+	s.found = append(s.found,
+		finding{s.src.atKey(p, "unknown key "+quoted(key), unknownHint(key, allowed)), true, meant})
 }
 
 // A field is a key of a section.
@@ -304,7 +312,10 @@ func fieldsOf(t reflect.Type) map[string]field {
 	out := map[string]field{}
 	for i := range t.NumField() {
 		if key := fieldKey(t.Field(i)); key != "" {
-			out[key] = field{keyType{Type: t.Field(i).Type, name: t.Field(i).Tag.Get(takesTag) == takesName}, limitsOf(t.Field(i).Tag)}
+			out[key] = field{keyType{
+				Type: t.Field(i).Type,
+				name: t.Field(i).Tag.Get(takesTag) == takesName,
+			}, limitsOf(t.Field(i).Tag)}
 		}
 	}
 	for _, k := range keysOf(sections[t]) {
@@ -470,7 +481,9 @@ func merge(found []finding, rules Problems) Problems {
 // pathSet is a set of paths with lookups for ancestors and descendants.
 type pathSet struct{ at, above map[string]bool }
 
-func newPathSet() pathSet { return pathSet{map[string]bool{}, map[string]bool{}} }
+func newPathSet() pathSet {
+	return pathSet{map[string]bool{}, map[string]bool{}}
+}
 
 func (s pathSet) add(path string) {
 	s.at[path] = true

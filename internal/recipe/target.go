@@ -30,11 +30,20 @@ func spreadTarget(root *node, file string) Problems {
 	}
 	var ps Problems
 	add := func(at *node, msg, hint string) {
-		ps = append(ps, Problem{File: file, Line: at.line, Column: at.col, Path: "data.target", Msg: msg, Hint: hint})
+		ps = append(ps,
+			Problem{
+				File:   file,
+				Line:   at.line,
+				Column: at.col,
+				Path:   "data.target",
+				Msg:    msg,
+				Hint:   hint,
+			})
 	}
 	name := target.get(columnKey)
 	if name == nil || name.kind == mapping || name.kind == list || name.kind == null {
-		add(target, "data.target: column is required: the name of the column to predict", "write target: {column: price, transform: log}")
+		add(target, "data.target: column is required: the name of the column to predict",
+			"write target: {column: price, transform: log}")
 		*target = node{kind: text, literal: columnKey, line: target.line, col: target.col} // its problem has been reported
 		return ps
 	}
@@ -43,7 +52,9 @@ func spreadTarget(root *node, file string) Problems {
 	if columns == nil || columns.kind != mapping {
 		columns = &node{kind: mapping, line: target.line, col: target.col}
 		if data.get("columns") == nil {
-			data.keys, data.kids = append(data.keys, &node{kind: text, literal: "columns", line: target.line, col: target.col}), append(data.kids, columns)
+			data.keys, data.kids = append(data.keys,
+				&node{kind: text, literal: "columns", line: target.line, col: target.col}),
+				append(data.kids, columns)
 		}
 	}
 	before := columns.get(name.literal)
@@ -60,9 +71,11 @@ func spreadTarget(root *node, file string) Problems {
 			}
 			add(k, "unknown key "+quoted(k.literal), hint)
 		case declared.get(k.literal) != nil:
-			add(k, "data.target: "+k.literal+" is declared below data.columns too", "keep one of them")
+			add(k, "data.target: "+k.literal+" is declared below data.columns too",
+				"keep one of them")
 		default:
-			declared.keys, declared.kids = append(declared.keys, k), append(declared.kids, target.kids[i])
+			declared.keys, declared.kids = append(declared.keys, k),
+				append(declared.kids, target.kids[i])
 		}
 	}
 	if before == nil && len(declared.keys) > 0 {
@@ -91,6 +104,7 @@ func (c *checker) transforms(name, path string, col Column) {
 		c.name(at, col.Transform, words, words)
 	case c.r.Task != regression.TaskRegression:
 	case name != c.r.Data.Target && c.r.Data.Target != "":
-		c.add(at, shown(path)+": transform is for the target", "features need none: curves follow them as they are")
+		c.add(at, shown(path)+": transform is for the target",
+			"features need none: curves follow them as they are")
 	}
 }

@@ -43,7 +43,10 @@ holdout: 0.2
 
 // TestTidyKeepsValues checks that the text has the same values as any JSON sent by a page.
 func TestTidyKeepsValues(t *testing.T) {
-	name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"null", "~", "1e3", "yes", "- a", "a: b", "#", "\"", "\\", "\u2028", "0x1", "<<", " ", "é\n"}))
+	name := rapid.OneOf(rapid.String(),
+		rapid.SampledFrom(
+			[]string{"null", "~", "1e3", "yes", "- a", "a: b", "#", "\"", "\\", "\u2028", "0x1",
+				"<<", " ", "é\n"}))
 	value := rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
@@ -58,7 +61,10 @@ func TestTidyKeepsValues(t *testing.T) {
 		return []any{name.Draw(t, "item"), rapid.Float64Range(-1, 1).Draw(t, "item number")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		tree := map[string]any{"data": map[string]any{"columns": rapid.MapOfN(name, value, 0, 4).Draw(t, "columns")}, "task": value.Draw(t, "task")}
+		tree := map[string]any{
+			"data": map[string]any{"columns": rapid.MapOfN(name, value, 0, 4).Draw(t, "columns")},
+			"task": value.Draw(t, "task"),
+		}
 		src, err := json.Marshal(tree)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +81,8 @@ func TestTidyKeepsValues(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatalf("%v\n%s", problems, text)
 		}
-		if diff := cmp.Diff(before.instance(), after.instance(), cmpopts.EquateApprox(0, math.SmallestNonzeroFloat64)); diff != "" {
+		if diff := cmp.Diff(before.instance(), after.instance(),
+			cmpopts.EquateApprox(0, math.SmallestNonzeroFloat64)); diff != "" {
 			t.Fatalf("%s\n%s", text, diff)
 		}
 	})

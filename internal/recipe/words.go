@@ -25,10 +25,14 @@ type Names struct {
 const privateWord = "private"
 
 // Private returns names that are found privately.
-func Private() Names { return Names{Found: true} }
+func Private() Names {
+	return Names{Found: true}
+}
 
 // Declared reports whether names are listed or found privately.
-func (n Names) Declared() bool { return n.Found || n.List != nil }
+func (n Names) Declared() bool {
+	return n.Found || n.List != nil
+}
 
 // NamesOf converts a list from the command line: the value "private" alone means names that are found privately.
 func NamesOf(list []string) Names {
@@ -123,11 +127,14 @@ func (c *checker) foldChecks() {
 		}
 		switch {
 		case col.Hash != 0 && col.Categories.Declared():
-			c.add(child(path, "hash"), shown(path)+": hash has no meaning beside categories", "a column has a list, or buckets")
+			c.add(child(path, "hash"), shown(path)+": hash has no meaning beside categories",
+				"a column has a list, or buckets")
 		case col.Hash != 0 && name == c.r.Data.Target:
 			c.add(child(path, "hash"), shown(path)+": the target cannot be hashed", "remove it")
 		case col.Prefix != 0 && col.Hash == 0 && !col.Categories.Declared():
-			c.add(child(path, "prefix"), shown(path)+": prefix has no meaning without categories or hash", "add categories: "+privateWord)
+			c.add(child(path, "prefix"),
+				shown(path)+": prefix has no meaning without categories or hash",
+				"add categories: "+privateWord)
 		}
 		c.encode(child(path, "encode"), name, col)
 		c.sameValue(child(path, "categories"), "category", col.Categories.List, col)
@@ -146,7 +153,8 @@ var encodeWords = []string{encodeNone, EncodeTarget}
 // encode validates the encoding of the values of a column. The pipeline reports encodings that it does not
 // support.
 func (c *checker) encode(path, name string, col Column) {
-	if col.Encode == "" || !c.name(path, col.Encode, encodeWords, encodeWords) || col.Encode == encodeNone {
+	if col.Encode == "" || !c.name(path, col.Encode, encodeWords, encodeWords) ||
+		col.Encode == encodeNone {
 		return
 	}
 	switch {
@@ -155,13 +163,15 @@ func (c *checker) encode(path, name string, col Column) {
 	case name == c.r.Data.Target:
 		c.add(path, shown(path)+": the target cannot be encoded by itself", "remove it")
 	case !col.Categories.Declared() && col.Hash == 0:
-		c.add(path, shown(path)+": encode has no meaning without categories or hash", "add categories: "+privateWord)
+		c.add(path, shown(path)+": encode has no meaning without categories or hash",
+			"add categories: "+privateWord)
 	}
 }
 
 func (c *checker) within(path string, n, least, most int) {
 	if n < least || n > most {
-		c.add(path, fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n), "")
+		c.add(path, fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n),
+			"")
 	}
 }
 
@@ -173,7 +183,9 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 	first := map[string]string{}
 	for i, value := range c.r.values(names, col) {
 		if other, again := first[value]; again && other != names[i] {
-			c.add(item(path, i), fmt.Sprintf("%s: %s %s is one value with %s", shown(path), what, quoted(names[i]), quoted(other)), "by fold or prefix both are "+quoted(value)+"; list it once")
+			c.add(item(path, i),
+				fmt.Sprintf("%s: %s %s is one value with %s", shown(path), what, quoted(names[i]),
+					quoted(other)), "by fold or prefix both are "+quoted(value)+"; list it once")
 		}
 		first[value] = names[i]
 	}
@@ -208,14 +220,17 @@ func (r *Recipe) Undeclared() string {
 	switch {
 	case r.Data.Undeclared != "":
 		return r.Data.Undeclared
-	case r.Task == TaskCausal, r.Scaling.Method == "declared", r.outline(false).NoVocabulary() != "":
+	case r.Task == TaskCausal, r.Scaling.Method == "declared",
+		r.outline(false).NoVocabulary() != "":
 		return undeclaredNumbers
 	}
 	return undeclaredFound
 }
 
 // findsKinds reports whether the run determines if undeclared features are numbers or text.
-func (r *Recipe) findsKinds() bool { return r.Undeclared() == undeclaredFound }
+func (r *Recipe) findsKinds() bool {
+	return r.Undeclared() == undeclaredFound
+}
 
 // keepEarlierDefaults sets the defaults of earlier versions in a recipe published by one of them. Such a recipe
 // sets all other keys with defaults and has no output section, because [Recipe.Public] writes it so; the
@@ -226,12 +241,15 @@ func (r *Recipe) keepEarlierDefaults() {
 		given[path] = true
 	}
 	written := []string{
-		"version", "task", "data.multiline_quotes", "privacy.delta", "privacy.relation", "privacy.composition", "holdout", "scaling.method",
+		"version", "task", "data.multiline_quotes", "privacy.delta", "privacy.relation",
+		"privacy.composition", "holdout", "scaling.method",
 	}
 	if r.Search == nil {
 		written = append(written, "selection.method", "model.method", "model.fallback")
 	}
-	if given["output.dir"] || slices.ContainsFunc(written, func(path string) bool { return !given[path] }) {
+	if given["output.dir"] || slices.ContainsFunc(written, func(path string) bool {
+		return !given[path]
+	}) {
 		return
 	}
 	if !given["data.undeclared"] {

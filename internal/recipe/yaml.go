@@ -45,7 +45,10 @@ func readYAML(file string, src []byte) (root *node, problems Problems) {
 	case err != nil:
 		return nil, c.syntax(err, src)
 	default:
-		return nil, c.fail(second.Line, second.Column, "a recipe is one YAML document, and a second one starts here", "remove the --- line, or split the file")
+		return nil,
+			c.fail(second.Line, second.Column,
+				"a recipe is one YAML document, and a second one starts here",
+				"remove the --- line, or split the file")
 	}
 	if len(doc.Content) == 0 {
 		return nil, c.fail(1, 1, "the recipe is empty", "`dptrain init` writes a starter")
@@ -62,7 +65,8 @@ type converter struct {
 }
 
 func (c *converter) fail(line, col int, msg, hint string) Problems {
-	c.problems = append(c.problems, Problem{File: c.file, Line: line, Column: col, Msg: msg, Hint: hint})
+	c.problems = append(c.problems,
+		Problem{File: c.file, Line: line, Column: col, Msg: msg, Hint: hint})
 	return c.problems
 }
 
@@ -81,7 +85,9 @@ func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
 	if aliased {
 		if c.expanded++; c.expanded > maxExpanded {
 			c.stopped = true
-			c.fail(n.Line, n.Column, fmt.Sprintf("aliases (*name) repeat more than %d values", maxExpanded), "write the values out")
+			c.fail(n.Line, n.Column,
+				fmt.Sprintf("aliases (*name) repeat more than %d values", maxExpanded),
+				"write the values out")
 			return out
 		}
 	}
@@ -123,12 +129,19 @@ func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
 			continue
 		}
 		if key.ShortTag() == "!!merge" {
-			c.fail(key.Line, key.Column, "merge keys (<<) are not accepted", "repeat the keys, or use an alias for the whole value")
+			c.fail(key.Line, key.Column, "merge keys (<<) are not accepted",
+				"repeat the keys, or use an alias for the whole value")
 			continue
 		}
-		k := &node{kind: text, line: n.Content[i].Line, col: n.Content[i].Column, literal: key.Value}
+		k := &node{
+			kind:    text,
+			line:    n.Content[i].Line,
+			col:     n.Content[i].Column,
+			literal: key.Value,
+		}
 		if before, again := first[k.literal]; again {
-			c.fail(k.line, k.col, fmt.Sprintf("the key %s is given twice", quoted(k.literal)), fmt.Sprintf("the first one is at line %d", before.line))
+			c.fail(k.line, k.col, fmt.Sprintf("the key %s is given twice", quoted(k.literal)),
+				fmt.Sprintf("the first one is at line %d", before.line))
 			continue
 		}
 		first[k.literal] = k
@@ -160,7 +173,8 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	}
 	if !ok {
 		out.kind = text
-		c.fail(n.Line, n.Column, "the tag "+quoted(n.ShortTag())+" is not accepted here", "remove it")
+		c.fail(n.Line, n.Column, "the tag "+quoted(n.ShortTag())+" is not accepted here",
+			"remove it")
 	}
 }
 
@@ -171,15 +185,21 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 // explanations maps parts of the library's messages to messages of this package. Other messages are not shown,
 // because they might quote the text.
 var explanations = []struct{ part, msg, hint string }{
-	{"found character that cannot start any token", "this character cannot start a value", "put the value in quotes; YAML indents with spaces, not tabs"},
-	{"mapping values are not allowed", "a `: ` where no key can be", "a line that starts too far to the right, or a text that needs quotes"},
+	{"found character that cannot start any token", "this character cannot start a value",
+		"put the value in quotes; YAML indents with spaces, not tabs"},
+	{"mapping values are not allowed", "a `: ` where no key can be",
+		"a line that starts too far to the right, or a text that needs quotes"},
 	{"did not find expected ',' or", "a bracket or brace is not closed, or a comma is missing", ""},
 	{"could not find expected ':'", "a key without a colon", ""},
-	{"did not find expected key", "the indentation does not fit the lines above", "keys of one section start in the same column"},
-	{"did not find expected '-' indicator", "the indentation does not fit the list above", "items of one list start in the same column"},
+	{"did not find expected key", "the indentation does not fit the lines above",
+		"keys of one section start in the same column"},
+	{"did not find expected '-' indicator", "the indentation does not fit the list above",
+		"items of one list start in the same column"},
 	{"found unexpected end of stream", "a quote is not closed", ""},
-	{"unknown escape character", "an unknown escape after \\ in double quotes", "use single quotes, or \\\\"},
-	{"unknown anchor", "an alias (*name) without its anchor (&name)", "put the value in quotes if the star belongs to it"},
+	{"unknown escape character", "an unknown escape after \\ in double quotes",
+		"use single quotes, or \\\\"},
+	{"unknown anchor", "an alias (*name) without its anchor (&name)",
+		"put the value in quotes if the star belongs to it"},
 	{"control characters are not allowed", "a control character", "is this a text file?"},
 	{"UTF-8", "the file is not UTF-8 text", "save it as UTF-8"},
 	{"UTF-16", "the file is not UTF-8 text", "save it as UTF-8"},
@@ -216,7 +236,9 @@ func (c *converter) syntax(err error, src []byte) Problems {
 // placeOf locates a syntax mistake that the library reports for a line: it searches for a bracket, or for an alias
 // without an anchor; for other mistakes it returns the first character of the line.
 func placeOf(what string, lines []string, line int) (int, int) {
-	at := func(line, bytes int) (int, int) { return line, utf8.RuneCountInString(lines[line-1][:bytes]) + 1 }
+	at := func(line, bytes int) (int, int) {
+		return line, utf8.RuneCountInString(lines[line-1][:bytes]) + 1
+	}
 	if strings.Contains(what, "did not find expected ',' or") {
 		if l, col, ok := openBracket(strings.Join(lines, "\n")); ok {
 			return at(l, col-1)

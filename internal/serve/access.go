@@ -36,7 +36,9 @@ func (l *accessLog) writeLine(line accessLine) {
 }
 
 // logAnswer writes the line of an answer if the server has an access log.
-func (s *Server) logAnswer(method, path string, seen *watchedWriter, aborted bool, start time.Time) {
+func (s *Server) logAnswer(
+	method, path string, seen *watchedWriter, aborted bool, start time.Time,
+) {
 	if s.access == nil {
 		return
 	}

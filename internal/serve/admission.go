@@ -25,10 +25,17 @@ type gate struct {
 }
 
 func newGate(l Limits) *gate {
-	return &gate{maxConnections: l.Connections, maxPerClient: l.PerClient, conns: map[*clientConn]struct{}{}, perClient: map[netip.Prefix]int{}}
+	return &gate{
+		maxConnections: l.Connections,
+		maxPerClient:   l.PerClient,
+		conns:          map[*clientConn]struct{}{},
+		perClient:      map[netip.Prefix]int{},
+	}
 }
 
-func (g *gate) wrapListener(at net.Listener, plain bool) { g.Listener, g.plain = at, plain }
+func (g *gate) wrapListener(at net.Listener, plain bool) {
+	g.Listener, g.plain = at, plain
+}
 
 // Accept implements net.Listener.
 func (g *gate) Accept() (net.Conn, error) {
@@ -76,7 +83,9 @@ func clientOf(addr net.Addr) netip.Prefix {
 func (g *gate) admitConn(c *clientConn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.perClient[c.client] >= g.maxPerClient && !g.evictLocked(func(other *clientConn) bool { return other.client == c.client }) {
+	if g.perClient[c.client] >= g.maxPerClient && !g.evictLocked(func(other *clientConn) bool {
+		return other.client == c.client
+	}) {
 		return false
 	}
 	if len(g.conns) >= g.maxConnections {
@@ -115,7 +124,8 @@ func (g *gate) evictLocked(ok func(*clientConn) bool) bool {
 	var victim *clientConn
 	now := time.Now()
 	for c := range g.conns {
-		if ok(c) && c.isStalled(now, 0) && (victim == nil || c.active.Load() < victim.active.Load()) {
+		if ok(c) && c.isStalled(now, 0) &&
+			(victim == nil || c.active.Load() < victim.active.Load()) {
 			victim = c
 		}
 	}
@@ -163,8 +173,10 @@ const tooManyConnections = `{"error":{"message":"too many connections; try again
 func (g *gate) refuseConn(c net.Conn) {
 	if g.plain {
 		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed write is harmless
-		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n" +
-			"Content-Length: " + strconv.Itoa(len(tooManyConnections)) + "\r\n\r\n" + tooManyConnections))
+		_, _ = c.Write(
+			[]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n" +
+				"Content-Length: " + strconv.Itoa(len(tooManyConnections)) + "\r\n\r\n" +
+				tooManyConnections))
 	}
 	_ = c.Close()
 }
@@ -196,7 +208,9 @@ func (c *clientConn) isStalled(now time.Time, patience time.Duration) bool {
 	return now.UnixNano()-c.active.Load() >= int64(patience)
 }
 
-func (c *clientConn) markActive() { c.active.Store(time.Now().UnixNano()) }
+func (c *clientConn) markActive() {
+	c.active.Store(time.Now().UnixNano())
+}
 
 // Read implements net.Conn.
 func (c *clientConn) Read(p []byte) (int, error) {

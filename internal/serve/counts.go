@@ -38,7 +38,9 @@ func (w *watchedWriter) Write(b []byte) (int, error) {
 }
 
 // Unwrap supports http.ResponseController.
-func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *watchedWriter) Unwrap() http.ResponseWriter {
+	return w.ResponseWriter
+}
 
 // A watchedBody records how much of a body has been read.
 type watchedBody struct {
@@ -109,29 +111,42 @@ func (c *counts) addRequest(path string, status int, broken bool, took time.Dura
 func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 	c := s.counts
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	fmt.Fprintf(w, "# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n", s.gate.countConns())
-	fmt.Fprintf(w, "# HELP dptrain_buffered_bytes Memory that is reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
+	fmt.Fprintf(w,
+		"# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n",
+		s.gate.countConns())
+	fmt.Fprintf(w,
+		"# HELP dptrain_buffered_bytes Memory that is reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
 		s.limits.Buffered-s.memory.free.Load())
-	fmt.Fprintf(w, "# HELP dptrain_broken_total Answers that were broken off.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n", c.broken.Load())
+	fmt.Fprintf(w,
+		"# HELP dptrain_broken_total Answers that were broken off.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n",
+		c.broken.Load())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintf(w, "# HELP dptrain_predictions_total Records that were predicted.\n# TYPE dptrain_predictions_total counter\ndptrain_predictions_total %d\n", c.predictions.Load())
-	fmt.Fprint(w, "# HELP dptrain_requests_total Requests by path and status.\n# TYPE dptrain_requests_total counter\n")
+	fmt.Fprintf(w,
+		"# HELP dptrain_predictions_total Records that were predicted.\n# TYPE dptrain_predictions_total counter\ndptrain_predictions_total %d\n",
+		c.predictions.Load())
+	fmt.Fprint(w,
+		"# HELP dptrain_requests_total Requests by path and status.\n# TYPE dptrain_requests_total counter\n")
 	var all []routeStatus
 	for a := range c.requests {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b routeStatus) int {
-		return slices.Compare([]string{a.path, fmt.Sprint(a.status)}, []string{b.path, fmt.Sprint(b.status)})
+		return slices.Compare([]string{a.path, fmt.Sprint(a.status)},
+			[]string{b.path, fmt.Sprint(b.status)})
 	})
 	for _, a := range all {
-		fmt.Fprintf(w, "dptrain_requests_total{path=%q,status=\"%d\"} %d\n", a.path, a.status, c.requests[a])
+		fmt.Fprintf(w, "dptrain_requests_total{path=%q,status=\"%d\"} %d\n", a.path, a.status,
+			c.requests[a])
 	}
-	fmt.Fprint(w, "# HELP dptrain_predict_seconds Time per request to /predict.\n# TYPE dptrain_predict_seconds histogram\n")
+	fmt.Fprint(w,
+		"# HELP dptrain_predict_seconds Time per request to /predict.\n# TYPE dptrain_predict_seconds histogram\n")
 	for i, end := range bucketBounds {
 		fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"%v\"} %d\n", end, c.buckets[i])
 	}
-	fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"+Inf\"} %d\ndptrain_predict_seconds_sum %v\ndptrain_predict_seconds_count %d\n", c.total, c.seconds, c.total)
+	fmt.Fprintf(w,
+		"dptrain_predict_seconds_bucket{le=\"+Inf\"} %d\ndptrain_predict_seconds_sum %v\ndptrain_predict_seconds_count %d\n",
+		c.total, c.seconds, c.total)
 	model := s.model.Load()
 	if model.inputs != nil {
 		writeInputs(w, model.inputs)

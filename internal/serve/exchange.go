@@ -45,8 +45,18 @@ const (
 	fairShare  = 1 << 18 // bytes of a body checked in one turn
 )
 
-func (s *Server) beginExchange(w http.ResponseWriter, r *http.Request, model *servedModel, width float64) *exchange {
-	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: model, width: width}
+func (s *Server) beginExchange(
+	w http.ResponseWriter, r *http.Request, model *servedModel, width float64,
+) *exchange {
+	e := &exchange{
+		server: s,
+		w:      w,
+		r:      r,
+		conn:   connOf(r.Context()),
+		clock:  http.NewResponseController(w),
+		model:  model,
+		width:  width,
+	}
 	e.takeTurn()
 	_ = e.clock.EnableFullDuplex() // for answers to streams; HTTP/2 is always full duplex
 	e.extendRead()
@@ -106,7 +116,9 @@ func (e *exchange) takeSlot() *problem {
 	select {
 	case e.server.slots <- struct{}{}:
 	default:
-		if !e.server.gate.evictConn(func(c *clientConn) bool { return c != e.conn && c.slots.Load() > 0 }) {
+		if !e.server.gate.evictConn(func(c *clientConn) bool {
+			return c != e.conn && c.slots.Load() > 0
+		}) {
 			return tooManyRequests()
 		}
 		e.leaveTurn() // the other request may need it to end
@@ -123,7 +135,10 @@ func (e *exchange) takeSlot() *problem {
 }
 
 func tooManyRequests() *problem {
-	return &problem{Status: http.StatusServiceUnavailable, Message: "too many requests at once; try again"}
+	return &problem{
+		Status:  http.StatusServiceUnavailable,
+		Message: "too many requests at once; try again",
+	}
 }
 
 // takeMemory reserves memory.
@@ -253,19 +268,32 @@ func (e *exchange) problemOf(err error, record int) *problem {
 	var file *dataset.FileError
 	switch {
 	case errors.Is(err, errNoMemory), errors.Is(e.readErr, errNoMemory):
-		return &problem{Status: http.StatusServiceUnavailable, Message: "the server holds as many bytes of requests as it may; try again"}
+		return &problem{
+			Status:  http.StatusServiceUnavailable,
+			Message: "the server holds as many bytes of requests as it may; try again",
+		}
 	case errors.Is(e.readErr, os.ErrDeadlineExceeded):
 		return &problem{Status: http.StatusRequestTimeout, Record: record, Message: fmt.Sprintf(
-			"the next record did not come within %v; send a complete record, or at least %d bytes of it, in that time", e.server.limits.Idle, leastProgress)}
+			"the next record did not come within %v; send a complete record, or at least %d bytes of it, in that time",
+			e.server.limits.Idle, leastProgress)}
 	case e.readErr != nil || !errors.As(err, &file):
-		return &problem{Status: http.StatusBadRequest, Message: "the body ended early", Record: record}
+		return &problem{
+			Status:  http.StatusBadRequest,
+			Message: "the body ended early",
+			Record:  record,
+		}
 	}
 	return problemOfFile(file, record)
 }
 
 // problemOfFile returns the problem for a body that cannot be read.
 func problemOfFile(file *dataset.FileError, record int) *problem {
-	p := &problem{Status: http.StatusBadRequest, Line: file.Line, Column: file.Column, Record: record}
+	p := &problem{
+		Status: http.StatusBadRequest,
+		Line:   file.Line,
+		Column: file.Column,
+		Record: record,
+	}
 	if errors.Is(file, dataset.ErrLongLine) {
 		p.Status = http.StatusRequestEntityTooLarge
 	}

@@ -66,7 +66,8 @@ func serveHandler(t testing.TB, s *Server) (*Server, string) {
 // mustTable reads CSV with the inputs of a model.
 func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 	t.Helper()
-	table, _, err := dataset.ReadFrom(context.Background(), strings.NewReader(text), "x.csv", pipeline.SchemaOf(m), dataset.ReadOptions{})
+	table, _, err := dataset.ReadFrom(context.Background(), strings.NewReader(text), "x.csv",
+		pipeline.SchemaOf(m), dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,9 @@ func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 
 // listen starts a server with all its limits and stops it at the end of the test. The test fails if stopping takes
 // longer than the time for requests in progress, or leaves goroutines behind.
-func listen(t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits) (*Server, string) {
+func listen(
+	t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits,
+) (*Server, string) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	s := newServer(t, m, opts, l)
@@ -98,8 +101,10 @@ func listen(t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits
 			t.Error("the server does not end")
 		}
 		waitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before+2 })
-		if free := s.memory.free.Load(); free != s.limits.Buffered || len(s.slots) != 0 || len(s.turns) != 0 || len(s.long) != 0 || s.gate.countConns() != 0 {
-			t.Errorf("left behind: %d bytes, %d requests, %d turns, %d connections", s.limits.Buffered-free, len(s.slots), len(s.turns), s.gate.countConns())
+		if free := s.memory.free.Load(); free != s.limits.Buffered || len(s.slots) != 0 ||
+			len(s.turns) != 0 || len(s.long) != 0 || s.gate.countConns() != 0 {
+			t.Errorf("left behind: %d bytes, %d requests, %d turns, %d connections",
+				s.limits.Buffered-free, len(s.slots), len(s.turns), s.gate.countConns())
 		}
 	})
 	return s, at.Addr().String()
@@ -145,26 +150,32 @@ func xModel() regression.Model {
 }
 
 // predicted returns the output of the command predict for a table and a model, one line per record.
-func predicted(t testing.TB, m regression.Model, name string, table []byte, opts dataset.ReadOptions) []string {
+func predicted(
+	t testing.TB, m regression.Model, name string, table []byte, opts dataset.ReadOptions,
+) []string {
 	t.Helper()
 	type lines struct{ text []string }
 	var out []string
-	err := dataset.StreamFrom(context.Background(), bytes.NewReader(table), name, pipeline.SchemaOf(m), opts, dataset.Consumer[lines]{
-		Begin: func(dataset.Head) error { return nil },
-		Work: func(b *dataset.Batch) (lines, error) {
-			values, err := m.Predict(nil, pipeline.RowsOf(b.Table.All()))
-			var l lines
-			for _, y := range values {
-				if classes := m.Output().Classes; classes != nil {
-					l.text = append(l.text, classes[int(y)])
-				} else {
-					l.text = append(l.text, fmt.Sprint(math.Float64bits(y)))
+	err := dataset.StreamFrom(context.Background(), bytes.NewReader(table), name,
+		pipeline.SchemaOf(m), opts, dataset.Consumer[lines]{
+			Begin: func(dataset.Head) error { return nil },
+			Work: func(b *dataset.Batch) (lines, error) {
+				values, err := m.Predict(nil, pipeline.RowsOf(b.Table.All()))
+				var l lines
+				for _, y := range values {
+					if classes := m.Output().Classes; classes != nil {
+						l.text = append(l.text, classes[int(y)])
+					} else {
+						l.text = append(l.text, fmt.Sprint(math.Float64bits(y)))
+					}
 				}
-			}
-			return l, err
-		},
-		Emit: func(l lines) error { out = append(out, l.text...); return nil },
-	})
+				return l, err
+			},
+			Emit: func(l lines) error {
+				out = append(out, l.text...)
+				return nil
+			},
+		})
 	if err != nil {
 		t.Fatalf("%q: %v", table, err)
 	}
@@ -178,7 +189,9 @@ func text(p any) string {
 	return fmt.Sprint(p)
 }
 
-func header(names []string) string { return strings.Join(names, ",") + "\n" }
+func header(names []string) string {
+	return strings.Join(names, ",") + "\n"
+}
 
 func inputs(m regression.Model) []string {
 	var out []string

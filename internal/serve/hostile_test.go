@@ -52,7 +52,8 @@ func answerOf(t *testing.T, c net.Conn) (status int, body string) {
 // TestWithheldBodies checks that a client that withholds a body gets an immediate answer if the body is not needed
 // and status 408 otherwise, and that its resources are released.
 func TestWithheldBodies(t *testing.T) {
-	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
+	s, at := listen(t, xModel(), dataset.ReadOptions{},
+		Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
 	for request, want := range map[string]int{
 		withheld: 405,
 		strings.Replace(withheld, "/health", "/nothing", 1): 404,
@@ -72,7 +73,8 @@ func TestWithheldBodies(t *testing.T) {
 		if status, body := answerOf(t, c); status != want {
 			t.Errorf("%q: %d %s, want %d", request, status, body, want)
 		}
-		if n, err := io.Copy(io.Discard, c); n != 0 || err != nil && strings.Contains(err.Error(), "timeout") {
+		if n, err := io.Copy(io.Discard, c); n != 0 ||
+			err != nil && strings.Contains(err.Error(), "timeout") {
 			t.Errorf("%q: the connection stays open: %d bytes, %v", request, n, err)
 		}
 		_ = c.Close()
@@ -85,10 +87,18 @@ func TestWithheldBodies(t *testing.T) {
 func TestExpectContinue(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
 	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
-		body := map[string]string{"application/json": `{"records":[{"x":3}]}`, "text/csv": "x\n3\n", "application/x-ndjson": `{"x":3}`}[kind]
-		c := send(t, at, fmt.Sprintf("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", kind, len(body)))
+		body := map[string]string{
+			"application/json":     `{"records":[{"x":3}]}`,
+			"text/csv":             "x\n3\n",
+			"application/x-ndjson": `{"x":3}`,
+		}[kind]
+		c := send(t, at,
+			fmt.Sprintf(
+				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+				kind, len(body)))
 		in := bufio.NewReader(c)
-		if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100") {
+		if line, err := in.ReadString('\n'); err != nil ||
+			!strings.HasPrefix(line, "HTTP/1.1 100") {
 			t.Fatalf("%s: %q, %v", kind, line, err)
 		}
 		_, _ = in.ReadString('\n')
@@ -97,7 +107,8 @@ func TestExpectContinue(t *testing.T) {
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), "7") {
+		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusOK ||
+			!strings.Contains(string(text), "7") {
 			t.Errorf("%s: %s %q %v", kind, r.Status, text, err)
 		}
 		_ = r.Body.Close()
@@ -109,7 +120,10 @@ func TestExpectContinue(t *testing.T) {
 func TestSendsFirst(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
 	for _, kind := range []string{"application/json", "text/plain"} {
-		c := send(t, at, fmt.Sprintf("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", kind, 2<<20))
+		c := send(t, at,
+			fmt.Sprintf(
+				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+				kind, 2<<20))
 		if _, err := c.Write(make([]byte, 2<<20)); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -144,7 +158,9 @@ func TestCrowd(t *testing.T) {
 			}
 			record()
 			for round, text := range []string{
-				withheld, "", "GET /he", "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", chunked,
+				withheld, "", "GET /he",
+				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+				chunked,
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 99\r\n\r\nx\n",
 			} {
 				for range 60 {
@@ -158,7 +174,8 @@ func TestCrowd(t *testing.T) {
 					t.Fatalf("round %d: %v", round, err)
 				}
 				_ = r.Body.Close()
-				r, err = client.Post("http://"+at+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
+				r, err = client.Post("http://"+at+"/predict", "application/json",
+					strings.NewReader(`{"records":[{"x":1}]}`))
 				if err != nil || r.StatusCode != http.StatusOK {
 					t.Fatalf("round %d: %v %+v", round, err, r)
 				}
@@ -171,7 +188,8 @@ func TestCrowd(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Body.Close()
-			if text, err := io.ReadAll(r.Body); err != nil || strings.Count(string(text), "\n") != 13 {
+			if text, err := io.ReadAll(r.Body); err != nil ||
+				strings.Count(string(text), "\n") != 13 {
 				t.Errorf("the honest stream: %q, %v", text, err)
 			}
 		})
@@ -185,7 +203,11 @@ func TestFull(t *testing.T) {
 	g.plain = true
 	conn := func(address string) *clientConn {
 		_, theirs := net.Pipe()
-		c := &clientConn{Conn: theirs, gate: g, client: clientOf(&net.TCPAddr{IP: net.ParseIP(address)})}
+		c := &clientConn{
+			Conn:   theirs,
+			gate:   g,
+			client: clientOf(&net.TCPAddr{IP: net.ParseIP(address)}),
+		}
 		c.markActive()
 		return c
 	}
@@ -217,7 +239,12 @@ func TestFull(t *testing.T) {
 	if g.countConns() != 0 || len(g.perClient) != 0 {
 		t.Errorf("%d connections and %d clients are left", g.countConns(), len(g.perClient))
 	}
-	for address, want := range map[string]string{"1.2.3.4": "1.2.3.4/32", "::ffff:1.2.3.4": "1.2.3.4/32", "2001:db8::1": "2001:db8::/64", "::1": "::1/128"} {
+	for address, want := range map[string]string{
+		"1.2.3.4":        "1.2.3.4/32",
+		"::ffff:1.2.3.4": "1.2.3.4/32",
+		"2001:db8::1":    "2001:db8::/64",
+		"::1":            "::1/128",
+	} {
 		if got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String(); got != want {
 			t.Errorf("%s is client %s, want %s", address, got, want)
 		}
@@ -254,7 +281,9 @@ func TestSlowStreamGoesOn(t *testing.T) {
 // TestDrips checks that bytes that do not complete a record do not extend the deadline of a client.
 func TestDrips(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
-	for _, request := range []string{chunked, strings.Replace(chunked, "application/x-ndjson", "application/json", 1), strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
+	for _, request := range []string{chunked,
+		strings.Replace(chunked, "application/x-ndjson", "application/json", 1),
+		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
 		c := send(t, at, request)
 		ended := make(chan bool)
 		go func() {
@@ -278,7 +307,8 @@ func TestDrips(t *testing.T) {
 // TestTakesNothing checks that a client that does not read its answers is disconnected.
 func TestTakesNothing(t *testing.T) {
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
-	c := send(t, at, strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))
+	c := send(t, at,
+		strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))
 	defer c.Close()
 	text := []byte(strings.Repeat("{}\n", 10_000))
 	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))

@@ -92,11 +92,13 @@ var labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // writeInputs writes the counts in the Prometheus text format.
 func writeInputs(w io.Writer, counts []*inputCount) {
-	fmt.Fprint(w, "# HELP dptrain_inputs_total Cells of predicted records by column and state, since the model was loaded.\n# TYPE dptrain_inputs_total counter\n")
+	fmt.Fprint(w,
+		"# HELP dptrain_inputs_total Cells of predicted records by column and state, since the model was loaded.\n# TYPE dptrain_inputs_total counter\n")
 	for _, c := range counts {
 		for state, name := range inputStates {
 			if n := c.states[state].Load(); n > 0 || state == stateKnown {
-				fmt.Fprintf(w, "dptrain_inputs_total{column=\"%s\",state=%q} %d\n", labelValue.Replace(c.column.Name), name, n)
+				fmt.Fprintf(w, "dptrain_inputs_total{column=\"%s\",state=%q} %d\n",
+					labelValue.Replace(c.column.Name), name, n)
 			}
 		}
 	}

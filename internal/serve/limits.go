@@ -21,7 +21,9 @@ type Limits struct {
 }
 
 // Defaults returns the default limits.
-func Defaults() Limits { return Limits{}.withDefaults() }
+func Defaults() Limits {
+	return Limits{}.withDefaults()
+}
 
 func (l Limits) withDefaults() Limits {
 	setDefault(&l.Body, 8<<20)
@@ -49,14 +51,20 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 const filesOfServer = 32
 
 // mostConnections returns the maximum number of concurrent connections of the process.
-func mostConnections() int { return max(1, openFiles()-filesOfServer) }
+func mostConnections() int {
+	return max(1, openFiles()-filesOfServer)
+}
 
 // parallelTurns returns the number of requests that compute concurrently, and longTurns how many may process a long
 // record at the same time. A record takes several times its size while it is read, and the header of a wide table
 // even more.
-func parallelTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
+func parallelTurns() int {
+	return max(2, runtime.GOMAXPROCS(0))
+}
 
-func longTurns() int { return 1 + runtime.GOMAXPROCS(0)/4 }
+func longTurns() int {
+	return 1 + runtime.GOMAXPROCS(0)/4
+}
 
 // longRecord is the minimum size of a long record in bytes.
 const longRecord = 1 << 16
@@ -80,4 +88,6 @@ func (m *memory) reserveBytes(n int64) bool {
 }
 
 // releaseBytes returns bytes reserved by reserveBytes.
-func (m *memory) releaseBytes(n int64) { m.free.Add(n) }
+func (m *memory) releaseBytes(n int64) {
+	m.free.Add(n)
+}

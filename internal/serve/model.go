@@ -67,7 +67,8 @@ func newServedModel(r Release, l Limits) (*servedModel, error) {
 		s.jsonNames = append(s.jsonNames, string(quoted))
 		s.csvNames = append(s.csvNames, csvCell(name))
 	}
-	s.hasChances = !errors.Is(s.addChances(&answers{}, regression.Rows{}), regression.ErrNoProbability)
+	s.hasChances = !errors.Is(s.addChances(&answers{}, regression.Rows{}),
+		regression.ErrNoProbability)
 	return s, nil
 }
 
@@ -79,11 +80,19 @@ func (s *servedModel) csvFormat(charset string) (*dataset.StreamFormat, *problem
 	opts := s.opts
 	opts.Format.Encoding = charset
 	if !opts.Format.Known() {
-		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "the charset is not known; send UTF-8"}
+		return nil,
+			&problem{
+				Status:  http.StatusUnsupportedMediaType,
+				Message: "the charset is not known; send UTF-8",
+			}
 	}
 	format, err := dataset.NewStreamFormat(nameCSV, s.schema, opts, s.limits)
 	if err != nil { // the format was valid with another encoding
-		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "the charset cannot be read; send UTF-8"}
+		return nil,
+			&problem{
+				Status:  http.StatusUnsupportedMediaType,
+				Message: "the charset cannot be read; send UTF-8",
+			}
 	}
 	return format, nil
 }
@@ -103,9 +112,17 @@ func (s *servedModel) halfWidth(level string) (float64, *problem) {
 		known = append(known, x.Level)
 	}
 	if known == nil {
-		return 0, &problem{Status: http.StatusBadRequest, Message: "the model has no intervals of prediction"}
+		return 0,
+			&problem{
+				Status:  http.StatusBadRequest,
+				Message: "the model has no intervals of prediction",
+			}
 	}
-	return 0, &problem{Status: http.StatusBadRequest, Message: fmt.Sprintf("interval must be one of the levels %v", known)}
+	return 0,
+		&problem{
+			Status:  http.StatusBadRequest,
+			Message: fmt.Sprintf("interval must be one of the levels %v", known),
+		}
 }
 
 // answers are the predictions for the records of a batch.

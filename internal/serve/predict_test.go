@@ -20,7 +20,8 @@ import (
 
 // cells returns the texts of cells of every valid and invalid form.
 func cells(m regression.Model) []string {
-	out := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,234.5", "x", `"`, `"a`, `b"`, `""`, `"quoted"`, "\t7 ", "true", "t", "\xff", "0x10",
+	out := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,234.5", "x", `"`,
+		`"a`, `b"`, `""`, `"quoted"`, "\t7 ", "true", "t", "\xff", "0x10",
 		"1_000", "∞", "\u00a05", "1;2", "2024-01-31", strings.Repeat("9", 400)}
 	for _, c := range m.Inputs() {
 		out = append(out, c.Categories...)
@@ -70,7 +71,9 @@ func randomObjects(rng *rand.Rand, m regression.Model) []string {
 		}
 		for range rng.IntN(2 * len(names)) {
 			name, _ := json.Marshal(names[rng.IntN(len(names))])
-			value := []string{"null", "true", "false", "0", "-1.5e2", "1e999", "123456789012345678901", `[1,"}"]`, `{"a":{"b":"]"}}`, `"\ud83d\ude00"`, `"\u0031"`, `"a\nb"`}[rng.IntN(12)]
+			value := []string{"null", "true", "false", "0", "-1.5e2", "1e999",
+				"123456789012345678901", `[1,"}"]`, `{"a":{"b":"]"}}`, `"\ud83d\ude00"`, `"\u0031"`,
+				`"a\nb"`}[rng.IntN(12)]
 			if rng.IntN(2) == 0 {
 				forms := cells(m)
 				quoted, _ := json.Marshal(forms[rng.IntN(len(forms))])
@@ -90,12 +93,15 @@ func TestEqualsPredict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, path := range []string{numbers, chances, three, kernel} {
 		m := readModel(t, path)
-		for _, opts := range []dataset.ReadOptions{{}, {Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}}, {Format: dataset.Format{MultilineQuotes: true}}} {
+		for _, opts := range []dataset.ReadOptions{{},
+			{Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}},
+			{Format: dataset.Format{MultilineQuotes: true}}} {
 			_, web := serveHandler(t, newServer(t, m, opts, Limits{}))
 			for range 100 {
 				table := randomTable(rng, m)
 				want := predicted(t, m, "body.csv", table, opts)
-				status, answer := post(t, web+"/predict", "text/csv", strings.NewReader(string(table)))
+				status, answer := post(t, web+"/predict", "text/csv",
+					strings.NewReader(string(table)))
 				if got := columnOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %+v %q: %d %q, want %q", path, opts, table, status, got, want)
 				}
@@ -107,12 +113,14 @@ func TestEqualsPredict(t *testing.T) {
 				if len(want) != len(objects) {
 					t.Fatalf("%d predictions of %d records", len(want), len(objects))
 				}
-				status, answer = post(t, web+"/predict", "application/x-ndjson", strings.NewReader(lines))
+				status, answer = post(t, web+"/predict", "application/x-ndjson",
+					strings.NewReader(lines))
 				if got := linesOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, lines, status, got, want)
 				}
 				body := "\n{ \"records\" :\n[" + strings.Join(objects, ",\n ") + " ]\n}\n"
-				status, answer = post(t, web+"/predict", "application/json", strings.NewReader(body))
+				status, answer = post(t, web+"/predict", "application/json",
+					strings.NewReader(body))
 				if got := listOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, body, status, got, want)
 				}
@@ -180,13 +188,18 @@ func TestExtras(t *testing.T) {
 	_, web := handle(t, numbers, Limits{})
 	interval := regression.IntervalsOf(m)[0]
 	body := header(inputs(m)) + strings.Repeat("1,", len(m.Inputs())-1) + "2\n"
-	status, answer := post(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "text/csv", strings.NewReader(body))
+	status, answer := post(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "text/csv",
+		strings.NewReader(body))
 	var y, lower, upper float64
-	if n, err := fmt.Sscanf(answer, "prediction,lower,upper\n%g,%g,%g\n", &y, &lower, &upper); n != 3 || status != 200 || math.Abs(y-lower-interval.HalfWidth)+math.Abs(upper-y-interval.HalfWidth) > 1e-9 {
+	if n, err := fmt.Sscanf(answer, "prediction,lower,upper\n%g,%g,%g\n", &y, &lower,
+		&upper); n != 3 || status != 200 ||
+		math.Abs(y-lower-interval.HalfWidth)+math.Abs(upper-y-interval.HalfWidth) > 1e-9 {
 		t.Errorf("%q: %v", answer, err)
 	}
-	status, answer = post(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "application/json", strings.NewReader(`{"records":[{}]}`))
-	if status != 200 || !strings.Contains(answer, `,"lower":`) || !strings.Contains(answer, `,"upper":`) {
+	status, answer = post(t, web+"/predict?interval="+fmt.Sprint(interval.Level),
+		"application/json", strings.NewReader(`{"records":[{}]}`))
+	if status != 200 || !strings.Contains(answer, `,"lower":`) ||
+		!strings.Contains(answer, `,"upper":`) {
 		t.Error(answer)
 	}
 
@@ -196,7 +209,11 @@ func TestExtras(t *testing.T) {
 		l.Target, l.Intercept = "kind", intercept
 		return &l
 	}
-	c := &regression.Classifier{Target: "kind", Classes: classes, Scores: []regression.Model{score(0), score(1), score(0)}}
+	c := &regression.Classifier{
+		Target:  "kind",
+		Classes: classes,
+		Scores:  []regression.Model{score(0), score(1), score(0)},
+	}
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +225,8 @@ func TestExtras(t *testing.T) {
 	if got := columnOf(t, answer); !slices.Equal(got, want) || !slices.Equal(want, classes) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	_, answer = post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{\"x\":-100}\n{\"x\":0}\n{\"x\":100}\n"))
+	_, answer = post(t, web+"/predict", "application/x-ndjson",
+		strings.NewReader("{\"x\":-100}\n{\"x\":0}\n{\"x\":100}\n"))
 	if got := linesOf(t, answer); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -220,7 +238,8 @@ func TestExtras(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, answer = post(t, web+"/predict", "text/csv", strings.NewReader(header(inputs(two))+"1\n,,\n"))
+	_, answer = post(t, web+"/predict", "text/csv",
+		strings.NewReader(header(inputs(two))+"1\n,,\n"))
 	lines := strings.Split(answer, "\n")
 	if lines[0] != "prediction,probability of "+two.Classes[0]+",probability of "+two.Classes[1] {
 		t.Error(lines[0])
@@ -247,15 +266,23 @@ func TestReadsAsTheModelSays(t *testing.T) {
 		kind, body string
 		want       []float64
 	}{
-		{dataset.ReadOptions{Format: dataset.Format{Separator: ';', Decimal: ',', Skip: 1}}, "text/csv", "title\na;größe\n1;2,5\n", []float64{6}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv", "gr\xf6\xdfe\n3\n", []float64{7}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv; charset=UTF-8", "größe\n3\n", []float64{7}},
+		{dataset.ReadOptions{Format: dataset.Format{Separator: ';', Decimal: ',', Skip: 1}},
+			"text/csv", "title\na;größe\n1;2,5\n", []float64{6}},
+		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv",
+			"gr\xf6\xdfe\n3\n", []float64{7}},
+		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1"}}, "text/csv; charset=UTF-8",
+			"größe\n3\n", []float64{7}},
 		{dataset.ReadOptions{}, "text/csv;charset=windows-1252", "gr\xf6\xdfe\n3\n", []float64{7}},
-		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1", Separator: ';'}}, "application/x-ndjson; charset=utf-8", `{"größe":3}`, []float64{7}},
-		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "text/csv", "1,2\n3,4\n", []float64{5, 9}},
-		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "application/x-ndjson", `{"größe":4}`, []float64{9}},
-		{dataset.ReadOptions{Format: dataset.Format{Missing: []float64{-9}}}, "application/json", `{"records":[{"größe":-9},{"größe":"-9.0"}]}`, []float64{11, 11}},
-		{dataset.ReadOptions{Format: dataset.Format{MultilineQuotes: true}}, "text/csv", "größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
+		{dataset.ReadOptions{Format: dataset.Format{Encoding: "latin1", Separator: ';'}},
+			"application/x-ndjson; charset=utf-8", `{"größe":3}`, []float64{7}},
+		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "text/csv", "1,2\n3,4\n",
+			[]float64{5, 9}},
+		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "application/x-ndjson", `{"größe":4}`,
+			[]float64{9}},
+		{dataset.ReadOptions{Format: dataset.Format{Missing: []float64{-9}}}, "application/json",
+			`{"records":[{"größe":-9},{"größe":"-9.0"}]}`, []float64{11, 11}},
+		{dataset.ReadOptions{Format: dataset.Format{MultilineQuotes: true}}, "text/csv",
+			"größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
 	} {
 		_, web := serveHandler(t, newServer(t, m, c.opts, Limits{}))
 		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))

@@ -34,11 +34,13 @@ func overHTTP2(t *testing.T) *http.Client {
 // TestHTTP2 checks that over HTTP/2 a withheld body gets status 408 and ends only its own stream, that a refusal
 // does not end the connection, and that several streams of one connection are answered concurrently.
 func TestHTTP2(t *testing.T) {
-	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 500 * time.Millisecond, Requests: 3})
+	s, at := listen(t, xModel(), dataset.ReadOptions{},
+		Limits{Idle: 500 * time.Millisecond, Requests: 3})
 	client := overHTTP2(t)
 	ask := func(kind string, body io.Reader) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict", body)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict",
+			body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +66,8 @@ func TestHTTP2(t *testing.T) {
 		if status, body := ask("text/plain", strings.NewReader("x")); status != 415 {
 			t.Error(status, body)
 		}
-		if status, body := ask("application/x-ndjson", strings.NewReader(`{"x":1}`)); status != 200 || body != "{\"prediction\":3}\n" {
+		if status, body := ask("application/x-ndjson",
+			strings.NewReader(`{"x":1}`)); status != 200 || body != "{\"prediction\":3}\n" {
 			t.Error(status, body)
 		}
 		if got := <-ended; !strings.HasPrefix(got, "408") {
@@ -80,7 +83,8 @@ func TestHTTP2(t *testing.T) {
 		in, out := io.Pipe()
 		open = append(open, out)
 		go func() { _, _ = io.WriteString(out, "{\"x\":1}\n") }()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict", in)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict",
+			in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +110,13 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotAfter:              time.Now().Add(time.Hour),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +126,10 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: der},
+		key:  {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +147,8 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 // withhold the handshake.
 func TestTLS(t *testing.T) {
 	cert, key, pool := certificate(t)
-	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour})
+	s := newServer(t, xModel(), dataset.ReadOptions{},
+		Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour})
 	at, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -149,16 +163,24 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	for _, http2 := range []bool{false, true} {
-		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: http2}
+		transport := &http.Transport{
+			TLSClientConfig:   &tls.Config{RootCAs: pool},
+			ForceAttemptHTTP2: http2,
+		}
 		t.Cleanup(transport.CloseIdleConnections)
-		for kind, body := range map[string]string{"application/json": `{"records":[{"x":1}]}`, "text/csv": "x\n1\n"} {
-			r, err := (&http.Client{Transport: transport}).Post("https://"+at.Addr().String()+"/predict", kind, strings.NewReader(body))
+		for kind, body := range map[string]string{
+			"application/json": `{"records":[{"x":1}]}`,
+			"text/csv":         "x\n1\n",
+		} {
+			r, err := (&http.Client{Transport: transport}).Post("https://"+at.Addr().String()+
+				"/predict", kind, strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(r.Body)
 			_ = r.Body.Close()
-			if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), "3") || (r.ProtoMajor == 2) != http2 {
+			if err != nil || r.StatusCode != http.StatusOK ||
+				!strings.Contains(string(text), "3") || (r.ProtoMajor == 2) != http2 {
 				t.Errorf("%s %s: %q, %v", r.Proto, r.Status, text, err)
 			}
 		}

@@ -30,7 +30,13 @@ func line(intercept, slope float64) *regression.Linear {
 }
 
 func releaseOf(m regression.Model, hash string) Release {
-	return Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: dataset.ReadOptions{}, Hash: hash, Program: "1.2.3"}
+	return Release{
+		Model:   m,
+		Schema:  pipeline.SchemaOf(m),
+		Reading: dataset.ReadOptions{},
+		Hash:    hash,
+		Program: "1.2.3",
+	}
 }
 
 // TestReplaceUnderLoad replaces the model 200 times while clients send requests. It checks that every request is
@@ -66,11 +72,13 @@ func TestReplaceUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 200 {
-		if err := s.Replace(releaseOf([]*regression.Linear{line(0, 1), line(10, 2)}[i%2], "b")); err != nil {
+		if err := s.Replace(
+			releaseOf([]*regression.Linear{line(0, 1), line(10, 2)}[i%2], "b")); err != nil {
 			t.Error(err)
 		}
 		for seen := answered.Load(); answered.Load() == seen && !t.Failed(); {
-			if _, text := post(t, web+"/predict", "application/json", strings.NewReader(body)); !want[strings.TrimSpace(text)] {
+			if _, text := post(t, web+"/predict", "application/json",
+				strings.NewReader(body)); !want[strings.TrimSpace(text)] {
 				t.Error(text)
 			}
 		}
@@ -80,7 +88,8 @@ func TestReplaceUnderLoad(t *testing.T) {
 	if second.Load() == 0 || second.Load() == answered.Load() {
 		t.Errorf("%d of %d answers are those of the second model", second.Load(), answered.Load())
 	}
-	if err := s.Replace(releaseOf(&regression.Linear{Target: "y", Lower: 1, Upper: -1}, "c")); err == nil {
+	if err := s.Replace(
+		releaseOf(&regression.Linear{Target: "y", Lower: 1, Upper: -1}, "c")); err == nil {
 		t.Error("a model that contradicts itself replaces another one")
 	}
 	if got := get(t, web+"/model"); !strings.Contains(got, `"sha256":"b"`) {
@@ -118,7 +127,8 @@ func TestModelIsDescribed(t *testing.T) {
 	if err := json.Unmarshal([]byte(get(t, web+"/model")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Hash != "abc" || got.Program != "1.2.3" || got.Guarantee.Epsilon != 1 || got.Guarantee.Relation != "add-remove" {
+	if got.Hash != "abc" || got.Program != "1.2.3" || got.Guarantee.Epsilon != 1 ||
+		got.Guarantee.Relation != "add-remove" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -126,7 +136,10 @@ func TestModelIsDescribed(t *testing.T) {
 // TestReady checks that a server is not ready once it is shutting down.
 func TestReady(t *testing.T) {
 	s, web := handle(t, numbers, Limits{})
-	for ending, want := range map[bool]string{false: `{"status":"ready"}`, true: `{"error":{"message":"the server is stopping"}}`} {
+	for ending, want := range map[bool]string{
+		false: `{"status":"ready"}`,
+		true:  `{"error":{"message":"the server is stopping"}}`,
+	} {
 		s.ending.Store(ending)
 		if got := strings.TrimSpace(get(t, web+"/ready")); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -142,10 +155,13 @@ func TestAccessLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	post(t, web+"/predict?interval=secret", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
+	post(t, web+"/predict?interval=secret", "application/json",
+		strings.NewReader(`{"records":[{"x":1}]}`))
 	post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{\"x\":4711}\n{\"x\":2}\n"))
 	get(t, web+"/secret")
-	want := []accessLine{{Method: "POST", Path: "/predict", Status: 400}, {Method: "POST", Path: "/predict", Status: 200, Records: 2}, {Method: "GET", Path: "other", Status: 404}}
+	want := []accessLine{{Method: "POST", Path: "/predict", Status: 400},
+		{Method: "POST", Path: "/predict", Status: 200, Records: 2},
+		{Method: "GET", Path: "other", Status: 404}}
 	waitFor(t, "three lines", func() bool {
 		s.access.mu.Lock()
 		defer s.access.mu.Unlock()
@@ -154,7 +170,8 @@ func TestAccessLog(t *testing.T) {
 	var got []accessLine
 	for text := range strings.Lines(log.String()) {
 		var line accessLine
-		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Time == "" || line.Seconds <= 0 {
+		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Time == "" ||
+			line.Seconds <= 0 {
 			t.Errorf("%s: %v", text, err)
 		}
 		line.Time, line.Seconds = "", 0
@@ -172,7 +189,13 @@ func TestAccessLog(t *testing.T) {
 // match the counts in the table.
 func TestInputCounts(t *testing.T) {
 	m := line(0, 1)
-	m.Columns = append(m.Columns, regression.Column{Name: `kind "a"`, Type: regression.Category, Categories: []string{"red", "green"}, Other: true})
+	m.Columns = append(m.Columns,
+		regression.Column{
+			Name:       `kind "a"`,
+			Type:       regression.Category,
+			Categories: []string{"red", "green"},
+			Other:      true,
+		})
 	m.Terms = append(m.Terms, regression.Term{Column: 1, Category: "red", Coefficient: 1})
 	rng := rand.New(rand.NewPCG(3, 4))
 	var body strings.Builder
@@ -203,12 +226,15 @@ func TestInputCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	if status, text := post(t, web+"/predict", "text/csv", strings.NewReader(body.String())); status != http.StatusOK || strings.Count(text, "\n") != records+1 {
+	if status, text := post(t, web+"/predict", "text/csv",
+		strings.NewReader(body.String())); status != http.StatusOK ||
+		strings.Count(text, "\n") != records+1 {
 		t.Fatalf("%d, %d lines", status, strings.Count(text, "\n"))
 	}
 	metrics := get(t, web+"/metrics")
 	got := 0
-	for _, line := range regexp.MustCompile(`(?m)^dptrain_inputs_total\{column="(.*)"\} (\d+)$`).FindAllStringSubmatch(metrics, -1) {
+	for _, line := range regexp.MustCompile(
+		`(?m)^dptrain_inputs_total\{column="(.*)"\} (\d+)$`).FindAllStringSubmatch(metrics, -1) {
 		got++
 		if fmt.Sprint(want[line[1]]) != line[2] {
 			t.Errorf("%s: want %d", line[0], want[line[1]])
@@ -256,7 +282,8 @@ func TestDashboard(t *testing.T) {
 		for _, target := range p.Targets {
 			for _, name := range regexp.MustCompile(`dptrain_\w+`).FindAllString(target.Expr, -1) {
 				drawn++
-				if !strings.Contains(metrics, "\n"+name+"{") && !strings.Contains(metrics, "\n"+name+" ") {
+				if !strings.Contains(metrics, "\n"+name+"{") &&
+					!strings.Contains(metrics, "\n"+name+" ") {
 					t.Errorf("%s: /metrics has no %s", p.Title, name)
 				}
 			}

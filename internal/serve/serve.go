@@ -63,7 +63,8 @@ func New(r Release, l Limits, o Options) (*Server, error) {
 	l = l.withDefaults()
 	s := &Server{
 		limits: l, inputs: o.Inputs, gate: newGate(l), counts: newCounts(),
-		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()), long: make(chan struct{}, longTurns()),
+		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()),
+		long: make(chan struct{}, longTurns()),
 	}
 	if o.AccessLog != nil {
 		s.access = &accessLog{out: o.AccessLog}
@@ -101,16 +102,31 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed, ok := methods[r.URL.Path]; ok {
 			w.Header().Set("Allow", allowed)
-			writeProblem(w, r, &problem{Status: http.StatusMethodNotAllowed, Message: r.URL.Path + " takes " + allowed})
+			writeProblem(w, r,
+				&problem{
+					Status:  http.StatusMethodNotAllowed,
+					Message: r.URL.Path + " takes " + allowed,
+				})
 			return
 		}
-		writeProblem(w, r, &problem{Status: http.StatusNotFound, Message: "there is no such path; /openapi.json lists all paths"})
+		writeProblem(w, r,
+			&problem{
+				Status:  http.StatusNotFound,
+				Message: "there is no such path; /openapi.json lists all paths",
+			})
 	})
 	return s.recoverPanics(mux)
 }
 
 // methods lists the method of each path.
-var methods = map[string]string{"/health": "GET", "/ready": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
+var methods = map[string]string{
+	"/health":       "GET",
+	"/ready":        "GET",
+	"/model":        "GET",
+	"/openapi.json": "GET",
+	"/metrics":      "GET",
+	"/predict":      "POST",
+}
 
 // recoverPanics counts requests, answers those that panic, and disposes of unread bodies.
 func (s *Server) recoverPanics(next http.Handler) http.Handler {
@@ -134,10 +150,15 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 			closeAfter(seen, r)
 		}
 		if caught := parallel.Catch(func() { next.ServeHTTP(seen, watched) }); caught != nil {
-			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) || seen.status != 0 {
+			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) ||
+				seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
-			writeProblem(seen, r, &problem{Status: http.StatusInternalServerError, Message: "internal error: a fault of dptrain"})
+			writeProblem(seen, r,
+				&problem{
+					Status:  http.StatusInternalServerError,
+					Message: "internal error: a fault of dptrain",
+				})
 		}
 		aborted = false
 		if !body.ended && r.ContentLength != 0 {
@@ -203,11 +224,14 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 	protocols.SetUnencryptedHTTP2(certificate == "")
 	server := &http.Server{
 		Handler: s.Handler(), Protocols: &protocols, ErrorLog: discardLog, // its messages may quote clients
-		ReadHeaderTimeout: s.limits.Header, ReadTimeout: s.limits.Idle, WriteTimeout: 2 * s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
+		ReadHeaderTimeout: s.limits.Header, ReadTimeout: s.limits.Idle,
+		WriteTimeout: 2 * s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
 		MaxHeaderBytes: 1 << 14,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16, MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
-			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12, WriteByteTimeout: s.limits.Idle,
+			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16,
+			MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
+			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12,
+			WriteByteTimeout: s.limits.Idle,
 		},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
@@ -218,7 +242,9 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 		},
 	}
 	ended := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { ended <- s.shutDown(context.WithoutCancel(ctx), server) })
+	stop := context.AfterFunc(ctx, func() {
+		ended <- s.shutDown(context.WithoutCancel(ctx), server)
+	})
 	defer stop()
 	var err error
 	if certificate != "" {
@@ -256,7 +282,9 @@ func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 }
 
 // Cut returns how many requests were aborted when the server ended.
-func (s *Server) Cut() int { return int(s.cut.Load()) }
+func (s *Server) Cut() int {
+	return int(s.cut.Load())
+}
 
 // A problem is the reason for refusing a request, as sent to the client.
 type problem struct {
@@ -286,7 +314,8 @@ func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
 // handleReady answers 200 while the server accepts new requests, and 503 once it is shutting down.
 func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
-		writeProblem(w, r, &problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
+		writeProblem(w, r,
+			&problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
 		return
 	}
 	writeJSON(w, map[string]string{"status": "ready"})
@@ -306,16 +335,23 @@ func (s *Server) handlePredict(w http.ResponseWriter, r *http.Request) {
 		kind = ""
 	}
 	charset := parameters["charset"]
-	isJSON := kind == "application/json" || kind == "application/x-ndjson" || kind == "application/jsonl"
+	isJSON := kind == "application/json" || kind == "application/x-ndjson" ||
+		kind == "application/jsonl"
 	switch {
 	case p != nil:
 	case !isJSON && kind != "text/csv":
-		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Type must be application/json, application/x-ndjson or text/csv"}
+		p = &problem{
+			Status:  http.StatusUnsupportedMediaType,
+			Message: "the Content-Type must be application/json, application/x-ndjson or text/csv",
+		}
 	case isJSON && charset != "" && !strings.EqualFold(charset, "utf-8"):
 		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "JSON must be UTF-8"}
 	case isEncoded(r):
 		w.Header().Set("Accept-Encoding", "identity")
-		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Encoding is not supported; send the body uncompressed"}
+		p = &problem{
+			Status:  http.StatusUnsupportedMediaType,
+			Message: "the Content-Encoding is not supported; send the body uncompressed",
+		}
 	}
 	if p != nil {
 		writeProblem(w, r, p)

@@ -53,8 +53,10 @@ func TestRefuses(t *testing.T) {
 		{"application/json", `{"records":[{},]}`, 400, `"column":16`},
 		{"application/json", `{"records":[{}{}]}`, 400, "comma"},
 		{"application/json", `{"records":[{},77]}`, 400, "not a record"},
-		{"application/json", "{\"records\":[{},\n\n {\"a\":\n77x}]}", 400, `"line":4,"column":3,"record":2`},
-		{"application/json", "{\"records\":[{\"a\":\"7\n7\"}]}", 400, `"line":1,"column":20,"record":1`},
+		{"application/json", "{\"records\":[{},\n\n {\"a\":\n77x}]}", 400,
+			`"line":4,"column":3,"record":2`},
+		{"application/json", "{\"records\":[{\"a\":\"7\n7\"}]}", 400,
+			`"line":1,"column":20,"record":1`},
 		{"application/json", `{"records":[{"a":[77}]}`, 400, "not valid JSON"},
 		{"application/json", `{"records":[{"nothing":77}]}`, 400, "none of the columns"},
 		{"application/json", `{"records":[` + strings.Repeat(" ", 3000) + "]}", 413, "text/csv"},
@@ -72,7 +74,8 @@ func TestRefuses(t *testing.T) {
 		{"text/csv", "", 400, "header"},
 		{"text/csv", "a,b\n77,77", 400, `no column is named`},
 		{"text/csv", names + names, 200, "prediction"},
-		{"text/csv", strings.Join(append(inputs(m), inputs(m)[0]), ",") + "\n", 400, "the same name"},
+		{"text/csv", strings.Join(append(inputs(m), inputs(m)[0]), ",") + "\n", 400,
+			"the same name"},
 		{"text/csv", strings.Repeat("7", 1<<20), 413, "500 bytes"},
 		{"text/csv", strings.ReplaceAll(names, ",", ";") + "77", 200, "prediction"},
 		{"text/csv", "1,2,3,77\n1,2,3,77\n", 400, "no header"},
@@ -81,16 +84,26 @@ func TestRefuses(t *testing.T) {
 		{"text/csv", names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
 	} {
 		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))
-		if status != c.status || !strings.Contains(answer, c.reason) || status != 200 && strings.Contains(answer, "77") {
-			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, answer, c.status, c.reason)
+		if status != c.status || !strings.Contains(answer, c.reason) ||
+			status != 200 && strings.Contains(answer, "77") {
+			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, answer, c.status,
+				c.reason)
 		}
 	}
 	for query, want := range map[string]string{"interval=x": "levels", "interval=2": "levels"} {
-		if status, answer := post(t, web+"/predict?"+query, "application/json", strings.NewReader(good)); status != 400 || !strings.Contains(answer, want) {
+		if status, answer := post(t, web+"/predict?"+query, "application/json",
+			strings.NewReader(good)); status != 400 || !strings.Contains(answer, want) {
 			t.Error(status, answer)
 		}
 	}
-	for path, want := range map[string]int{"/predict": 405, "/nothing": 404, "/model": 200, "/health": 200, "/metrics": 200, "/openapi.json": 200} {
+	for path, want := range map[string]int{
+		"/predict":      405,
+		"/nothing":      404,
+		"/model":        200,
+		"/health":       200,
+		"/metrics":      200,
+		"/openapi.json": 200,
+	} {
 		r, err := http.Get(web + path)
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +125,15 @@ func TestRefuses(t *testing.T) {
 // TestRefusesCompressed checks that a compressed body is refused rather than misread.
 func TestRefusesCompressed(t *testing.T) {
 	_, web := handle(t, numbers, Limits{})
-	for coding, want := range map[string]int{"gzip": 415, "br": 415, "identity, gzip": 415, "identity": 200, "": 200} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web+"/predict", strings.NewReader("{}\n"))
+	for coding, want := range map[string]int{
+		"gzip":           415,
+		"br":             415,
+		"identity, gzip": 415,
+		"identity":       200,
+		"":               200,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web+"/predict",
+			strings.NewReader("{}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +144,8 @@ func TestRefusesCompressed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = answer.Body.Close()
-		if answer.StatusCode != want || want == 415 && answer.Header.Get("Accept-Encoding") != "identity" {
+		if answer.StatusCode != want ||
+			want == 415 && answer.Header.Get("Accept-Encoding") != "identity" {
 			t.Errorf("%q: %s %v", coding, answer.Status, answer.Header)
 		}
 	}
@@ -137,8 +158,10 @@ func TestBreaksOff(t *testing.T) {
 	_, web := serveHandler(t, s)
 	for _, c := range []struct{ kind, record, bad, reason string }{
 		{"text/csv", "1\n", `"` + strings.Repeat("x", 1<<20), ""},
-		{"application/x-ndjson", "{\"x\":1}\n", "{\"x\":1777\n", `"line":1001,"column":9,"record":1001`},
-		{"application/x-ndjson", "{\"x\":1}\n", strings.Repeat("x", 1<<20), `"line":1001,"record":1001`},
+		{"application/x-ndjson", "{\"x\":1}\n", "{\"x\":1777\n",
+			`"line":1001,"column":9,"record":1001`},
+		{"application/x-ndjson", "{\"x\":1}\n", strings.Repeat("x", 1<<20),
+			`"line":1001,"record":1001`},
 	} {
 		body := strings.Repeat(c.record, 1000)
 		want := 1000
@@ -153,8 +176,10 @@ func TestBreaksOff(t *testing.T) {
 		answer, err := io.ReadAll(r.Body)
 		_ = r.Body.Close()
 		lines := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n")
-		if err == nil || len(lines) < want || strings.Contains(string(answer), "777") || !strings.Contains(lines[len(lines)-1], c.reason) {
-			t.Errorf("%s: %d lines, the last one %q, %v", c.kind, len(lines), lines[len(lines)-1], err)
+		if err == nil || len(lines) < want || strings.Contains(string(answer), "777") ||
+			!strings.Contains(lines[len(lines)-1], c.reason) {
+			t.Errorf("%s: %d lines, the last one %q, %v", c.kind, len(lines), lines[len(lines)-1],
+				err)
 		}
 	}
 	if n := s.counts.broken.Load(); n != 3 {
@@ -173,7 +198,8 @@ func TestLockstep(t *testing.T) {
 	for _, client := range []*http.Client{http.DefaultClient, {Transport: second}} {
 		for kind, head := range map[string]string{"text/csv": "x\n", "application/x-ndjson": ""} {
 			in, out := io.Pipe()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict", in)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+				"http://"+at+"/predict", in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +220,8 @@ func TestLockstep(t *testing.T) {
 				t.Fatal(lines.Err())
 			}
 			for x := range 50 {
-				if want := fmt.Sprint(1 + 2*x); !lines.Scan() || !strings.Contains(lines.Text(), want) {
+				if want := fmt.Sprint(1 + 2*x); !lines.Scan() ||
+					!strings.Contains(lines.Text(), want) {
 					t.Fatalf("%s %s: %q, want %s", answer.Proto, kind, lines.Text(), want)
 				}
 				if _, err := io.WriteString(out, record(x+1)); err != nil {
@@ -210,7 +237,8 @@ func TestLockstep(t *testing.T) {
 				rest++
 			}
 			if want := 1 + max(0, 1-len(head)); rest != want || lines.Err() != nil {
-				t.Errorf("%s %s: %d more lines, want %d, %v", answer.Proto, kind, rest, want, lines.Err())
+				t.Errorf("%s %s: %d more lines, want %d, %v", answer.Proto, kind, rest, want,
+					lines.Err())
 			}
 			_ = answer.Body.Close()
 		}
@@ -223,7 +251,10 @@ func TestBusy(t *testing.T) {
 	s, web := handle(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
 	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
-		body := map[string]string{"application/json": `{"records":[]}`, "text/csv": header(inputs(readModel(t, numbers)))}[kind]
+		body := map[string]string{
+			"application/json": `{"records":[]}`,
+			"text/csv":         header(inputs(readModel(t, numbers))),
+		}[kind]
 		r, err := http.Post(web+"/predict", kind, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +270,8 @@ func TestBusy(t *testing.T) {
 	}
 	_ = r.Body.Close()
 	<-s.slots
-	if status, _ := post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
+	if status, _ := post(t, web+"/predict", "application/json",
+		strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
 		t.Error(status)
 	}
 }
@@ -264,11 +296,13 @@ func TestMemoryBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = r.Body.Close()
-		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || r.Header.Get("Connection") != "" && !r.Close {
+		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" ||
+			r.Header.Get("Connection") != "" && !r.Close {
 			t.Errorf("%s: %s %v", kind, r.Status, r.Header)
 		}
 	}
-	if status, answer := post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{}\n{}\n")); status != 200 {
+	if status, answer := post(t, web+"/predict", "application/x-ndjson",
+		strings.NewReader("{}\n{}\n")); status != 200 {
 		t.Error(status, answer)
 	}
 	_, _ = io.WriteString(out, "]}")
@@ -291,7 +325,8 @@ func TestStops(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, at, "", "") }()
 	in, out := io.Pipe()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+at.Addr().String()+"/predict", in)
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
+		"http://"+at.Addr().String()+"/predict", in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +360,8 @@ func TestStops(t *testing.T) {
 
 // TestStopsInTime checks that neither an endless stream nor withheld headers and bodies keep a server from ending.
 func TestStopsInTime(t *testing.T) {
-	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Drain: 1500 * time.Millisecond, Idle: time.Hour, Header: time.Hour})
+	s := newServer(t, xModel(), dataset.ReadOptions{},
+		Limits{Drain: 1500 * time.Millisecond, Idle: time.Hour, Header: time.Hour})
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +369,8 @@ func TestStopsInTime(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, at, "", "") }()
-	for _, text := range []string{"", "GET /hea", withheld, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
+	for _, text := range []string{"", "GET /hea", withheld,
+		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
 		c := send(t, at.Addr().String(), text)
 		t.Cleanup(func() { _ = c.Close() })
 	}
@@ -381,8 +418,11 @@ func TestMetrics(t *testing.T) {
 	defer r.Body.Close()
 	text, _ := io.ReadAll(r.Body)
 	for _, want := range []string{
-		"\ndptrain_predictions_total 5\n", "\ndptrain_requests_total{path=\"other\",status=\"404\"} 5\n", "\ndptrain_buffered_bytes 0\n",
-		"\ndptrain_requests_total{path=\"/predict\",status=\"200\"} 1\n", "\ndptrain_predict_seconds_count 1\n", "\ndptrain_broken_total 0\n",
+		"\ndptrain_predictions_total 5\n",
+		"\ndptrain_requests_total{path=\"other\",status=\"404\"} 5\n",
+		"\ndptrain_buffered_bytes 0\n",
+		"\ndptrain_requests_total{path=\"/predict\",status=\"200\"} 1\n",
+		"\ndptrain_predict_seconds_count 1\n", "\ndptrain_broken_total 0\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -434,7 +474,8 @@ func TestLoad(t *testing.T) {
 		heap = append(heap, m.HeapAlloc)
 	}
 	g.Wait()
-	t.Logf("%.0f requests a second for %v, client included; heap after collections, in KiB: %v", float64(done.Load())/load.Seconds(), *load, kib(heap))
+	t.Logf("%.0f requests a second for %v, client included; heap after collections, in KiB: %v",
+		float64(done.Load())/load.Seconds(), *load, kib(heap))
 	if failed.Load() > 0 {
 		t.Errorf("%d requests failed", failed.Load())
 	}

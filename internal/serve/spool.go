@@ -29,7 +29,9 @@ func (s *spool) readBuffer(e *exchange) ([]byte, error) {
 }
 
 // addBytes counts bytes written to the read buffer.
-func (s *spool) addBytes(n int) { s.size += int64(n) }
+func (s *spool) addBytes(n int) {
+	s.size += int64(n)
+}
 
 // release returns the blocks to the memory budget.
 func (s *spool) release() {
@@ -82,10 +84,14 @@ type envelope struct {
 	inside bool // the list has started
 }
 
-func newEnvelope(body *spool, most int) *envelope { return &envelope{body: body, most: most} }
+func newEnvelope(body *spool, most int) *envelope {
+	return &envelope{body: body, most: most}
+}
 
 // bytesConsumed returns the number of bytes read.
-func (v *envelope) bytesConsumed() int64 { return v.offset }
+func (v *envelope) bytesConsumed() int64 {
+	return v.offset
+}
 
 // peek returns the next byte; ok is false at the end of the body.
 func (v *envelope) peek() (c byte, ok bool) {
@@ -129,7 +135,8 @@ func (v *envelope) expectByte(want byte) *problem {
 func (v *envelope) syntaxProblem(what string) *problem {
 	p := &problem{Status: http.StatusBadRequest}
 	p.Line, p.Column = v.body.lineAndColumn(v.offset)
-	p.Message = withPosition(p.Line, p.Column, what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
+	p.Message = withPosition(p.Line, p.Column,
+		what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
 	return p
 }
 

@@ -96,7 +96,9 @@ func (e *exchange) finish(p *problem) *problem {
 type appender func(dst []byte, a answers, k int, width float64) []byte
 
 // answerStream answers a request batch by batch. batch and err are the results of the first call of records.Next.
-func (e *exchange) answerStream(records *dataset.RecordReader, batch *dataset.Batch, err error, line appender) *problem {
+func (e *exchange) answerStream(
+	records *dataset.RecordReader, batch *dataset.Batch, err error, line appender,
+) *problem {
 	var text []byte
 	for ; err == nil; batch, err = records.Next() {
 		a := e.model.predictBatch(batch)
@@ -137,7 +139,9 @@ func (e *exchange) answerJSON() *problem {
 	if p := e.takeSlot(); p != nil {
 		return p
 	}
-	records, err := e.model.lines.Open(&recordLines{envelope: newEnvelope(body, e.server.limits.Line)}, int(min(bufferSize, body.size)))
+	records, err := e.model.lines.Open(
+		&recordLines{envelope: newEnvelope(body, e.server.limits.Line)},
+		int(min(bufferSize, body.size)))
 	var batch *dataset.Batch
 	if err == nil {
 		batch, err = records.Next()
@@ -152,13 +156,14 @@ func (e *exchange) answerJSON() *problem {
 	e.whole = true
 	_, _ = e.out.WriteString(`{"predictions":[`) // flush returns the error
 	first := true
-	p := e.answerStream(records, batch, err, func(dst []byte, a answers, k int, width float64) []byte {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		return e.model.appendObject(dst, a, k, width)
-	})
+	p := e.answerStream(records, batch, err,
+		func(dst []byte, a answers, k int, width float64) []byte {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			return e.model.appendObject(dst, a, k, width)
+		})
 	if p == nil {
 		_, _ = e.out.WriteString("]}\n") // likewise
 	}
@@ -169,7 +174,8 @@ func (e *exchange) answerJSON() *problem {
 func (e *exchange) receiveBody(body *spool) *problem {
 	most := e.server.limits.Body
 	tooLarge := &problem{Status: http.StatusRequestEntityTooLarge,
-		Message: "the body is longer than " + bytesText(most) + "; send text/csv or application/x-ndjson, which may be of any length"}
+		Message: "the body is longer than " + bytesText(most) +
+			"; send text/csv or application/x-ndjson, which may be of any length"}
 	if e.r.ContentLength > most {
 		return tooLarge
 	}

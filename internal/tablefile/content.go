@@ -33,27 +33,46 @@ const (
 
 // signatures lists longer signatures before their prefixes.
 var signatures = []signature{
-	{0, "\x1f\x8b", Content{What: "gzip-compressed", Do: "name it with .gz at the end, such as .csv.gz, or " + decompress, Kind: Kind{Coding: "gzip"}}},
-	{0, "\x28\xb5\x2f\xfd", Content{What: "compressed with Zstandard", Do: decompress + ", with zstd -d"}},
+	{0, "\x1f\x8b",
+		Content{
+			What: "gzip-compressed",
+			Do:   "name it with .gz at the end, such as .csv.gz, or " + decompress,
+			Kind: Kind{Coding: "gzip"},
+		}},
+	{0, "\x28\xb5\x2f\xfd",
+		Content{What: "compressed with Zstandard", Do: decompress + ", with zstd -d"}},
 	{0, "BZh", Content{What: "compressed with bzip2", Do: decompress + ", with bunzip2"}},
 	{0, "\xfd7zXZ\x00", Content{What: "compressed with xz", Do: decompress + ", with unxz"}},
 	{0, "\x04\x22\x4d\x18", Content{What: "compressed with LZ4", Do: decompress + ", with unlz4"}},
-	{0, "\x1f\x9d", Content{What: "compressed with compress", Do: decompress + ", with uncompress"}},
+	{0, "\x1f\x9d",
+		Content{What: "compressed with compress", Do: decompress + ", with uncompress"}},
 	{0, "\xff\x06\x00\x00sNaPpY", Content{What: "compressed with Snappy", Do: decompress}},
 	{0, "7z\xbc\xaf\x27\x1c", Content{What: "a 7-Zip archive", Do: "unpack it first"}},
 	{0, "Rar!\x1a\x07", Content{What: "a RAR archive", Do: "unpack it first"}},
-	{0, "PK\x03\x04", Content{What: "a zip archive", Do: "unpack it first, or name it .xlsx if it is an Excel workbook"}},
+	{0, "PK\x03\x04",
+		Content{
+			What: "a zip archive",
+			Do:   "unpack it first, or name it .xlsx if it is an Excel workbook",
+		}},
 	{0, "PK\x05\x06", Content{What: "an empty zip archive", Do: "copy or save it again"}},
 	{0, "PAR1", Content{What: "a Parquet file", Do: "name it .parquet", Kind: Kind{Parquet: true}}},
 	{0, "PARE", Content{What: "an encrypted Parquet file", Do: "write it without encryption"}},
-	{0, "ARROW1\x00\x00", Content{What: "an Arrow file", Do: "name it .arrow", Kind: Kind{Packed: Arrow}}},
-	{0, "\xff\xff\xff\xff", Content{What: "an Arrow stream", Do: "name it .arrows", Kind: Kind{Packed: Arrow}}},
-	{0, "FEA1", Content{What: "a Feather file of version 1", Do: "write it with version 2, or as Parquet"}},
+	{0, "ARROW1\x00\x00",
+		Content{What: "an Arrow file", Do: "name it .arrow", Kind: Kind{Packed: Arrow}}},
+	{0, "\xff\xff\xff\xff",
+		Content{What: "an Arrow stream", Do: "name it .arrows", Kind: Kind{Packed: Arrow}}},
+	{0, "FEA1",
+		Content{What: "a Feather file of version 1", Do: "write it with version 2, or as Parquet"}},
 	{0, "ORC", Content{What: "an ORC file", Do: convert}},
 	{0, "Obj\x01", Content{What: "an Avro file", Do: convert}},
-	{0, "SQLite format 3\x00", Content{What: "a SQLite database", Do: "query it with data.sql, or " + export}},
+	{0, "SQLite format 3\x00",
+		Content{What: "a SQLite database", Do: "query it with data.sql, or " + export}},
 	{8, "DUCK", Content{What: "a DuckDB database", Do: "query it with data.sql, or " + export}},
-	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Content{What: "an Excel workbook of the old format (.xls), or one with a password", Do: "save it as .xlsx without a password"}},
+	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+		Content{
+			What: "an Excel workbook of the old format (.xls), or one with a password",
+			Do:   "save it as .xlsx without a password",
+		}},
 	{0, "%PDF-", Content{What: "a PDF document", Do: export}},
 	{0, "\x89HDF\r\n\x1a\n", Content{What: "an HDF5 file", Do: convert}},
 	{0, "CDF\x01", Content{What: "a NetCDF file", Do: convert}},
@@ -65,7 +84,8 @@ var signatures = []signature{
 	{0, "RDX3\n", Content{What: "an R workspace", Do: convert}},
 	{0, "$FL2", Content{What: "an SPSS file", Do: convert}},
 	{0, "$FL3", Content{What: "an SPSS file", Do: convert}},
-	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60", Content{What: "a SAS table", Do: convert}},
+	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60",
+		Content{What: "a SAS table", Do: convert}},
 	{0, "\xff\xfe\x00\x00", utf32},
 	{0, "\x00\x00\xfe\xff", utf32},
 	{0, "\xff\xfe", Content{What: utf16Text, Do: setUTF16}},
@@ -82,17 +102,28 @@ var utf32 = Content{What: "UTF-32 text", Do: "convert it to UTF-8, with iconv -f
 
 // markup lists the starts of markup documents, which are not tables.
 var markup = []signature{
-	{0, "<!doctype", Content{What: "an HTML page", Do: export + "; where it was downloaded, this may be a page that asks to sign in"}},
-	{0, "<html", Content{What: "an HTML page", Do: export + "; where it was downloaded, this may be a page that asks to sign in"}},
+	{0, "<!doctype",
+		Content{
+			What: "an HTML page",
+			Do:   export + "; where it was downloaded, this may be a page that asks to sign in",
+		}},
+	{0, "<html",
+		Content{
+			What: "an HTML page",
+			Do:   export + "; where it was downloaded, this may be a page that asks to sign in",
+		}},
 	{0, "<table", Content{What: "an HTML table", Do: export}},
 	{0, "<stata_dta>", Content{What: "a Stata file", Do: convert}},
 	{0, "<?xml", Content{What: "an XML document", Do: export}},
-	{0, "version https://git-lfs", Content{What: "a pointer of Git LFS", Do: "fetch the file itself, with git lfs pull"}},
+	{0, "version https://git-lfs",
+		Content{What: "a pointer of Git LFS", Do: "fetch the file itself, with git lfs pull"}},
 	{0, "{\\rtf", Content{What: "a document of rich text", Do: export}},
 }
 
 // UTF16 reports whether c is text in UTF-16.
-func (c *Content) UTF16() bool { return c.What == utf16Text }
+func (c *Content) UTF16() bool {
+	return c.What == utf16Text
+}
 
 // ContentOf recognises the type of a file from its first bytes. ok is false for text that may be a table, and for
 // unknown content. head has at most [HeadBytes] bytes, and at least the first line or the whole file. Only the first
@@ -126,7 +157,9 @@ func ContentOf(head []byte) (c Content, ok bool) {
 }
 
 // isLine reports whether a signature is text that fills a line.
-func isLine(signature string) bool { return signature == "%PDF-" || strings.HasSuffix(signature, "\n") }
+func isLine(signature string) bool {
+	return signature == "%PDF-" || strings.HasSuffix(signature, "\n")
+}
 
 // isBzip2 reports whether head starts a bzip2 file: its level, and the mark of a block or of the end.
 func isBzip2(head []byte) bool {
@@ -143,10 +176,15 @@ func archiveContent(head []byte) Content {
 	switch {
 	case bytes.HasPrefix(name, []byte("mimetypeapplication/vnd.oasis.opendocument")):
 		return Content{What: "an OpenDocument file (.ods)", Do: "save the table as .xlsx or as CSV"}
-	case bytes.HasPrefix(name, []byte("[Content_Types].xml")), bytes.HasPrefix(name, []byte("xl/")), bytes.HasPrefix(name, []byte("_rels/")), bytes.HasPrefix(name, []byte("docProps/")):
+	case bytes.HasPrefix(name, []byte("[Content_Types].xml")), bytes.HasPrefix(name, []byte("xl/")),
+		bytes.HasPrefix(name, []byte("_rels/")), bytes.HasPrefix(name, []byte("docProps/")):
 		return Content{What: "an Excel workbook", Do: "name it .xlsx", Kind: Kind{Packed: Sheet}}
 	}
-	return Content{What: "a zip archive", Do: "unpack it first, or name it .xlsx if it is an Excel workbook", Zip: true}
+	return Content{
+		What: "a zip archive",
+		Do:   "unpack it first, or name it .xlsx if it is an Excel workbook",
+		Zip:  true,
+	}
 }
 
 // wideContent recognises text with two or four bytes per character and no byte order mark, and other lines with
@@ -168,9 +206,13 @@ func wideContent(line []byte) (c Content, ok bool) {
 	return c, true
 }
 
-func littleEndian16(b []byte) uint32 { return uint32(binary.LittleEndian.Uint16(b)) }
+func littleEndian16(b []byte) uint32 {
+	return uint32(binary.LittleEndian.Uint16(b))
+}
 
-func bigEndian16(b []byte) uint32 { return uint32(binary.BigEndian.Uint16(b)) }
+func bigEndian16(b []byte) uint32 {
+	return uint32(binary.BigEndian.Uint16(b))
+}
 
 // isWide reports whether line is text with size bytes per character that contains an ASCII character. It may
 // end within a character, because a newline has zero bytes too.
@@ -201,15 +243,26 @@ func textOf(line []byte) (c Content, ok bool) {
 	compact := strings.ReplaceAll(text[:min(len(text), 64)], " ", "")
 	switch {
 	case strings.HasPrefix(compact, `{"`) && strings.HasSuffix(text, "}"):
-		return Content{What: "JSON Lines", Do: "name it .jsonl, and list the columns with --header", Kind: Kind{JSON: true}}, true
-	case text == "[" || text == "{", strings.HasPrefix(compact, `{"`), strings.HasPrefix(compact, `[{`), strings.HasPrefix(compact, `[[`), strings.HasPrefix(compact, `["`):
-		return Content{What: "JSON", Do: "write it as JSON Lines, one object a line, and name it .jsonl"}, true
+		return Content{
+			What: "JSON Lines",
+			Do:   "name it .jsonl, and list the columns with --header",
+			Kind: Kind{JSON: true},
+		}, true
+	case text == "[" || text == "{", strings.HasPrefix(compact, `{"`),
+		strings.HasPrefix(compact, `[{`), strings.HasPrefix(compact, `[[`),
+		strings.HasPrefix(compact, `["`):
+		return Content{
+			What: "JSON",
+			Do:   "write it as JSON Lines, one object a line, and name it .jsonl",
+		}, true
 	}
 	return Content{}, false
 }
 
 // IsText reports whether the first bytes of a file are text.
-func IsText(head []byte) bool { return len(head) > 0 && isText(head) }
+func IsText(head []byte) bool {
+	return len(head) > 0 && isText(head)
+}
 
 // isText reports whether bytes are UTF-8 without control characters. The last character may be cut off.
 func isText(b []byte) bool {

@@ -7,4 +7,6 @@ import (
 )
 
 // gunzip decodes gzip.
-func gunzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+func gunzip(r io.Reader) (io.Reader, error) {
+	return gzip.NewReader(r)
+}

@@ -30,7 +30,9 @@ const (
 )
 
 // Offsets reports whether a file is read at offsets, and so cannot come from standard input.
-func (k Kind) Offsets() bool { return k.Parquet || k.Packed != NotPacked }
+func (k Kind) Offsets() bool {
+	return k.Parquet || k.Packed != NotPacked
+}
 
 // kinds lists a suffix of two parts before the shorter one that it ends in. To add a format, add an entry here
 // and a file with its Decode.

@@ -25,7 +25,9 @@ func TestOf(t *testing.T) {
 	} {
 		kind, stem, ok := Of(path)
 		decodes := kind.Decode != nil
-		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding && kind.Parquet == want.kind.Parquet && kind.JSON == want.kind.JSON && decodes == (kind.Coding != "")
+		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding &&
+			kind.Parquet == want.kind.Parquet && kind.JSON == want.kind.JSON &&
+			decodes == (kind.Coding != "")
 		if !same || stem != want.stem || ok != want.ok || Holds(path) != want.holds {
 			t.Errorf("%q: %+v, %q, %v, %v; want %+v", path, kind, stem, ok, Holds(path), want)
 		}
@@ -39,14 +41,22 @@ func TestOf(t *testing.T) {
 
 func TestStdin(t *testing.T) {
 	for path, want := range map[string]string{
-		"-": "stdin", "-.jsonl": "stdin.jsonl", "-.csv.gz": "stdin.csv.gz", "-.TSV": "stdin.TSV", "stdin:-.jsonl": "stdin.jsonl",
-		"-.parquet": "", "-.yaml": "", "-x.csv": "", "./-.csv": "", "": "", "stdin:": "", "stdin.jsonl": "",
+		"-": "stdin", "-.jsonl": "stdin.jsonl", "-.csv.gz": "stdin.csv.gz", "-.TSV": "stdin.TSV",
+		"stdin:-.jsonl": "stdin.jsonl",
+		"-.parquet":     "", "-.yaml": "", "-x.csv": "", "./-.csv": "", "": "", "stdin:": "",
+		"stdin.jsonl": "",
 	} {
 		if name, ok := Stdin(path); ok != (want != "") || ok && name != want {
 			t.Errorf("%q: %q, %v; want %q", path, name, ok, want)
 		}
 	}
-	for arg, want := range map[string]string{"-": "-", "-.jsonl": "stdin:-.jsonl", "--data": "--data", "-o": "-o", "a.csv": "a.csv"} {
+	for arg, want := range map[string]string{
+		"-":       "-",
+		"-.jsonl": "stdin:-.jsonl",
+		"--data":  "--data",
+		"-o":      "-o",
+		"a.csv":   "a.csv",
+	} {
 		if got := Argument(arg); got != want {
 			t.Errorf("%q becomes %q, want %q", arg, got, want)
 		}

@@ -42,7 +42,8 @@ type request struct {
 // runCommand runs a quick command.
 func (s *Server) runCommand(ctx context.Context, args ...string) output {
 	var stdout, stderr bytes.Buffer
-	code := s.o.Run(ctx, Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
+	code := s.o.Run(ctx,
+		Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
 	return output{code, s.shortenPaths(stdout.String()), s.shortenPaths(stderr.String())}
 }
 
@@ -54,8 +55,10 @@ func (s *Server) answerColumns(r *http.Request, a *request) (any, error) {
 	}
 	args := []string{"init", "--json"}
 	for name, value := range map[string]string{
-		"separator": a.Format.Separator, "decimal": a.Format.Decimal, "thousands": a.Format.Thousands, "encoding": a.Format.Encoding,
-		"quote": a.Format.Quote, "escape": a.Format.Escape, "sheet": a.Format.Sheet, "missing": joinNumbers(a.Format.Missing),
+		"separator": a.Format.Separator, "decimal": a.Format.Decimal,
+		"thousands": a.Format.Thousands, "encoding": a.Format.Encoding,
+		"quote": a.Format.Quote, "escape": a.Format.Escape, "sheet": a.Format.Sheet,
+		"missing": joinNumbers(a.Format.Missing),
 	} {
 		if value != "" {
 			args = append(args, "--"+name+"="+value)
@@ -105,7 +108,8 @@ func (s *Server) readRecipe(a *request) (*text, error) {
 		if _, err := s.localPath(a.File); err != nil {
 			return nil, err
 		}
-		if info, err := s.root.Stat(filepath.FromSlash(a.File)); err != nil || info.Size() > recipe.MaxSize {
+		if info, err := s.root.Stat(filepath.FromSlash(a.File)); err != nil ||
+			info.Size() > recipe.MaxSize {
 			return nil, refusef(http.StatusNotFound, "the recipe %s cannot be read", a.File)
 		}
 		if src, err = s.root.ReadFile(filepath.FromSlash(a.File)); err != nil {
@@ -124,13 +128,17 @@ func (s *Server) readRecipe(a *request) (*text, error) {
 const recipeName = "recipe.yaml"
 
 // answerRecipe returns the text of a recipe.
-func (s *Server) answerRecipe(_ *http.Request, a *request) (any, error) { return s.readRecipe(a) }
+func (s *Server) answerRecipe(_ *http.Request, a *request) (any, error) {
+	return s.readRecipe(a)
+}
 
 // commandFlags returns the flags that complement a recipe for a command: the flags for its files, which must be in
 // the folder, and the others.
 func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []string, err error) {
 	if r.Task == recipe.TaskCausal {
-		return nil, nil, refusef(http.StatusBadRequest, "this page trains models; run this recipe with `dptrain causal`")
+		return nil, nil,
+			refusef(http.StatusBadRequest,
+				"this page trains models; run this recipe with `dptrain causal`")
 	}
 	folder := filepath.Dir(filepath.FromSlash(a.File)) // paths in a recipe are relative to its folder
 	if len(a.Recipe) > 0 {
@@ -138,19 +146,25 @@ func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []stri
 	}
 	resolve := func(name string) (string, error) {
 		if strings.ContainsAny(name, "*?[") || strings.HasPrefix(name, "-") {
-			return "", refusef(http.StatusBadRequest, "this page reads one file; train on %s with `dptrain fit`", name)
+			return "",
+				refusef(http.StatusBadRequest,
+					"this page reads one file; train on %s with `dptrain fit`", name)
 		}
 		if filepath.IsAbs(name) {
 			below, err := filepath.Rel(s.o.Folder, name)
 			if err != nil {
-				return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+				return "",
+					refusef(http.StatusForbidden,
+						"%s is not in the folder that this page was opened for", name)
 			}
 			return s.localPath(below)
 		}
 		return s.localPath(filepath.Join(folder, filepath.FromSlash(name)))
 	}
 	if r.Data.SQL != nil || r.Data.Spark != "" {
-		return nil, nil, refusef(http.StatusBadRequest, "this page reads one file; run the recipe with `dptrain fit`")
+		return nil, nil,
+			refusef(http.StatusBadRequest,
+				"this page reads one file; run the recipe with `dptrain fit`")
 	}
 	table, err := resolve(r.Data.Path)
 	if err != nil {
@@ -234,7 +248,8 @@ func (s *Server) answerExplain(_ *http.Request, a *request) (any, error) {
 	if d.args == nil {
 		return nil, refusef(http.StatusBadRequest, "the recipe has errors")
 	}
-	return s.startJob(explaining, append([]string{"plan", "--explain", "--json"}, d.args...), d.clean)
+	return s.startJob(explaining, append([]string{"plan", "--explain", "--json"}, d.args...),
+		d.clean)
 }
 
 // answerFit saves a recipe and starts its run.
@@ -252,7 +267,9 @@ func (s *Server) answerFit(_ *http.Request, a *request) (any, error) {
 	}
 	dir := t.read.Output.Dir
 	if filepath.IsAbs(dir) {
-		return nil, refusef(http.StatusBadRequest, "output.dir is an absolute path; run this recipe with `dptrain fit`")
+		return nil,
+			refusef(http.StatusBadRequest,
+				"output.dir is an absolute path; run this recipe with `dptrain fit`")
 	}
 	out, err := s.localPath(dir)
 	if err != nil {
@@ -267,13 +284,16 @@ func (s *Server) answerFit(_ *http.Request, a *request) (any, error) {
 	if a.Replace {
 		args = append(args, "--force")
 	}
-	return s.startJob(fitting, append(args, "--", s.prefix+filepath.Clean(filepath.FromSlash(a.File))), func() {})
+	return s.startJob(fitting,
+		append(args, "--", s.prefix+filepath.Clean(filepath.FromSlash(a.File))), func() {})
 }
 
 // saveRecipe writes a recipe to the folder. It returns an error if another file exists and may not be replaced.
 func (s *Server) saveRecipe(a *request, recipe string) error {
-	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") || kindOfName(a.File) != "recipe" {
-		return refusef(http.StatusBadRequest, "a recipe is saved under a name that ends in .yaml, in the folder itself")
+	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") ||
+		kindOfName(a.File) != "recipe" {
+		return refusef(http.StatusBadRequest,
+			"a recipe is saved under a name that ends in .yaml, in the folder itself")
 	}
 	how := os.O_CREATE | os.O_WRONLY | os.O_EXCL
 	if a.Replace {
@@ -284,7 +304,8 @@ func (s *Server) saveRecipe(a *request, recipe string) error {
 		if before, err := s.root.ReadFile(a.File); err == nil && string(before) == recipe {
 			return nil
 		}
-		return refusef(http.StatusConflict, "%s exists already: choose another name, or replace it", a.File)
+		return refusef(http.StatusConflict, "%s exists already: choose another name, or replace it",
+			a.File)
 	}
 	if err != nil {
 		return refusef(http.StatusForbidden, "%s cannot be written", a.File)
@@ -309,9 +330,12 @@ func (s *Server) answerRegister(r *http.Request, a *request) (any, error) {
 		return nil, err
 	}
 	if name := filepath.Base(at); kindOfName(name) != "ledger" || strings.HasPrefix(name, ".") {
-		return nil, refusef(http.StatusBadRequest, "a ledger is registered under a name that ends in .ledger")
+		return nil,
+			refusef(http.StatusBadRequest,
+				"a ledger is registered under a name that ends in .ledger")
 	}
-	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset, "--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}
+	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset,
+		"--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}
 	if a.Total.Delta != "" {
 		args = append(args, "--delta="+a.Total.Delta)
 	}

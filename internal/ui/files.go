@@ -18,7 +18,9 @@ import (
 func (s *Server) localPath(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if local == "" || !filepath.IsLocal(local) {
-		return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+		return "",
+			refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for",
+				name)
 	}
 	for at := local; ; at = filepath.Dir(at) {
 		_, err := s.root.Stat(at)
@@ -26,7 +28,10 @@ func (s *Server) localPath(name string) (string, error) {
 		case err == nil:
 			return s.prefix + filepath.Clean(local), nil
 		case !errors.Is(err, fs.ErrNotExist) || at == ".":
-			return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for, or cannot be read", name)
+			return "",
+				refusef(http.StatusForbidden,
+					"%s is not in the folder that this page was opened for, or cannot be read",
+					name)
 		}
 	}
 }
@@ -76,7 +81,9 @@ type listing struct {
 }
 
 // answerFiles answers with the selectable files of a folder.
-func (s *Server) answerFiles(_ *http.Request, a *request) (any, error) { return s.listFolder(a.Path) }
+func (s *Server) answerFiles(_ *http.Request, a *request) (any, error) {
+	return s.listFolder(a.Path)
+}
 
 // listFolder lists the selectable files of a folder.
 func (s *Server) listFolder(folder string) (*listing, error) {
@@ -180,7 +187,9 @@ func (s *Server) answerReport(_ *http.Request, a *request) (any, error) {
 	if _, err := s.localPath(a.Path); err != nil {
 		return nil, err
 	}
-	if info, err := s.root.Stat(filepath.Join(filepath.FromSlash(a.Path), reportPage)); err != nil || info.Size() > maxPage {
+	if info, err := s.root.Stat(
+		filepath.Join(filepath.FromSlash(a.Path), reportPage)); err != nil ||
+		info.Size() > maxPage {
 		return nil, refusef(http.StatusNotFound, "%s has no release/report.html", a.Path)
 	}
 	key := s.o.NewKey()
@@ -201,7 +210,8 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
+	h.Set("Content-Security-Policy",
+		"sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write(text) // the browser may have closed the connection

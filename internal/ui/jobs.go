@@ -61,14 +61,19 @@ func (s *Server) startJob(kind string, args []string, clean func()) (any, error)
 		if st := j.currentStatus(); st.Kind == kind && !st.Ended {
 			if kind == fitting {
 				clean()
-				return nil, refusef(http.StatusConflict, "a run is under way: wait for its end, or stop it")
+				return nil,
+					refusef(http.StatusConflict, "a run is under way: wait for its end, or stop it")
 			}
 			j.cancel()
 		}
 	}
 	s.jobs.last++
 	ctx, cancel := context.WithCancel(context.Background())
-	j := &job{cancel: cancel, ended: make(chan struct{}), status: status{ID: s.jobs.last, Kind: kind}}
+	j := &job{
+		cancel: cancel,
+		ended:  make(chan struct{}),
+		status: status{ID: s.jobs.last, Kind: kind},
+	}
 	s.jobs.all = append(s.jobs.all, j)
 	if first := s.jobs.all[0]; len(s.jobs.all) > mostJobs && first.currentStatus().Ended {
 		s.jobs.all = s.jobs.all[1:]
@@ -77,11 +82,18 @@ func (s *Server) startJob(kind string, args []string, clean func()) (any, error)
 		defer close(j.ended)
 		defer cancel()
 		defer clean()
-		code := s.o.Run(ctx, Call{Args: args, Stdout: j.lockedWriter(&j.stdout), Stderr: j.lockedWriter(&j.stderr), Progress: j.setProgress})
+		code := s.o.Run(ctx,
+			Call{
+				Args:     args,
+				Stdout:   j.lockedWriter(&j.stdout),
+				Stderr:   j.lockedWriter(&j.stderr),
+				Progress: j.setProgress,
+			})
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.status.Ended = true
-		j.status.output = output{code, s.shortenPaths(j.stdout.String()), s.shortenPaths(j.stderr.String())}
+		j.status.output = output{code, s.shortenPaths(j.stdout.String()),
+			s.shortenPaths(j.stderr.String())}
 	}()
 	return j.currentStatus(), nil
 }
@@ -114,7 +126,9 @@ func (j *job) lockedWriter(to *bytes.Buffer) writer {
 
 type writer func([]byte) (int, error)
 
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+func (w writer) Write(p []byte) (int, error) {
+	return w(p)
+}
 
 // findJob returns a job by its number.
 func (s *Server) findJob(id int) (*job, error) {

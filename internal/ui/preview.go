@@ -34,7 +34,8 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 	for _, name := range a.Text {
 		text[name] = true
 	}
-	return sample.Preview(look.Reading{Format: opts.Format, Dates: a.Dates, Text: text, Target: a.Target}), nil
+	return sample.Preview(
+		look.Reading{Format: opts.Format, Dates: a.Dates, Text: text, Target: a.Target}), nil
 }
 
 // mistakesOf returns the errors of a recipe for the page.

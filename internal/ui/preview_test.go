@@ -16,13 +16,17 @@ func TestPreview(t *testing.T) {
 	r := newRecorded(t)
 	r.write(t, "x.csv", "patient_id;weight;day\n7;70,5;31.12.2023\n7;61,25 kg;1.1.2024\n")
 	var got look.Preview
-	if code := r.ask(t, "preview", `{"path":"x.csv","format":{"decimal":","},"dates":{"day":"auto"},"target":"weight"}`, &got); code != http.StatusOK {
+	if code := r.ask(t, "preview",
+		`{"path":"x.csv","format":{"decimal":","},"dates":{"day":"auto"},"target":"weight"}`,
+		&got); code != http.StatusOK {
 		t.Fatal(code)
 	}
 	if len(got.Rows) != 2 || got.Sampled != 2 || len(got.Proposals) != 0 {
 		t.Fatalf("%+v", got)
 	}
-	want := []look.PreviewCell{{Kind: "number", Text: "7"}, {Kind: "number", Text: "61,25 kg", Value: "61.25"}, {Kind: "date", Text: "1.1.2024", Value: "2024-01-01"}}
+	want := []look.PreviewCell{{Kind: "number", Text: "7"},
+		{Kind: "number", Text: "61,25 kg", Value: "61.25"},
+		{Kind: "date", Text: "1.1.2024", Value: "2024-01-01"}}
 	for j, cell := range got.Rows[1] {
 		if cell != want[j] {
 			t.Errorf("cell %d: %+v, want %+v", j, cell, want[j])
@@ -52,9 +56,11 @@ func TestPreviewRefusals(t *testing.T) {
 		t.Skip(err)
 	}
 	r.write(t, "recipe.yaml", "secret: 1\n")
-	for _, path := range []string{"", "..", outside, "../secret.csv", "link.csv", "*.csv", "recipe.yaml", "absent.csv"} {
+	for _, path := range []string{"", "..", outside, "../secret.csv", "link.csv", "*.csv",
+		"recipe.yaml", "absent.csv"} {
 		w := r.send(http.MethodPost, "/api/preview", `{"path":"`+path+`"}`, nil)
-		if w.Code < 400 || strings.Contains(w.Body.String(), "secret,") || strings.Contains(w.Body.String(), `"rows"`) {
+		if w.Code < 400 || strings.Contains(w.Body.String(), "secret,") ||
+			strings.Contains(w.Body.String(), `"rows"`) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -91,7 +91,10 @@ func (s *Server) answerRuns(_ *http.Request, a *request) (any, error) {
 func (s *Server) readRun(dir string) comparedRun {
 	at := filepath.Join(filepath.FromSlash(dir), reportFile)
 	unread := func(reason string) comparedRun {
-		return comparedRun{Path: dir, Error: path.Join(dir, "release", "report.json") + " " + reason}
+		return comparedRun{
+			Path:  dir,
+			Error: path.Join(dir, "release", "report.json") + " " + reason,
+		}
 	}
 	info, err := s.root.Stat(at)
 	if err != nil {
@@ -105,7 +108,8 @@ func (s *Server) readRun(dir string) comparedRun {
 		return unread("cannot be read")
 	}
 	var run comparedRun
-	if err := json.Unmarshal(text, &run); err != nil || !strings.HasPrefix(run.Format, "dptrain.report/") {
+	if err := json.Unmarshal(text, &run); err != nil ||
+		!strings.HasPrefix(run.Format, "dptrain.report/") {
 		return unread("is not the report of a training run")
 	}
 	run.Path = dir

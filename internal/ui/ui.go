@@ -71,7 +71,13 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	s := &Server{o: o, root: root, token: sha256.Sum256([]byte(o.Token)), drafts: drafts, prefix: folder + string(filepath.Separator)}
+	s := &Server{
+		o:      o,
+		root:   root,
+		token:  sha256.Sum256([]byte(o.Token)),
+		drafts: drafts,
+		prefix: folder + string(filepath.Separator),
+	}
 	if here, err := os.Getwd(); err == nil && isSameFolder(here, folder) {
 		s.prefix = "" // messages are wrapped like those of the commands
 	}
@@ -97,7 +103,8 @@ func (s *Server) Close() error {
 // Serve answers until ctx ends. It then interrupts running jobs, as Ctrl-C interrupts a command.
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	server := &http.Server{
-		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ErrorLog: discard,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
@@ -136,8 +143,11 @@ func (s *Server) Handler(host string) http.Handler {
 	})
 	mux.HandleFunc("GET /report/{key}", s.serveReport)
 	for path, answer := range map[string]func(*http.Request, *request) (any, error){
-		"/api/files": s.answerFiles, "/api/columns": s.answerColumns, "/api/recipe": s.answerRecipe, "/api/plan": s.answerPlan, "/api/explain": s.answerExplain, "/api/fit": s.answerFit,
-		"/api/preview": s.answerPreview, "/api/runs": s.answerRuns, "/api/job": s.answerJob, "/api/cancel": s.answerCancel, "/api/report": s.answerReport, "/api/ledger": s.answerLedger, "/api/register": s.answerRegister,
+		"/api/files": s.answerFiles, "/api/columns": s.answerColumns, "/api/recipe": s.answerRecipe,
+		"/api/plan": s.answerPlan, "/api/explain": s.answerExplain, "/api/fit": s.answerFit,
+		"/api/preview": s.answerPreview, "/api/runs": s.answerRuns, "/api/job": s.answerJob,
+		"/api/cancel": s.answerCancel, "/api/report": s.answerReport, "/api/ledger": s.answerLedger,
+		"/api/register": s.answerRegister,
 	} {
 		mux.HandleFunc("POST "+path, s.handle(answer))
 	}
@@ -163,8 +173,10 @@ func (s *Server) checkOrigin(host string, next http.Handler) http.Handler {
 		opens := r.URL.Path == "/" && r.Method == http.MethodGet // a link of another program may open the empty page
 		switch origin := r.Header.Get("Origin"); {
 		case r.Host != host:
-			refuse(w, http.StatusMisdirectedRequest, "this server answers requests for "+host+" only")
-		case origin != "" && origin != "http://"+host, site != "" && site != "same-origin" && site != "none" && !opens:
+			refuse(w, http.StatusMisdirectedRequest,
+				"this server answers requests for "+host+" only")
+		case origin != "" && origin != "http://"+host,
+			site != "" && site != "same-origin" && site != "none" && !opens:
 			refuse(w, http.StatusForbidden, "requests from other origins are refused")
 		default:
 			next.ServeHTTP(w, r)
@@ -186,10 +198,12 @@ const maxBody = 2 << 20
 func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.hasToken(r) {
-			refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that the terminal shows")
+			refuse(w, http.StatusUnauthorized,
+				"the token is missing or wrong: open the address that the terminal shows")
 			return
 		}
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+			kind != "application/json" {
 			refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 			return
 		}
@@ -220,7 +234,9 @@ type badRequest struct {
 	message string
 }
 
-func (b *badRequest) Error() string { return b.message }
+func (b *badRequest) Error() string {
+	return b.message
+}
 
 func refusef(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Sprintf(format, args...)}

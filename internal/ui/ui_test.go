@@ -44,7 +44,10 @@ func newRecorded(t *testing.T) *recorded {
 		return 0
 	}}
 	keys := 0
-	s, err := New(Options{Folder: folder, Token: token, NewKey: func() string { keys++; return fmt.Sprint("key", keys) }, Run: func(ctx context.Context, c Call) int {
+	s, err := New(Options{Folder: folder, Token: token, NewKey: func() string {
+		keys++
+		return fmt.Sprint("key", keys)
+	}, Run: func(ctx context.Context, c Call) int {
 		r.calls = append(r.calls, c.Args)
 		return r.run(ctx, c)
 	}})
@@ -73,7 +76,9 @@ func (r *recorded) write(t *testing.T, name, text string) {
 }
 
 // send sends a request like the page, after applying change to it.
-func (r *recorded) send(method, path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+func (r *recorded) send(
+	method, path, body string, change func(*http.Request),
+) *httptest.ResponseRecorder {
 	q := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
 	q.Header.Set("Authorization", "Bearer "+token)
 	q.Header.Set("Content-Type", "application/json")
@@ -103,27 +108,51 @@ func (r *recorded) ask(t *testing.T, what, body string, out any) int {
 func TestRefuses(t *testing.T) {
 	r := newRecorded(t)
 	var paths []string
-	for _, what := range []string{"files", "columns", "preview", "runs", "recipe", "plan", "explain", "fit", "job", "cancel", "report", "ledger", "register"} {
+	for _, what := range []string{"files", "columns", "preview", "runs", "recipe", "plan",
+		"explain", "fit", "job", "cancel", "report", "ledger", "register"} {
 		paths = append(paths, "/api/"+what)
 	}
 	for name, x := range map[string]struct {
 		status int
 		change func(*http.Request)
 	}{
-		"another origin":         {403, func(q *http.Request) { q.Header.Set("Origin", "http://evil.example") }},
-		"an opaque origin":       {403, func(q *http.Request) { q.Header.Set("Origin", "null") }},
-		"another port":           {403, func(q *http.Request) { q.Header.Set("Origin", "http://127.0.0.1:8485") }},
-		"another site":           {403, func(q *http.Request) { q.Header.Del("Origin"); q.Header.Set("Sec-Fetch-Site", "cross-site") }},
-		"same site, other port":  {403, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "same-site") }},
-		"another host":           {421, func(q *http.Request) { q.Host = "evil.example" }},
-		"a name of this host":    {421, func(q *http.Request) { q.Host = "localhost:8484" }},
-		"no token":               {401, func(q *http.Request) { q.Header.Del("Authorization") }},
-		"an empty token":         {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer ") }},
-		"a wrong token":          {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token[1:]+"A") }},
-		"a part of the token":    {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token[:5]) }},
-		"the token in a cookie":  {401, func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "token="+token) }},
-		"the token in the query": {401, func(q *http.Request) { q.Header.Del("Authorization"); q.URL.RawQuery = "token=" + token }},
-		"a form":                 {415, func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }},
+		"another origin": {403, func(q *http.Request) {
+			q.Header.Set("Origin", "http://evil.example")
+		}},
+		"an opaque origin": {403, func(q *http.Request) { q.Header.Set("Origin", "null") }},
+		"another port": {403, func(q *http.Request) {
+			q.Header.Set("Origin", "http://127.0.0.1:8485")
+		}},
+		"another site": {403, func(q *http.Request) {
+			q.Header.Del("Origin")
+			q.Header.Set("Sec-Fetch-Site", "cross-site")
+		}},
+		"same site, other port": {403, func(q *http.Request) {
+			q.Header.Set("Sec-Fetch-Site", "same-site")
+		}},
+		"another host":        {421, func(q *http.Request) { q.Host = "evil.example" }},
+		"a name of this host": {421, func(q *http.Request) { q.Host = "localhost:8484" }},
+		"no token":            {401, func(q *http.Request) { q.Header.Del("Authorization") }},
+		"an empty token": {401, func(q *http.Request) {
+			q.Header.Set("Authorization", "Bearer ")
+		}},
+		"a wrong token": {401, func(q *http.Request) {
+			q.Header.Set("Authorization", "Bearer "+token[1:]+"A")
+		}},
+		"a part of the token": {401, func(q *http.Request) {
+			q.Header.Set("Authorization", "Bearer "+token[:5])
+		}},
+		"the token in a cookie": {401, func(q *http.Request) {
+			q.Header.Del("Authorization")
+			q.Header.Set("Cookie", "token="+token)
+		}},
+		"the token in the query": {401, func(q *http.Request) {
+			q.Header.Del("Authorization")
+			q.URL.RawQuery = "token=" + token
+		}},
+		"a form": {415, func(q *http.Request) {
+			q.Header.Set("Content-Type", "text/plain")
+		}},
 	} {
 		for _, path := range paths {
 			w := r.send(http.MethodPost, path, `{"path":"t.csv","file":"a.yaml"}`, x.change)
@@ -132,8 +161,10 @@ func TestRefuses(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodDelete} {
-		if w := r.send(method, "/api/fit", "", nil); w.Code == 200 || w.Header().Get("Access-Control-Allow-Methods") != "" {
+	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut,
+		http.MethodDelete} {
+		if w := r.send(method, "/api/fit", "", nil); w.Code == 200 ||
+			w.Header().Get("Access-Control-Allow-Methods") != "" {
 			t.Errorf("%s: %d", method, w.Code)
 		}
 	}
@@ -144,7 +175,8 @@ func TestRefuses(t *testing.T) {
 
 func TestMalformed(t *testing.T) {
 	r := newRecorded(t)
-	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`, `{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
+	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`,
+		`{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
 		if w := r.send(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
 			t.Errorf("%.20s: %d", body, w.Code)
 		}
@@ -168,10 +200,13 @@ func TestPageHolds(t *testing.T) {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 		for key, part := range map[string]string{
-			"Content-Security-Policy": "frame-ancestors 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Content-Security-Policy": "frame-ancestors 'none'",
+			"X-Content-Type-Options":  "nosniff", "X-Frame-Options": "DENY",
+			"Referrer-Policy":              "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 		} {
-			if got := w.Header().Get(key); !strings.Contains(got, part) || strings.Contains(got, "unsafe") {
+			if got := w.Header().Get(key); !strings.Contains(got, part) ||
+				strings.Contains(got, "unsafe") {
 				t.Errorf("%s: %s: %q", name, key, got)
 			}
 		}
@@ -181,14 +216,16 @@ func TestPageHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := r.send(http.MethodGet, "/", "", nil).Body.String()
-	for _, bad := range []string{`<script>`, `<style`, ` style=`, `javascript:`, `https:`, ` on\w+=`} {
+	for _, bad := range []string{`<script>`, `<style`, ` style=`, `javascript:`, `https:`,
+		` on\w+=`} {
 		if at := regexp.MustCompile(bad).FindString(page); at != "" {
 			t.Errorf("the page has %q", at)
 		}
 	}
 	// A link in another program opens the empty page; other requests from another site are refused.
 	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
-	if a, b := r.send(http.MethodGet, "/", "", cross).Code, r.send(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
+	if a, b := r.send(http.MethodGet, "/", "", cross).Code,
+		r.send(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
 		t.Error(a, b)
 	}
 }
@@ -197,7 +234,11 @@ func TestPageHolds(t *testing.T) {
 func TestStaysInFolder(t *testing.T) {
 	r := newRecorded(t)
 	outside := t.TempDir()
-	for name, text := range map[string]string{"secret.csv": "secret\n1\n", "release/report.html": "secret", "r.yaml": "data: {path: secret.csv, target: secret}\nprivacy: {epsilon: 1}\n"} {
+	for name, text := range map[string]string{
+		"secret.csv":          "secret\n1\n",
+		"release/report.html": "secret",
+		"r.yaml":              "data: {path: secret.csv, target: secret}\nprivacy: {epsilon: 1}\n",
+	} {
 		at := filepath.Join(outside, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			t.Fatal(err)
@@ -206,17 +247,26 @@ func TestStaysInFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"link": outside, "link.csv": filepath.Join(outside, "secret.csv"), "gone.csv": filepath.Join(outside, "gone.csv"), "link.yaml": filepath.Join(outside, "r.yaml")} {
+	for link, to := range map[string]string{
+		"link":      outside,
+		"link.csv":  filepath.Join(outside, "secret.csv"),
+		"gone.csv":  filepath.Join(outside, "gone.csv"),
+		"link.yaml": filepath.Join(outside, "r.yaml"),
+	} {
 		if err := os.Symlink(to, filepath.Join(r.folder, link)); err != nil {
 			t.Skip(err)
 		}
 	}
 	out := filepath.Base(outside)
 	recipe := func(data, ledger, dir string) string {
-		return fmt.Sprintf(`{"file":"new.yaml","recipe":{"data":{"path":%q,"target":"y"},"privacy":{"epsilon":1},"ledger":{"path":%q,"dataset":"d"},"output":{"dir":%q}}}`, data, ledger, dir)
+		return fmt.Sprintf(
+			`{"file":"new.yaml","recipe":{"data":{"path":%q,"target":"y"},"privacy":{"epsilon":1},"ledger":{"path":%q,"dataset":"d"},"output":{"dir":%q}}}`,
+			data, ledger, dir)
 	}
 	asks := map[string][]string{}
-	for _, name := range []string{"..", "../" + out, "../" + out + "/secret.csv", filepath.Join(outside, "secret.csv"), "/etc/passwd", "link", "link/secret.csv", "link.csv", "gone.csv", "a/../../" + out, "", "link/new.csv"} {
+	for _, name := range []string{"..", "../" + out, "../" + out + "/secret.csv",
+		filepath.Join(outside, "secret.csv"), "/etc/passwd", "link", "link/secret.csv", "link.csv",
+		"gone.csv", "a/../../" + out, "", "link/new.csv"} {
 		path := fmt.Sprintf(`{"path":%q}`, name)
 		for _, what := range []string{"columns", "preview", "report", "ledger", "register"} {
 			asks[what] = append(asks[what], path)
@@ -224,17 +274,21 @@ func TestStaysInFolder(t *testing.T) {
 		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
 		for _, what := range []string{"plan", "explain", "fit"} {
 			if name != "" { // an empty name selects the default
-				asks[what] = append(asks[what], recipe(name, "l.ledger", "out"), recipe("t.csv", name, "out"), fmt.Sprintf(`{"file":%q}`, name))
+				asks[what] = append(asks[what], recipe(name, "l.ledger", "out"),
+					recipe("t.csv", name, "out"), fmt.Sprintf(`{"file":%q}`, name))
 			}
 		}
 		if name != "" {
-			asks["fit"] = append(asks["fit"], recipe("t.csv", "l.ledger", name), strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1))
+			asks["fit"] = append(asks["fit"], recipe("t.csv", "l.ledger", name),
+				strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1))
 		}
 	}
-	for _, name := range []string{"../" + out + "/new.ledger", filepath.Join(outside, "new.ledger"), "link/new.ledger"} {
+	for _, name := range []string{"../" + out + "/new.ledger", filepath.Join(outside, "new.ledger"),
+		"link/new.ledger"} {
 		asks["register"] = append(asks["register"], fmt.Sprintf(`{"path":%q}`, name))
 	}
-	asks["plan"] = append(asks["plan"], recipe("*.csv", "l.ledger", "out"), recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
+	asks["plan"] = append(asks["plan"], recipe("*.csv", "l.ledger", "out"),
+		recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
 	for what, bodies := range asks {
 		for _, body := range bodies {
 			w := r.send(http.MethodPost, "/api/"+what, body, nil)
@@ -259,7 +313,8 @@ func TestStaysInFolder(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	r := newRecorded(t)
-	for _, name := range []string{"b.parquet", ".hidden.csv", "notes.txt", "recipe.yaml", "dptrain.ledger", "sub/x.csv.gz", "out/release/report.html"} {
+	for _, name := range []string{"b.parquet", ".hidden.csv", "notes.txt", "recipe.yaml",
+		"dptrain.ledger", "sub/x.csv.gz", "out/release/report.html"} {
 		r.write(t, name, "x")
 	}
 	var got struct{ Files []listed }
@@ -267,7 +322,8 @@ func TestFiles(t *testing.T) {
 		t.Fatal(code)
 	}
 	want := []listed{
-		{"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"out", "out", "results"}, {"recipe.yaml", "recipe.yaml", "recipe"},
+		{"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"out", "out", "results"},
+		{"recipe.yaml", "recipe.yaml", "recipe"},
 		{"dptrain.ledger", "dptrain.ledger", "ledger"}, {"sub", "sub", "folder"},
 	}
 	if !slices.Equal(got.Files, want) {
@@ -288,23 +344,32 @@ func TestCommands(t *testing.T) {
 		return 4
 	}
 	var got output
-	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2,"missing":[-999,1.5]}}`, &got)
+	r.ask(t, "columns",
+		`{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2,"missing":[-999,1.5]}}`,
+		&got)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
 	r.ask(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
-	r.ask(t, "register", `{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`, &got)
-	for _, name := range []string{"t.csv", "notes.txt", "ledger", "my.ledger.csv", "my.LEDGER", ".ledger", ".hidden.ledger", "recipe.yaml"} {
-		w := r.send(http.MethodPost, "/api/register", fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "ends in .ledger") {
+	r.ask(t, "register",
+		`{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`,
+		&got)
+	for _, name := range []string{"t.csv", "notes.txt", "ledger", "my.ledger.csv", "my.LEDGER",
+		".ledger", ".hidden.ledger", "recipe.yaml"} {
+		w := r.send(http.MethodPost, "/api/register",
+			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
+		if w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), "ends in .ledger") {
 			t.Errorf("a ledger named %s: %d %s", name, w.Code, w.Body)
 		}
 	}
 	in := func(name string) string { return filepath.Join(r.folder, name) }
 	want := [][]string{
-		{"init", "--json", "--missing=-999,1.5", "--separator=;", "--sheet=Data", "--skip=2", "--", in("t.csv")},
+		{"init", "--json", "--missing=-999,1.5", "--separator=;", "--sheet=Data", "--skip=2", "--",
+			in("t.csv")},
 		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
-		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=", "--delta=1e-5", "--", in("dptrain.ledger")},
+		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=",
+			"--delta=1e-5", "--", in("dptrain.ledger")},
 	}
 	if fmt.Sprint(r.calls) != fmt.Sprint(want) {
 		t.Errorf("%q", r.calls)
@@ -330,23 +395,30 @@ func TestPlan(t *testing.T) {
 	if got.Text != text || got.Out != text+"<nil>" || len(got.Mistakes) > 0 {
 		t.Errorf("%+v", got)
 	}
-	if args := r.calls[0]; !slices.Equal(args[:4], []string{"plan", "--json", "--data=" + filepath.Join(r.folder, "t.csv"), "--"}) {
+	if args := r.calls[0]; !slices.Equal(args[:4],
+		[]string{"plan", "--json", "--data=" + filepath.Join(r.folder, "t.csv"), "--"}) {
 		t.Error(args)
 	}
 	got.Out = ""
-	r.ask(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`, &got)
-	if len(r.calls) != 1 || len(got.Mistakes) != 1 || got.Mistakes[0].Path != "privacy.epsilon" || got.Mistakes[0].Line != 5 || got.Out != "" {
+	r.ask(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`,
+		&got)
+	if len(r.calls) != 1 || len(got.Mistakes) != 1 || got.Mistakes[0].Path != "privacy.epsilon" ||
+		got.Mistakes[0].Line != 5 || got.Out != "" {
 		t.Errorf("%+v", got)
 	}
 	r.write(t, "mine.yaml", "# mine\n"+text)
 	r.ask(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
-	if args := r.calls[1]; got.Text != "# mine\n"+text || !slices.Equal(args[3:], []string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
+	if args := r.calls[1]; got.Text != "# mine\n"+text ||
+		!slices.Equal(args[3:],
+			[]string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
 		t.Error(args, got)
 	}
 	if left, err := os.ReadDir(r.drafts); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
-	if code := r.ask(t, "plan", `{"recipe":{"task":"causal","data":{"path":"t.csv"},"causal":{"columns":["x","y"]},"privacy":{"epsilon":1}}}`, nil); code != 400 {
+	if code := r.ask(t, "plan",
+		`{"recipe":{"task":"causal","data":{"path":"t.csv"},"causal":{"columns":["x","y"]},"privacy":{"epsilon":1}}}`,
+		nil); code != 400 {
 		t.Error(code)
 	}
 }
@@ -379,7 +451,8 @@ func TestFit(t *testing.T) {
 	}
 	job := fmt.Sprintf(`{"job":%d}`, st.ID)
 	r.ask(t, "job", job, &st)
-	if st.Ended || st.What != "model" || st.Total != 3 || !slices.Equal(st.Passed, []string{"read", "model"}) {
+	if st.Ended || st.What != "model" || st.Total != 3 ||
+		!slices.Equal(st.Passed, []string{"read", "model"}) {
 		t.Errorf("%+v", st)
 	}
 	r.ask(t, "cancel", job, &st)
@@ -393,12 +466,14 @@ func TestFit(t *testing.T) {
 	if code := r.ask(t, "fit", other, nil); code != 409 {
 		t.Errorf("replaced a recipe: %d", code)
 	}
-	if code := r.ask(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1), &st); code != 200 {
+	if code := r.ask(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1),
+		&st); code != 200 {
 		t.Errorf("did not replace a recipe: %d", code)
 	}
 	<-began
 	r.ask(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
-	want := []string{"fit", "--out=" + filepath.Join(r.folder, "out"), "--force", "--", filepath.Join(r.folder, "new.yaml")}
+	want := []string{"fit", "--out=" + filepath.Join(r.folder, "out"), "--force", "--",
+		filepath.Join(r.folder, "new.yaml")}
 	if last := r.calls[len(r.calls)-1]; !slices.Equal(last, want) {
 		t.Error(last)
 	}
@@ -428,7 +503,8 @@ func TestExplain(t *testing.T) {
 		time.Sleep(time.Second)
 		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
 		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
-		if !first.Ended || first.Code != 130 || !second.Ended || second.Code != 0 || second.Done != 5 {
+		if !first.Ended || first.Code != 130 || !second.Ended || second.Code != 0 ||
+			second.Done != 5 {
 			t.Errorf("%+v %+v", first, second)
 		}
 	})
@@ -440,8 +516,13 @@ func TestReport(t *testing.T) {
 	r.write(t, "out/release/report.html", "<p>hello")
 	var got struct{ URL string }
 	r.ask(t, "report", `{"path":"out"}`, &got)
-	w := r.send(http.MethodGet, got.URL, "", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Del("Origin") })
-	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 || w.Body.String() != "<p>hello" || !strings.HasPrefix(policy, "sandbox;") || !strings.Contains(policy, "frame-ancestors 'self'") {
+	w := r.send(http.MethodGet, got.URL, "", func(q *http.Request) {
+		q.Header.Del("Authorization")
+		q.Header.Del("Origin")
+	})
+	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 ||
+		w.Body.String() != "<p>hello" || !strings.HasPrefix(policy, "sandbox;") ||
+		!strings.Contains(policy, "frame-ancestors 'self'") {
 		t.Error(w.Code, w.Body, policy)
 	}
 	for _, path := range []string{"/report/key2", "/report/", "/report/..%2f..%2ft.csv"} {

@@ -26,14 +26,18 @@ Description: differentially private training of regressions and classifiers
  dptrain trains models on tables of records about people. What it publishes
  hides, up to a budget epsilon, whether any one record was in the table.
 `, version, p.arch, (len(p.code)+len(licence)+len(p.notices)+len(p.bill)+1023)/1024)
-	control2, err := newTarball([]file{{"./", nil, false}, {"./control", []byte(control), false}}, p.when)
+	control2, err := newTarball([]file{{"./", nil, false}, {"./control", []byte(control), false}},
+		p.when)
 	if err != nil {
 		return err
 	}
 	data, err := newTarball([]file{
-		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false}, {"./usr/bin/dptrain", p.code, true},
-		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false}, {"./usr/share/doc/dptrain/", nil, false},
-		{"./usr/share/doc/dptrain/copyright", licence, false}, {"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
+		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false},
+		{"./usr/bin/dptrain", p.code, true},
+		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false},
+		{"./usr/share/doc/dptrain/", nil, false},
+		{"./usr/share/doc/dptrain/copyright", licence, false},
+		{"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
 		{"./usr/share/doc/dptrain/dptrain.cdx.json", p.bill, false},
 	}, p.when)
 	if err != nil {
@@ -41,8 +45,10 @@ Description: differentially private training of regressions and classifiers
 	}
 	var out bytes.Buffer
 	out.WriteString("!<arch>\n")
-	for _, f := range []file{{"debian-binary", []byte("2.0\n"), false}, {"control.tar.gz", control2, false}, {"data.tar.gz", data, false}} {
-		fmt.Fprintf(&out, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, p.when.Unix(), 0, 0, 0o100644, len(f.content))
+	for _, f := range []file{{"debian-binary", []byte("2.0\n"), false},
+		{"control.tar.gz", control2, false}, {"data.tar.gz", data, false}} {
+		fmt.Fprintf(&out, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, p.when.Unix(), 0, 0, 0o100644,
+			len(f.content))
 		out.Write(f.content)
 		if len(f.content)%2 == 1 {
 			out.WriteByte('\n')

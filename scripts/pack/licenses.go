@@ -77,7 +77,8 @@ func readLicenses(folder string) (licensed, error) {
 	var ids []string
 	references := map[string][]string{} // licences by file
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !licenseName.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
+		if !e.Type().IsRegular() || !licenseName.MatchString(e.Name()) ||
+			filepath.Ext(e.Name()) == ".go" {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
@@ -99,13 +100,16 @@ func readLicenses(folder string) (licensed, error) {
 		case len(found) > 0 && len(strings.Fields(string(text))) <= maxReferenceWords:
 			references[e.Name()] = found
 		default:
-			return licensed{}, fmt.Errorf("%s matches known licences in %.0f%% of its words, want %d%%", e.Name(), cover.Percent, minCover)
+			return licensed{},
+				fmt.Errorf("%s matches known licences in %.0f%% of its words, want %d%%", e.Name(),
+					cover.Percent, minCover)
 		}
 	}
 	for name, found := range references {
 		for _, id := range found {
 			if !slices.Contains(ids, id) {
-				return licensed{}, fmt.Errorf("%s refers to the licence %s, which no file states", name, id)
+				return licensed{},
+					fmt.Errorf("%s refers to the licence %s, which no file states", name, id)
 			}
 		}
 	}
@@ -124,7 +128,8 @@ func (l *licenses) thirdParty(info *debug.BuildInfo) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString("The licences of the software that this program contains.\n")
 	add := func(name string, found licensed) {
-		fmt.Fprintf(&out, "\n%s\n%s (%s)\n%s\n\n", strings.Repeat("=", 80), name, found.expression, strings.Repeat("=", 80))
+		fmt.Fprintf(&out, "\n%s\n%s (%s)\n%s\n\n", strings.Repeat("=", 80), name, found.expression,
+			strings.Repeat("=", 80))
 		for _, text := range found.texts {
 			out.WriteString(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) + "\n")
 		}

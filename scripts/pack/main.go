@@ -112,7 +112,8 @@ func (p *program) packAll(platform string, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%-14s %-14s %11d bytes\n", platform, p.tool, len(p.code))
 	if len(p.code) >= mostBytes {
-		return fmt.Errorf("the program has %d bytes and must stay below %d: see docs/lab/size.md", len(p.code), mostBytes)
+		return fmt.Errorf("the program has %d bytes and must stay below %d: see docs/lab/size.md",
+			len(p.code), mostBytes)
 	}
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {

@@ -119,11 +119,13 @@ func (r release) writeScoop() error {
 		return err
 	}
 	m := scoopManifest{
-		Version: r.version[1:], Description: description, Homepage: repository, License: "Apache-2.0",
+		Version: r.version[1:], Description: description, Homepage: repository,
+		License:      "Apache-2.0",
 		Architecture: map[string]scoopDownload{}, Bin: "dptrain.exe",
 	}
 	for i, architecture := range []string{"64bit", "arm64"} {
-		m.Architecture[architecture] = scoopDownload{r.downloadAddress(names[i]), hashes[i], strings.TrimSuffix(names[i], ".zip")}
+		m.Architecture[architecture] = scoopDownload{r.downloadAddress(names[i]), hashes[i],
+			strings.TrimSuffix(names[i], ".zip")}
 	}
 	text, err := json.MarshalIndent(m, "", "    ")
 	if err != nil {

@@ -23,13 +23,16 @@ import (
 // TestVersions checks that a version sorts the same way for Debian, Python and Go.
 func TestVersions(t *testing.T) {
 	for version, want := range map[string][2]string{
-		"v1.2.3":                                    {"1.2.3", "1.2.3"},
-		"v1.2.3-rc.1":                               {"1.2.3~rc.1", "1.2.3rc1"},
-		"v1.2.3+meta":                               {"1.2.3", "1.2.3"},
-		"v0.0.0-20261122162454-4e44894776d4":        {"0.0.0~20261122162454.4e44894776d4", "0.0.0.dev20261122162454"},
-		"v1.2.4-0.20261122162454-4e44894776d4":      {"1.2.4~0.20261122162454.4e44894776d4", "1.2.4.dev20261122162454"},
-		"v1.2.3-rc.2.0.20261122162454-4e44894776d4": {"1.2.3~rc.2.0.20261122162454.4e44894776d4", "1.2.3.dev20261122162454"},
-		"(devel)":                                   {"0~.devel.", "0.0.0.dev0"},
+		"v1.2.3":      {"1.2.3", "1.2.3"},
+		"v1.2.3-rc.1": {"1.2.3~rc.1", "1.2.3rc1"},
+		"v1.2.3+meta": {"1.2.3", "1.2.3"},
+		"v0.0.0-20261122162454-4e44894776d4": {"0.0.0~20261122162454.4e44894776d4",
+			"0.0.0.dev20261122162454"},
+		"v1.2.4-0.20261122162454-4e44894776d4": {"1.2.4~0.20261122162454.4e44894776d4",
+			"1.2.4.dev20261122162454"},
+		"v1.2.3-rc.2.0.20261122162454-4e44894776d4": {"1.2.3~rc.2.0.20261122162454.4e44894776d4",
+			"1.2.3.dev20261122162454"},
+		"(devel)": {"0~.devel.", "0.0.0.dev0"},
 	} {
 		if got := [2]string{debianVersion(version), pythonVersion(version)}; got != want {
 			t.Errorf("%s: %v, want %v", version, got, want)
@@ -58,7 +61,8 @@ func TestPack(t *testing.T) {
 		t.Setenv(keyVariable, strings.Repeat(string(secret), i)) // the first release is not signed
 		var stdout string
 		out, stdout = packSelf(t)
-		if want := []string{"SHA256SUMS is not signed: " + keyVariable + " is not set", fmt.Sprintf("signed by key %X", public.ID())}[i]; !strings.Contains(stdout, want) {
+		if want := []string{"SHA256SUMS is not signed: " + keyVariable + " is not set",
+			fmt.Sprintf("signed by key %X", public.ID())}[i]; !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 		if sums[i], err = os.ReadFile(filepath.Join(out, "SHA256SUMS")); err != nil {
@@ -69,7 +73,8 @@ func TestPack(t *testing.T) {
 		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
 	}
 	signature, err := os.ReadFile(filepath.Join(out, "SHA256SUMS.minisig"))
-	if err != nil || !minisign.Verify(public, sums[1], signature) || minisign.Verify(public, sums[1][1:], signature) {
+	if err != nil || !minisign.Verify(public, sums[1], signature) ||
+		minisign.Verify(public, sums[1][1:], signature) {
 		t.Errorf("signature %s: %v", signature, err)
 	}
 	checkWheel(t, filepath.Join(out, "dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl"))
@@ -84,14 +89,20 @@ func TestPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b cycloneDX
-	if err := json.Unmarshal(content, &b); err != nil || !strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/"+testModule) {
+	if err := json.Unmarshal(content, &b); err != nil ||
+		!strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/"+testModule) {
 		t.Errorf("bill %+v: %v", b.Metadata, err)
 	}
 	found := map[string]string{}
 	for _, c := range b.Components {
 		found[c.Name] = c.Licenses[0].Expression
 	}
-	for name, want := range map[string]string{"std": "BSD-3-Clause", "aead.dev/minisign": "MIT", "golang.org/x/crypto": "BSD-3-Clause", "github.com/google/licensecheck": "BSD-3-Clause"} {
+	for name, want := range map[string]string{
+		"std":                            "BSD-3-Clause",
+		"aead.dev/minisign":              "MIT",
+		"golang.org/x/crypto":            "BSD-3-Clause",
+		"github.com/google/licensecheck": "BSD-3-Clause",
+	} {
 		if found[name] != want {
 			t.Errorf("the licence of %s is %q, want %q", name, found[name], want)
 		}
@@ -126,7 +137,9 @@ func packSelf(t *testing.T) (out, stdout string) {
 		}
 	}
 	printed := new(bytes.Buffer)
-	args := []string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin", filepath.Dir(platform), "-out", out, "-modcache", goEnv(t, "GOMODCACHE"), "-goroot", goEnv(t, "GOROOT")}
+	args := []string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin",
+		filepath.Dir(platform), "-out", out, "-modcache", goEnv(t, "GOMODCACHE"), "-goroot",
+		goEnv(t, "GOROOT")}
 	if err := runCommand(args, printed); err != nil {
 		t.Fatal(err)
 	}
@@ -149,21 +162,25 @@ func TestLicenses(t *testing.T) {
 		t.Error("a folder without a licence")
 	}
 	odd := t.TempDir()
-	if err := os.WriteFile(filepath.Join(odd, "LICENSE.txt"), []byte(strings.Repeat("You may look at this and no more. ", 50)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(odd, "LICENSE.txt"),
+		[]byte(strings.Repeat("You may look at this and no more. ", 50)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readLicenses(odd); err == nil {
 		t.Error("a licence that is not known")
 	}
 	reference := "It is licensed under the terms of https://creativecommons.org/licenses/by/4.0/legalcode, which are elsewhere."
-	if err := os.WriteFile(filepath.Join(none, "LICENSE-link.txt"), []byte(reference), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(none, "LICENSE-link.txt"), []byte(reference),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readLicenses(none); err == nil {
 		t.Error("a reference to a licence that no file states")
 	}
-	svgo := filepath.Join(goEnv(t, "GOMODCACHE"), "github.com", "ajstarks", "svgo@v0.0.0-20211024235047-1546f124cd8b")
-	if found, err := readLicenses(svgo); err != nil && !os.IsNotExist(err) || err == nil && found.expression != "CC-BY-4.0" {
+	svgo := filepath.Join(goEnv(t, "GOMODCACHE"), "github.com", "ajstarks",
+		"svgo@v0.0.0-20211024235047-1546f124cd8b")
+	if found, err := readLicenses(svgo); err != nil && !os.IsNotExist(err) ||
+		err == nil && found.expression != "CC-BY-4.0" {
 		t.Errorf("svgo: %q, %v", found.expression, err)
 	}
 	if found, err := readLicenses("../.."); err != nil || found.expression != "Apache-2.0" {
@@ -175,7 +192,8 @@ func TestLicenses(t *testing.T) {
 // an archive is missing.
 func TestManagers(t *testing.T) {
 	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
-	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
+	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64",
+		"windows_amd64", "windows_arm64")
 	for i, name := range names {
 		if err := errors.Join(r.writeHomebrew(), r.writeScoop()); err != nil {
 			t.Fatal(err)
@@ -201,7 +219,9 @@ func TestManagers(t *testing.T) {
 		all += string(content)
 	}
 	for _, name := range names {
-		for _, want := range []string{"https://github.com/dptrain/dptrain/releases/download/v1.2.3-rc.1/" + name, fmt.Sprintf("%x", sha256.Sum256([]byte(name)))} {
+		for _, want := range []string{"https://github.com/dptrain/dptrain/releases/download/v1.2.3-rc.1/" +
+			name,
+			fmt.Sprintf("%x", sha256.Sum256([]byte(name)))} {
 			if strings.Count(all, `"`+want+`"`) != 1 {
 				t.Errorf("%s is not named once in %s", want, all)
 			}
@@ -238,12 +258,14 @@ func checkImage(t *testing.T, path string) {
 		t.Errorf("layer %s, want %s", config.RootFS.DiffIDs[0], want)
 	}
 	root := untar(t, layer)
-	if len(root["dptrain"]) == 0 || len(root["THIRD_PARTY_LICENSES.txt"]) == 0 || config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/dptrain" {
+	if len(root["dptrain"]) == 0 || len(root["THIRD_PARTY_LICENSES.txt"]) == 0 ||
+		config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/dptrain" {
 		t.Errorf("%d bytes, %+v", len(root["dptrain"]), config.Config)
 	}
 	var docker []dockerManifest
 	decode(t, files["manifest.json"], &docker)
-	if docker[0].Config != blobPath(manifest.Config) || docker[0].Layers[0] != blobPath(manifest.Layers[0]) {
+	if docker[0].Config != blobPath(manifest.Config) ||
+		docker[0].Layers[0] != blobPath(manifest.Layers[0]) {
 		t.Errorf("%+v", docker)
 	}
 }
@@ -300,7 +322,8 @@ func checkWheel(t *testing.T, path string) {
 			record = string(content)
 		}
 	}
-	for _, name := range []string{"dptrain/__init__.py", "dptrain/_estimators.py", "dptrain/_flags.py", "dptrain/py.typed"} {
+	for _, name := range []string{"dptrain/__init__.py", "dptrain/_estimators.py",
+		"dptrain/_flags.py", "dptrain/py.typed"} {
 		if files[name] == "" {
 			t.Errorf("no %s", name)
 		}

@@ -47,8 +47,11 @@ func (p *program) packWheel() error {
 	}
 	files = append(files,
 		file{info + "METADATA", []byte(pythonMetadata(version) + string(readme)), false},
-		file{info + "WHEEL", []byte("Wheel-Version: 1.0\nGenerator: dptrain-pack\nRoot-Is-Purelib: false\n" + tagLines(tag)), false},
-		file{info + "entry_points.txt", []byte("[console_scripts]\ndptrain = dptrain.__main__:main\n"), false},
+		file{info + "WHEEL",
+			[]byte("Wheel-Version: 1.0\nGenerator: dptrain-pack\nRoot-Is-Purelib: false\n" +
+				tagLines(tag)), false},
+		file{info + "entry_points.txt",
+			[]byte("[console_scripts]\ndptrain = dptrain.__main__:main\n"), false},
 		file{info + "licenses/LICENSE", licence, false},
 		file{info + "licenses/THIRD_PARTY_LICENSES.txt", p.notices, false},
 		file{info + "sboms/dptrain.cdx.json", p.bill, false},
@@ -56,10 +59,12 @@ func (p *program) packWheel() error {
 	var record strings.Builder
 	for _, f := range files {
 		sum := sha256.Sum256(f.content)
-		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.content))
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name,
+			base64.RawURLEncoding.EncodeToString(sum[:]), len(f.content))
 	}
 	record.WriteString(info + "RECORD,,\n")
-	content, err := newZip(append(files, file{info + "RECORD", []byte(record.String()), false}), p.when)
+	content, err := newZip(append(files, file{info + "RECORD", []byte(record.String()), false}),
+		p.when)
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,8 @@ func (p *program) moduleFiles() ([]file, error) {
 	var out []file
 	root := filepath.Join(p.source, "python")
 	err := fs.WalkDir(os.DirFS(root), "dptrain", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".py") && !strings.HasSuffix(name, "py.typed") {
+		if err != nil || d.IsDir() ||
+			!strings.HasSuffix(name, ".py") && !strings.HasSuffix(name, "py.typed") {
 			return err
 		}
 		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

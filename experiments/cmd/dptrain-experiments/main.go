@@ -77,7 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	case errors.Is(err, pflag.ErrHelp):
 		return exitOK
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "dptrain-experiments: interrupted; the same command goes on where it ended")
+		fmt.Fprintln(stderr,
+			"dptrain-experiments: interrupted; the same command goes on where it ended")
 		return exitInterrupted
 	}
 	fmt.Fprintln(stderr, "dptrain-experiments:", err)
@@ -116,12 +117,18 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 	flags.SortFlags = false
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&a.Public, "public", false, "state that the data are public (required)")
-	flags.StringVar(&a.name, "suite", "", "the experiment, by `NAME`: "+strings.Join(suite.Names(), ", "))
-	flags.StringArrayVar(&a.data, "data", nil, "the `FOLDER` of the tables; their last column is the target")
-	flags.StringVar(&a.Out, "out", "", "the `FOLDER` of the results; an unfinished one is continued")
-	flags.IntVar(&a.Trials, "trials", 0, "trials of each method, a `NUMBER` (default that of the paper)")
-	flags.Uint64Var(&a.Seed, "seed", 0, "public seed of the splits and of synthetic tables, a `NUMBER`")
-	flags.StringVar(&a.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	flags.StringVar(&a.name, "suite", "",
+		"the experiment, by `NAME`: "+strings.Join(suite.Names(), ", "))
+	flags.StringArrayVar(&a.data, "data", nil,
+		"the `FOLDER` of the tables; their last column is the target")
+	flags.StringVar(&a.Out, "out", "",
+		"the `FOLDER` of the results; an unfinished one is continued")
+	flags.IntVar(&a.Trials, "trials", 0,
+		"trials of each method, a `NUMBER` (default that of the paper)")
+	flags.Uint64Var(&a.Seed, "seed", 0,
+		"public seed of the splits and of synthetic tables, a `NUMBER`")
+	flags.StringVar(&a.ledger, "ledger", "",
+		"refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	flags.BoolVar(&a.json, "json", false, "print one JSON object")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, about, flags.FlagUsagesWrapped(80))
@@ -131,9 +138,11 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 	}
 	switch {
 	case !a.Public:
-		return a, usagef("exact held-out metrics are not private: add --public if the data are public")
+		return a,
+			usagef("exact held-out metrics are not private: add --public if the data are public")
 	case a.name == "":
-		return a, usagef("name the experiment with --suite: one of %s", strings.Join(suite.Names(), ", "))
+		return a,
+			usagef("name the experiment with --suite: one of %s", strings.Join(suite.Names(), ", "))
 	case a.Out == "":
 		return a, usagef("--suite needs --out, the folder of its results")
 	case flags.NArg() > 0:
@@ -156,7 +165,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live 
 		return err
 	}
 	open := func(path string) *ledger.Ledger { return ledger.At(path, ledger.Options{}) }
-	if err := (bench.Config{Public: a.Public, Data: a.data}).RefuseKnown(ctx, a.ledger, open); err != nil {
+	if err := (bench.Config{Public: a.Public, Data: a.data}).RefuseKnown(ctx, a.ledger,
+		open); err != nil {
 		return err
 	}
 	meter := terminal.NewMeter(stderr, live, a.name, "trials")
@@ -175,19 +185,29 @@ func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
 	for _, r := range records {
 		count[r.Status]++
 	}
-	for _, name := range []string{suite.PageFile, suite.TablesFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
+	for _, name := range []string{suite.PageFile, suite.TablesFile, suite.SummaryTable,
+		suite.ResultsTable, suite.ResultsFile} {
 		files = append(files, filepath.Join(a.Out, name))
 	}
 	if a.json {
-		return json.NewEncoder(stdout).Encode(map[string]any{"format": "dptrain.experiment/1", "suite": a.name, "trials": len(records), "statuses": count, "files": files})
+		return json.NewEncoder(stdout).Encode(
+			map[string]any{
+				"format":   "dptrain.experiment/1",
+				"suite":    a.name,
+				"trials":   len(records),
+				"statuses": count,
+				"files":    files,
+			})
 	}
 	line := fmt.Sprintf("%s: %d trials", a.name, len(records))
-	for _, s := range []suite.Status{suite.Abstained, suite.NotApplicable, suite.Failed, suite.Unavailable} {
+	for _, s := range []suite.Status{suite.Abstained, suite.NotApplicable, suite.Failed,
+		suite.Unavailable} {
 		if count[s] > 0 {
 			line += fmt.Sprintf(", %d %s", count[s], s)
 		}
 	}
-	if _, err := fmt.Fprintln(stdout, strings.Join(append([]string{line}, files...), "\n")); err != nil {
+	if _, err := fmt.Fprintln(stdout,
+		strings.Join(append([]string{line}, files...), "\n")); err != nil {
 		return err
 	}
 	for _, table := range suite.Comparison(a.name, records) {

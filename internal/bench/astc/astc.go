@@ -114,7 +114,8 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 			n.High = len(f.Nodes) + 1
 			f.Nodes[x.at] = n
 			f.Nodes = append(f.Nodes, Node{}, Node{})
-			next = append(next, open{low, n.paid, n.Paid, n.Low}, open{high, n.paid, n.Paid, n.High})
+			next = append(next, open{low, n.paid, n.Paid, n.Low},
+				open{high, n.paid, n.Paid, n.High})
 		}
 		level = next
 	}
@@ -132,7 +133,8 @@ func nodeOf(p *greedy.Problem, spent float64) Node {
 	choice := p.Select()
 	fit := p.Solve(choice.Entries())
 	return Node{
-		Theta: fit.Theta[0], Entries: choice.Entries(), Bought: choice.Groups(p), Paid: spent + choice.Spent(),
+		Theta: fit.Theta[0], Entries: choice.Entries(), Bought: choice.Groups(p),
+		Paid:    spent + choice.Spent(),
 		Records: p.Gram.At(0, 0), problem: p, paid: choice.Paid,
 	}
 }
@@ -153,7 +155,14 @@ func (t Table) weightedProblem(weights []float64, o Options) *greedy.Problem {
 			n++
 		}
 	}
-	p := &greedy.Problem{Gram: mat.NewSymDense(d, nil), Cross: [][]float64{make([]float64, d)}, Group: make([]int, d), Cost: t.Cost, Budget: o.Budget, Ridge: o.Ridge}
+	p := &greedy.Problem{
+		Gram:   mat.NewSymDense(d, nil),
+		Cross:  [][]float64{make([]float64, d)},
+		Group:  make([]int, d),
+		Cost:   t.Cost,
+		Budget: o.Budget,
+		Ridge:  o.Ridge,
+	}
 	if o.Budget == 0 {
 		p.Budget = math.Inf(1)
 	}

@@ -58,8 +58,10 @@ func TestSpecification(t *testing.T) {
 		rss   float64
 		theta []float64
 	}{
-		{1, []int{0, 2, 1, 4, 3}, 6.216222955, []float64{-.184602632, .314346871, .530107734, .050685542, -.177457457}},
-		{2, []int{0, 2, 1, 4, 3}, 5.009995459, []float64{.007024672, .594663023, .773084993, .056393885, .171653647}},
+		{1, []int{0, 2, 1, 4, 3}, 6.216222955,
+			[]float64{-.184602632, .314346871, .530107734, .050685542, -.177457457}},
+		{2, []int{0, 2, 1, 4, 3}, 5.009995459,
+			[]float64{.007024672, .594663023, .773084993, .056393885, .171653647}},
 	} {
 		n := &f.Nodes[tt.at]
 		if !slices.Equal(n.Entries, tt.order) || records[n] != 20 {
@@ -80,7 +82,8 @@ func TestSpecification(t *testing.T) {
 	for _, budget := range []float64{0, 1, 2, 4, 10} {
 		g := again.WithBudget(budget)
 		for at := 1; at < 3; at++ {
-			if spent := g.Nodes[at].Paid - f.Nodes[0].Paid; spent > budget || budget == 4 && !slices.Equal(g.Nodes[at].Theta, f.Nodes[at].Theta) {
+			if spent := g.Nodes[at].Paid - f.Nodes[0].Paid; spent > budget ||
+				budget == 4 && !slices.Equal(g.Nodes[at].Theta, f.Nodes[at].Theta) {
 				t.Errorf("budget %v: node %d spends %v", budget, at, spent)
 			}
 		}
@@ -134,8 +137,10 @@ func TestSoft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := soft.Nodes[0]; n.Low == 0 || math.Abs(soft.Nodes[n.Low].Records+soft.Nodes[n.High].Records-400) > 1e-9 {
-		t.Errorf("the children have %v and %v of 400 records", soft.Nodes[n.Low].Records, soft.Nodes[n.High].Records)
+	if n := soft.Nodes[0]; n.Low == 0 ||
+		math.Abs(soft.Nodes[n.Low].Records+soft.Nodes[n.High].Records-400) > 1e-9 {
+		t.Errorf("the children have %v and %v of 400 records", soft.Nodes[n.Low].Records,
+			soft.Nodes[n.High].Records)
 	}
 	_, paid := soft.Predict(x.Rows)
 	if low, high := slices.Min(paid), slices.Max(paid); low < 1 || high > 6 {
@@ -151,14 +156,16 @@ func TestTables(t *testing.T) {
 			x.Rows = nil
 			x.Y = nil
 		}, "targets": func(x *Table) { x.Y = x.Y[1:] },
-		"entries": func(x *Table) { x.Group = x.Group[1:] }, "groups": func(x *Table) { x.Cost = x.Cost[1:] },
+		"entries": func(x *Table) { x.Group = x.Group[1:] },
+		"groups":  func(x *Table) { x.Cost = x.Cost[1:] },
 	} {
 		bad := good
 		spoil(&bad)
 		_, err := Fit(context.Background(), bad, Options{Depth: 2})
 		_, cstc := CSTC(context.Background(), bad, CSTCOptions{Depth: 2})
 		_, logistic := Logistic(context.Background(), bad, 1, nil)
-		if !errors.Is(err, ErrTable) || !errors.Is(cstc, ErrTable) || !errors.Is(logistic, ErrTable) {
+		if !errors.Is(err, ErrTable) || !errors.Is(cstc, ErrTable) ||
+			!errors.Is(logistic, ErrTable) {
 			t.Errorf("%s: %v, %v, %v", what, err, cstc, logistic)
 		}
 	}
@@ -187,7 +194,8 @@ func TestCSTCGradient(t *testing.T) {
 		down := slices.Clone(at)
 		up[i] += h
 		down[i] -= h
-		if want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) / (2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
+		if want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) /
+			(2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
 			t.Errorf("entry %d: %v, by differences %v", i, grad[i], want)
 		}
 	}
@@ -232,7 +240,12 @@ func TestLogisticConstant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := Table{Y: x.Y, Group: []int{0, 1, 2, 3, 4, 5, 6}, Cost: append(slices.Clone(x.Cost), 1), Constant: math.Inf(1)}
+	wide := Table{
+		Y:        x.Y,
+		Group:    []int{0, 1, 2, 3, 4, 5, 6},
+		Cost:     append(slices.Clone(x.Cost), 1),
+		Constant: math.Inf(1),
+	}
 	for _, r := range x.Rows {
 		wide.Rows = append(wide.Rows, append(slices.Clone(r), 1))
 	}
@@ -286,13 +299,17 @@ func TestLogistic(t *testing.T) {
 			switch {
 			case beta[j] == 0 && j > 0:
 				if math.Abs(g) > limit+1e-3 {
-					t.Errorf("lambda %v: entry %d is 0 with the slope %v of %v", lambda, j, g, limit)
+					t.Errorf("lambda %v: entry %d is 0 with the slope %v of %v", lambda, j, g,
+						limit)
 				}
 			case math.Abs(g+math.Copysign(limit, beta[j])) > 1e-3:
-				t.Errorf("lambda %v: entry %d, weight %v, slope %v of %v", lambda, j, beta[j], g, limit)
+				t.Errorf("lambda %v: entry %d, weight %v, slope %v of %v", lambda, j, beta[j], g,
+					limit)
 			}
 		}
-		if zeros := len(slices.DeleteFunc(slices.Clone(beta[1:]), func(b float64) bool { return b != 0 })); lambda > 100 && zeros != 6 {
+		if zeros := len(slices.DeleteFunc(slices.Clone(beta[1:]), func(b float64) bool {
+			return b != 0
+		})); lambda > 100 && zeros != 6 {
 			t.Errorf("lambda %v: %v", lambda, beta)
 		}
 	}

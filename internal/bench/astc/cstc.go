@@ -40,7 +40,8 @@ func CSTC(ctx context.Context, t Table, o CSTCOptions) (*Tree, error) {
 		Func:   func(x []float64) float64 { return c.objectiveAt(x, nil) },
 		Grad:   func(grad, x []float64) { c.objectiveAt(x, grad) },
 		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
-	}, c.startVector(), &optimize.Settings{MajorIterations: cstcSteps, Recorder: c}, &optimize.LBFGS{Store: 10}); ctx.Err() != nil {
+	}, c.startVector(), &optimize.Settings{MajorIterations: cstcSteps, Recorder: c},
+		&optimize.LBFGS{Store: 10}); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil && c.best == nil { // a line search that finds no better point ends the search
 		return nil, err
@@ -61,7 +62,14 @@ type cstc struct {
 }
 
 func newCSTC(t Table, shape *Tree, o CSTCOptions) *cstc {
-	c := &cstc{Table: t, CSTCOptions: o, shape: shape, rows: mat.NewDense(len(t.Rows), len(t.Group)+1, nil), above: make([][]int, len(shape.Nodes)), value: math.Inf(1)}
+	c := &cstc{
+		Table:       t,
+		CSTCOptions: o,
+		shape:       shape,
+		rows:        mat.NewDense(len(t.Rows), len(t.Group)+1, nil),
+		above:       make([][]int, len(shape.Nodes)),
+		value:       math.Inf(1),
+	}
 	for i, r := range t.Rows {
 		c.rows.Set(i, 0, 1)
 		for j, v := range r {
@@ -79,7 +87,9 @@ func newCSTC(t Table, shape *Tree, o CSTCOptions) *cstc {
 }
 
 // Init and Record keep the best point that was seen.
-func (c *cstc) Init() error { return nil }
+func (c *cstc) Init() error {
+	return nil
+}
 
 // Record implements [optimize.Recorder].
 func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.Stats) error {
@@ -91,7 +101,9 @@ func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.St
 }
 
 // nodeUnknowns is the number of unknowns of a node: weights and the threshold.
-func (c *cstc) nodeUnknowns() int { return len(c.Group) + 2 }
+func (c *cstc) nodeUnknowns() int {
+	return len(c.Group) + 2
+}
 
 func (c *cstc) startVector() []float64 {
 	x := make([]float64, 0, len(c.shape.Nodes)*c.nodeUnknowns())
@@ -106,7 +118,9 @@ func (c *cstc) nodeWeights(x []float64, k int) []float64 {
 	return x[k*c.nodeUnknowns() : (k+1)*c.nodeUnknowns()-1]
 }
 
-func (c *cstc) nodeThreshold(x []float64, k int) float64 { return x[(k+1)*c.nodeUnknowns()-1] }
+func (c *cstc) nodeThreshold(x []float64, k int) float64 {
+	return x[(k+1)*c.nodeUnknowns()-1]
+}
 
 // objectiveAt returns the objective and, if grad is not nil, its gradient.
 func (c *cstc) objectiveAt(x, grad []float64) float64 {
@@ -209,7 +223,8 @@ func (c *cstc) leafCost(x []float64, l int, weights, grad []float64) float64 {
 			continue
 		}
 		for _, k := range c.above[l] {
-			grad[k*c.nodeUnknowns()+1+j] += records * c.Lambda * c.Cost[g] * c.nodeWeights(x, k)[1+j] / root
+			grad[k*c.nodeUnknowns()+1+j] += records * c.Lambda * c.Cost[g] *
+				c.nodeWeights(x, k)[1+j] / root
 		}
 	}
 	return sum
@@ -244,7 +259,8 @@ func (c *cstc) buildTree() *Tree {
 		p := c.weightedProblem(members[k], Options{Ridge: 1e-3})
 		n.problem = p
 		n.paid = bought
-		n.Theta, n.Entries, n.Records, n.Paid = p.Solve(entries).Theta[0], entries, p.Gram.At(0, 0), 0
+		n.Theta, n.Entries, n.Records, n.Paid = p.Solve(entries).Theta[0], entries, p.Gram.At(0, 0),
+			0
 		for g, is := range bought {
 			if is {
 				n.Paid += c.Cost[g]
@@ -254,8 +270,10 @@ func (c *cstc) buildTree() *Tree {
 			continue
 		}
 		old := c.scores(c.nodeWeights(c.best, k))
-		n.Threshold = quantileOf(c.scores(n.Theta), members[k], shareBelow(old, members[k], c.nodeThreshold(c.best, k)))
-		members[n.Low], members[n.High] = splitWeights(c.scores(n.Theta), members[k], n.Threshold, false)
+		n.Threshold = quantileOf(c.scores(n.Theta), members[k],
+			shareBelow(old, members[k], c.nodeThreshold(c.best, k)))
+		members[n.Low], members[n.High] = splitWeights(c.scores(n.Theta), members[k], n.Threshold,
+			false)
 		paid[n.Low], paid[n.High] = bought, bought
 	}
 	return out

@@ -49,7 +49,9 @@ func Standardised(train *dataset.Table, columns []int) Encoder {
 	})
 }
 
-func newEncoder(train *dataset.Table, columns []int, reach float64, scale func(values []float64) (center, half float64)) Encoder {
+func newEncoder(
+	train *dataset.Table, columns []int, reach float64, scale func(values []float64) (center, half float64),
+) Encoder {
 	n := len(columns)
 	e := Encoder{columns, make([]float64, n), make([]float64, n), reach, make([][]int32, n)}
 	for k, j := range columns {
@@ -90,7 +92,8 @@ func (e Encoder) Table(t *dataset.Table) Table {
 				if math.IsNaN(v) {
 					v = e.center[k]
 				}
-				out.Rows[i] = append(out.Rows[i], min(max((v-e.center[k])/e.half[k], -e.reach), e.reach))
+				out.Rows[i] = append(out.Rows[i],
+					min(max((v-e.center[k])/e.half[k], -e.reach), e.reach))
 			}
 			continue
 		}

@@ -43,7 +43,11 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 		return nil, err
 	}
 	d := len(t.Group) + 1
-	l := &logisticFit{table: t, rows: mat.NewDense(len(t.Rows), d, nil), penalty: make([]float64, d)}
+	l := &logisticFit{
+		table:   t,
+		rows:    mat.NewDense(len(t.Rows), d, nil),
+		penalty: make([]float64, d),
+	}
 	for i, r := range t.Rows {
 		l.rows.Set(i, 0, 1)
 		for j, v := range r {

@@ -21,7 +21,10 @@ func TestSpambase(t *testing.T) {
 	y := make([]float64, len(lines))
 	all := make([]int, d)
 	for j := range d {
-		columns[j], values[j], all[j] = dataset.Column{Name: strconv.Itoa(j), Kind: dataset.Numeric}, make([]float64, len(lines)), j
+		columns[j], values[j], all[j] = dataset.Column{
+			Name: strconv.Itoa(j),
+			Kind: dataset.Numeric,
+		}, make([]float64, len(lines)), j
 	}
 	for i, line := range lines {
 		for j := range d {
@@ -59,7 +62,8 @@ func TestSpambase(t *testing.T) {
 		wrong, features := x.Judge(beta)
 		t.Logf("lambda %v: %.4f with %d features", tt.lambda, wrong, features)
 		if math.Abs(wrong-tt.err) > .002 || features < tt.features-1 || features > tt.features+1 {
-			t.Errorf("lambda %v: %.4f with %d features, want %v with %d", tt.lambda, wrong, features, tt.err, tt.features)
+			t.Errorf("lambda %v: %.4f with %d features, want %v with %d", tt.lambda, wrong,
+				features, tt.err, tt.features)
 		}
 	}
 }

@@ -96,7 +96,13 @@ func Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Records: p.Len(), Coordinates: p.Dim, coding: coding, given: p, scaling: neighbour.Standard(p)}
+	r := &Result{
+		Records:     p.Len(),
+		Coordinates: p.Dim,
+		coding:      coding,
+		given:       p,
+		scaling:     neighbour.Standard(p),
+	}
 	if o.Components > 0 {
 		if r.scaling, err = neighbour.Components(p, o.Components); err != nil {
 			return nil, err
@@ -181,10 +187,17 @@ func rounded(x []float64) []float64 {
 }
 
 // modelOf returns the model of vectors, whose neighbours are not set.
-func modelOf(t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, vectors neighbour.Points) *regression.Neighbours {
+func modelOf(
+	t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, vectors neighbour.Points,
+) *regression.Neighbours {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
-	m := &regression.Neighbours{Target: columns[last].Name, Classes: columns[last].Categories, Center: s.Center, Scale: s.Scale}
+	m := &regression.Neighbours{
+		Target:  columns[last].Name,
+		Classes: columns[last].Categories,
+		Center:  s.Center,
+		Scale:   s.Scale,
+	}
 	for j, c := range columns[:last] {
 		in := regression.Column{Name: c.Name}
 		if c.Kind == dataset.Category {
@@ -201,7 +214,8 @@ func modelOf(t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, v
 		m.Map = append(m.Map, rounded(s.Map[r*len(s.Center):(r+1)*len(s.Center)]))
 	}
 	for i, class := range vectors.Class {
-		m.Vectors, m.Labels = append(m.Vectors, rounded(vectors.Row(i))), append(m.Labels, int(class))
+		m.Vectors, m.Labels = append(m.Vectors, rounded(vectors.Row(i))),
+			append(m.Labels, int(class))
 	}
 	return m
 }

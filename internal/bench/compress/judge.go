@@ -40,7 +40,8 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 		vote.K = 1
 	}
 	scores = append(scores, Score{
-		"all records", r.Records, float64(r.Records), missed(neighbour.Search(all).Classes(placed, vote), test.Class),
+		"all records", r.Records, float64(r.Records),
+		missed(neighbour.Search(all).Classes(placed, vote), test.Class),
 	})
 	tree, err := neighbour.NewTree(all)
 	if err != nil {
@@ -48,7 +49,9 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	}
 	classes, distances := tree.Classes(placed, vote)
 	mean := float64(distances) / float64(len(rows))
-	return len(rows), append(scores, Score{"all records, by a tree", r.Records, mean, missed(classes, test.Class)}), nil
+	return len(rows),
+		append(scores,
+			Score{"all records, by a tree", r.Records, mean, missed(classes, test.Class)}), nil
 }
 
 // missed returns the share of predictions that are not the truth.
@@ -64,7 +67,11 @@ func missed(predicted, truth []int32) float64 {
 
 // rowsOf returns the features of a table for a model.
 func rowsOf(t *dataset.Table) regression.Rows {
-	rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	rows := regression.Rows{
+		N:       t.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	columns := t.Schema().Columns
 	for j, c := range columns[:len(columns)-1] {
 		if c.Kind == dataset.Category {

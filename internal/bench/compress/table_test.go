@@ -12,7 +12,8 @@ import (
 func table(t *testing.T, classes []int32) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "size"}, {Name: "colour", Kind: dataset.Category, Categories: []string{"red", "blue"}},
+		{Name: "size"},
+		{Name: "colour", Kind: dataset.Category, Categories: []string{"red", "blue"}},
 		{Name: "kind", Kind: dataset.Category, Categories: []string{"a", "b"}},
 	}}
 	out, err := dataset.NewTable(schema, []dataset.ColumnData{
@@ -31,7 +32,8 @@ func TestPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []float64{1, 1, 0, 3, 0, 1, 5, 0, 1}; !slices.Equal(p.X, want) || !slices.Equal(p.Class, []int32{0, 1, 1}) {
+	if want := []float64{1, 1, 0, 3, 0, 1, 5, 0, 1}; !slices.Equal(p.X, want) ||
+		!slices.Equal(p.Class, []int32{0, 1, 1}) {
 		t.Errorf("%+v", p)
 	}
 	if len(columns) != 2 || columns[0].Missing != 3 || columns[1].Levels != 2 {

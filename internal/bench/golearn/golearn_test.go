@@ -26,7 +26,11 @@ func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *data
 	}}
 	data := []dataset.ColumnData{{Floats: y}, {Floats: a}, {Floats: b}, {Codes: kind}}
 	if classes {
-		schema.Columns[0] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"low", "high"}}
+		schema.Columns[0] = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"low", "high"},
+		}
 		codes := make([]int32, len(y))
 		for i, v := range y {
 			codes[i] = int32(v)
@@ -112,7 +116,8 @@ func TestForest(t *testing.T) {
 				k = 1 - k
 			}
 			y = append(y, float64(class))
-			a, b, kind = append(a, float64(class)+.6*r.NormFloat64()), append(b, float64(class)+.6*r.NormFloat64()), append(kind, k)
+			a, b, kind = append(a, float64(class)+.6*r.NormFloat64()),
+				append(b, float64(class)+.6*r.NormFloat64()), append(kind, k)
 		}
 		return newTable(t, true, y, a, b, kind)
 	}
@@ -250,8 +255,10 @@ func TestFaultsOfGolearn(t *testing.T) {
 	if err := tree.Build([][]float64{{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}); err != nil {
 		t.Fatal(err)
 	}
-	if rows, lengths, err := tree.Search(3, pairwise.NewEuclidean(), []float64{-1}); err != nil || lengths[0] != 1 || rows[0] != 0 {
-		t.Errorf("rows %v at distances %v, %v: no point at the origin is reported", rows, lengths, err)
+	if rows, lengths, err := tree.Search(3, pairwise.NewEuclidean(), []float64{-1}); err != nil ||
+		lengths[0] != 1 || rows[0] != 0 {
+		t.Errorf("rows %v at distances %v, %v: no point at the origin is reported", rows, lengths,
+			err)
 	}
 	// A sample returns its rows in one order from Get and in another from MapOverRows.
 	g := base.NewDenseInstances()
@@ -293,10 +300,12 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fit(t.Context(), rand.NewPCG(1, 2), none.All(), 0, []int{1}); !errors.Is(err, ErrRows) {
+		if _, err := fit(t.Context(), rand.NewPCG(1, 2), none.All(), 0, []int{1}); !errors.Is(err,
+			ErrRows) {
 			t.Errorf("%s without a row: %v", name, err)
 		}
-		if _, err := fit(cancelled, rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3}); !errors.Is(err, context.Canceled) {
+		if _, err := fit(cancelled, rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3}); !errors.Is(
+			err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", name, err)
 		}
 		model, err := fit(t.Context(), rand.NewPCG(1, 2), train.All(), 0, []int{1, 2, 3})
@@ -312,7 +321,9 @@ func TestErrors(t *testing.T) {
 // ExampleForTable trains the nearest neighbours of a public table.
 func ExampleForTable() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 3, 7, 8, 9, 10}}, {Floats: []float64{5, 5, 5, 6, 6, 6, 7}}}, nil)
+	table, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3, 7, 8, 9, 10}},
+			{Floats: []float64{5, 5, 5, 6, 6, 6, 7}}}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -30,7 +30,9 @@ type nearest struct {
 }
 
 // trainNeighbours stores the rows with a target. Errors: [ErrRows], or that of ctx.
-func trainNeighbours(ctx context.Context, v dataset.View, target int, features []int, classes bool) (Model, error) {
+func trainNeighbours(
+	ctx context.Context, v dataset.View, target int, features []int, classes bool,
+) (Model, error) {
 	rows, y := withTarget(v, target, classes)
 	if len(rows) == 0 {
 		return nil, ErrRows

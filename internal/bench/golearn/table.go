@@ -37,14 +37,18 @@ type Model interface {
 
 // A Trainer fits a model to some columns of public rows. It may be called from several goroutines at once, each with a
 // source of its own.
-type Trainer func(ctx context.Context, src Source, v dataset.View, target int, features []int) (Model, error)
+type Trainer func(
+	ctx context.Context, src Source, v dataset.View, target int, features []int,
+) (Model, error)
 
 // ForTable returns the method of that name for targets that are numbers, or classes. Errors: [ErrUnknown],
 // [ErrNumbers].
 func ForTable(name string, classes bool) (Trainer, error) {
 	switch {
 	case name == KNN:
-		return func(ctx context.Context, _ Source, v dataset.View, target int, features []int) (Model, error) {
+		return func(
+			ctx context.Context, _ Source, v dataset.View, target int, features []int,
+		) (Model, error) {
 			return trainNeighbours(ctx, v, target, features, classes)
 		}, nil
 	case name != ID3 && name != Forest:

@@ -28,7 +28,11 @@ type layout struct {
 // newLayout returns the attributes of some features and of the class. Their names are positions, because golearn
 // identifies attributes by their names.
 func newLayout(v dataset.View, target int, features []int) *layout {
-	l := &layout{features: features, constant: base.NewFloatAttribute("constant"), class: base.NewCategoricalAttribute()}
+	l := &layout{
+		features: features,
+		constant: base.NewFloatAttribute("constant"),
+		class:    base.NewCategoricalAttribute(),
+	}
 	l.class.SetName("class")
 	for k := range v.Schema().Columns[target].Categories {
 		l.class.GetSysValFromString(strconv.Itoa(k)) // adds the value
@@ -84,7 +88,9 @@ func (l *layout) read(v dataset.View) cells {
 
 // grid copies rows, which may occur more than once, with some features and with the class of each row; nil classes are
 // all 0.
-func (l *layout) grid(c cells, rows, chosen []int, classes []float64) (*base.DenseInstances, error) {
+func (l *layout) grid(
+	c cells, rows, chosen []int, classes []float64,
+) (*base.DenseInstances, error) {
 	g := base.NewDenseInstances()
 	specs := make([]base.AttributeSpec, len(chosen))
 	for i, k := range chosen {
@@ -132,7 +138,9 @@ type forest struct {
 
 // trainTree fits one ID3 tree to all rows. It is not pruned: golearn would draw the rows for that by a generator that
 // cannot be seeded. Errors: [ErrRows], those of golearn, or that of ctx.
-func trainTree(ctx context.Context, _ Source, v dataset.View, target int, features []int) (Model, error) {
+func trainTree(
+	ctx context.Context, _ Source, v dataset.View, target int, features []int,
+) (Model, error) {
 	rows, y := withTarget(v, target, true)
 	if len(rows) == 0 {
 		return nil, ErrRows
@@ -143,7 +151,9 @@ func trainTree(ctx context.Context, _ Source, v dataset.View, target int, featur
 
 // trainForest fits forestSize trees. Each has a sample of as many rows, drawn with replacement, and the square root
 // of the number of features, rounded up. Errors are those of trainTree.
-func trainForest(ctx context.Context, src Source, v dataset.View, target int, features []int) (Model, error) {
+func trainForest(
+	ctx context.Context, src Source, v dataset.View, target int, features []int,
+) (Model, error) {
 	rows, y := withTarget(v, target, true)
 	if len(rows) == 0 {
 		return nil, ErrRows

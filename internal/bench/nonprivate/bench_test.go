@@ -13,7 +13,8 @@ func BenchmarkLasso(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := design(x, y)
 	for b.Loop() {
-		if _, err := nonprivate.Lasso(context.Background(), d, 0.01, nonprivate.LassoOptions{}); err != nil {
+		if _, err := nonprivate.Lasso(context.Background(), d, 0.01,
+			nonprivate.LassoOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -24,7 +25,8 @@ func BenchmarkLassoWide(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
 	d := design(x, y)
 	for b.Loop() {
-		if _, err := nonprivate.Lasso(context.Background(), d, 0.1, nonprivate.LassoOptions{}); err != nil {
+		if _, err := nonprivate.Lasso(context.Background(), d, 0.1,
+			nonprivate.LassoOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

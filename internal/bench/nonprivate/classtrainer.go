@@ -19,7 +19,8 @@ type ClassTrainer interface {
 type UnknownClassBaselineError struct{ Name string }
 
 func (e *UnknownClassBaselineError) Error() string {
-	return fmt.Sprintf("no non-private baseline for classification is called %q; there are %s and %s",
+	return fmt.Sprintf(
+		"no non-private baseline for classification is called %q; there are %s and %s",
 		e.Name, NonprivateLogistic, NonprivateSVM)
 }
 
@@ -41,7 +42,9 @@ type classBaseline struct {
 	fit  func(context.Context, ClassDesign, MarginOptions) (*regression.Classifier, error)
 }
 
-func (b classBaseline) Name() string { return b.name }
+func (b classBaseline) Name() string {
+	return b.name
+}
 
 func (b classBaseline) Fit(ctx context.Context, d ClassDesign) (*regression.Classifier, error) {
 	return b.fit(ctx, d, MarginOptions{Lambda: 1, Standardize: true})

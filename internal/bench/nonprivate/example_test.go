@@ -25,7 +25,8 @@ func ExampleOLS() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("y = %.3f + %.3f x, R2 %.3f\n", m.Intercept, m.Terms[0].Coefficient, regression.R2(pred, d.Y))
+	fmt.Printf("y = %.3f + %.3f x, R2 %.3f\n", m.Intercept, m.Terms[0].Coefficient,
+		regression.R2(pred, d.Y))
 	// Output: y = 1.000 + 2.000 x, R2 1.000
 }
 
@@ -54,7 +55,8 @@ func ExampleLasso() {
 func ExampleLassoSolver() {
 	x := [][]float64{{-2, -1, 0, 1, 2}, {1, -1, 0, -1, 1}}
 	y := []float64{-3, -3, 0, 1, 5}
-	s, err := nonprivate.NewLassoSolver(context.Background(), x, y, nonprivate.LassoOptions{Standardize: true})
+	s, err := nonprivate.NewLassoSolver(context.Background(), x, y,
+		nonprivate.LassoOptions{Standardize: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -34,7 +34,9 @@ var ErrDecomposition = errors.New("the singular value decomposition did not conv
 //
 // Errors: [ErrShape], a [*regression.ModelError] for names, or that of ctx.
 func OLS(ctx context.Context, d regression.Design) (*regression.Linear, error) {
-	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.leastSquares(ctx) })
+	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) {
+		return p.leastSquares(ctx)
+	})
 }
 
 // Ridge minimises ||y - Xw - b||^2 + lambda ||w||^2 without privacy, as
@@ -47,10 +49,14 @@ func Ridge(ctx context.Context, d regression.Design, lambda float64) (*regressio
 	if lambda == 0 {
 		return OLS(ctx, d)
 	}
-	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.solveRidge(ctx, lambda) })
+	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) {
+		return p.solveRidge(ctx, lambda)
+	})
 }
 
-func fitDense(ctx context.Context, d regression.Design, solve func(*centredProblem) ([]float64, error)) (*regression.Linear, error) {
+func fitDense(
+	ctx context.Context, d regression.Design, solve func(*centredProblem) ([]float64, error),
+) (*regression.Linear, error) {
 	if len(d.Names) != len(d.X) || columns.Check(d.X, len(d.Y)) != nil {
 		return nil, ErrShape
 	}
@@ -204,7 +210,9 @@ func (d *decomposition) solveFiltered(filter func(i int) float64) []float64 {
 // reduceRows returns A and b with the least-squares problem of the scaled, centred
 // columns: those columns themselves when they are short, else the triangle of
 // their QR factorisation (with y as a last column).
-func (p *centredProblem) reduceRows(ctx context.Context, scale []float64) (*mat.Dense, []float64, error) {
+func (p *centredProblem) reduceRows(
+	ctx context.Context, scale []float64,
+) (*mat.Dense, []float64, error) {
 	d := len(p.x)
 	if p.n <= 2*(d+1) {
 		full := p.appendBlock(nil, 0, p.n, scale)

@@ -48,7 +48,9 @@ var ErrClasses = errors.New("a classifier needs at least two classes")
 //
 // Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*regression.ModelError] for names, or
 // that of ctx.
-func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
+func Logistic(
+	ctx context.Context, d ClassDesign, opts MarginOptions,
+) (*regression.Classifier, error) {
 	return d.fitMargin(ctx, opts, logisticLoss)
 }
 
@@ -57,7 +59,9 @@ func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*regressi
 // 1/2 and 3/2, of slope -1 below), and is like [Logistic] otherwise.
 // (O. Chapelle, "Training a support vector machine in the primal", Neural
 // Computation 19, 2007)
-func LinearSVM(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
+func LinearSVM(
+	ctx context.Context, d ClassDesign, opts MarginOptions,
+) (*regression.Classifier, error) {
 	return d.fitMargin(ctx, opts, hingeLoss)
 }
 
@@ -83,7 +87,9 @@ func hingeLoss(m float64) (value, slope, curve float64) {
 	return (1.5 - m) * (1.5 - m) / 2, m - 1.5, 1
 }
 
-func (d ClassDesign) fitMargin(ctx context.Context, opts MarginOptions, loss marginLoss) (*regression.Classifier, error) {
+func (d ClassDesign) fitMargin(
+	ctx context.Context, opts MarginOptions, loss marginLoss,
+) (*regression.Classifier, error) {
 	switch {
 	case len(d.Classes) < 2:
 		return nil, ErrClasses
@@ -103,9 +109,20 @@ func (d ClassDesign) fitMargin(ctx context.Context, opts MarginOptions, loss mar
 		if err != nil {
 			return nil, err
 		}
-		score := &regression.Linear{Target: d.Target, Columns: make([]regression.Column, len(d.X)), Intercept: b, Lower: -regression.Unbounded, Upper: regression.Unbounded}
+		score := &regression.Linear{
+			Target:    d.Target,
+			Columns:   make([]regression.Column, len(d.X)),
+			Intercept: b,
+			Lower:     -regression.Unbounded,
+			Upper:     regression.Unbounded,
+		}
 		for j, x := range p.x {
-			score.Columns[j] = regression.Column{Name: d.Names[j], Lower: -regression.Unbounded, Upper: regression.Unbounded, Missing: x.Mean}
+			score.Columns[j] = regression.Column{
+				Name:    d.Names[j],
+				Lower:   -regression.Unbounded,
+				Upper:   regression.Unbounded,
+				Missing: x.Mean,
+			}
 			score.Terms = append(score.Terms, regression.Term{Column: j, Coefficient: w[j]})
 		}
 		if err := score.Validate(); err != nil {
@@ -142,7 +159,11 @@ type marginProblem struct {
 
 func newMarginProblem(d ClassDesign, opts MarginOptions) *marginProblem {
 	n, k := len(d.Labels), len(d.X)
-	p := &marginProblem{x: columns.CleanAll(d.X), scale: make([]float64, k), penalty: make([]float64, k+1)}
+	p := &marginProblem{
+		x:       columns.CleanAll(d.X),
+		scale:   make([]float64, k),
+		penalty: make([]float64, k+1),
+	}
 	if n > 0 {
 		p.rows = mat.NewDense(n, k+1, nil)
 	}
@@ -174,7 +195,9 @@ func newMarginProblem(d ClassDesign, opts MarginOptions) *marginProblem {
 }
 
 // solve returns the weights and the intercept in original units.
-func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []float64) ([]float64, float64, error) {
+func (p *marginProblem) solve(
+	ctx context.Context, loss marginLoss, signs []float64,
+) ([]float64, float64, error) {
 	k := len(p.x)
 	theta := mat.NewVecDense(k+1, nil)
 	if p.rows != nil {
@@ -193,7 +216,9 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 
 // minimizeNewton minimises by Newton's method from theta on: a full step if it halves the smallest gradient so far,
 // otherwise the minimum along the step.
-func (p *marginProblem) minimizeNewton(ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense) error {
+func (p *marginProblem) minimizeNewton(
+	ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense,
+) error {
 	const steps = 200
 	d := theta.Len()
 	at := p.derivatives(loss, signs, theta)
@@ -235,7 +260,9 @@ func (p *marginProblem) minimizeNewton(ctx context.Context, loss marginLoss, sig
 // lineSearch returns how far along a descent direction the objective falls, at most
 // 1 and to one part in 2^50: its slope along a line increases, so bisection finds
 // where the slope changes its sign.
-func (p *marginProblem) lineSearch(loss marginLoss, signs []float64, theta, step *mat.VecDense, at *marginPoint) float64 {
+func (p *marginProblem) lineSearch(
+	loss marginLoss, signs []float64, theta, step *mat.VecDense, at *marginPoint,
+) float64 {
 	var changes mat.VecDense
 	changes.MulVec(p.rows, step)
 	slopeAt := func(t float64) float64 {
@@ -276,7 +303,9 @@ type marginPoint struct {
 
 // derivatives returns the objective with its gradient and Hessian. The Hessian is
 // summed over blocks of rows.
-func (p *marginProblem) derivatives(loss marginLoss, signs []float64, theta *mat.VecDense) *marginPoint {
+func (p *marginProblem) derivatives(
+	loss marginLoss, signs []float64, theta *mat.VecDense,
+) *marginPoint {
 	n, d := p.rows.Dims()
 	out := &marginPoint{gradient: mat.NewVecDense(d, nil), hessian: mat.NewSymDense(d, nil)}
 	out.margins.MulVec(p.rows, theta)

@@ -30,14 +30,18 @@ func eight() nonprivate.ClassDesign {
 // gtol=1e-13) on the same objective.
 func TestMarginSmall(t *testing.T) {
 	for _, c := range []struct {
-		fit    func(context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions) (*regression.Classifier, error)
+		fit func(
+			context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions,
+		) (*regression.Classifier, error)
 		lambda float64
 		want   []float64
 	}{
 		{nonprivate.Logistic, 1, []float64{1.0917961850829394, -0.2379524340178245, -0.46021434}},
 		{nonprivate.Logistic, .1, []float64{2.058932708693142, -0.639998665590329, -0.73886927}},
-		{nonprivate.LinearSVM, 1, []float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106}},
-		{nonprivate.LinearSVM, .1, []float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
+		{nonprivate.LinearSVM, 1,
+			[]float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106}},
+		{nonprivate.LinearSVM, .1,
+			[]float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
 	} {
 		m, err := c.fit(context.Background(), eight(), nonprivate.MarginOptions{Lambda: c.lambda})
 		if err != nil {
@@ -58,7 +62,11 @@ func TestMarginStationary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
 		n, k := 2+r.IntN(80), 1+r.IntN(12)
-		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"0", "1"}, Labels: make([]int32, n)}
+		d := nonprivate.ClassDesign{
+			Target:  "y",
+			Classes: []string{"0", "1"},
+			Labels:  make([]int32, n),
+		}
 		for j := range k {
 			column := make([]float64, n)
 			scale := math.Exp(r.Float64()*12 - 6)
@@ -109,7 +117,8 @@ func TestMarginStationary(t *testing.T) {
 			}
 			for j, g := range gradient {
 				if math.Abs(g) > 1e-7*sizes[j] {
-					t.Errorf("%s, n %d, lambda %v: gradient %d is %v of %v", name, n, lambda, j, g, sizes[j])
+					t.Errorf("%s, n %d, lambda %v: gradient %d is %v of %v", name, n, lambda, j, g,
+						sizes[j])
 				}
 			}
 		}
@@ -135,14 +144,20 @@ func TestMarginStandardize(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y := a.Scores[0].(*regression.Linear), b.Scores[0].(*regression.Linear)
-	if math.Abs(x.Terms[0].Coefficient-1000*y.Terms[0].Coefficient) > 1e-9 || math.Abs(x.Terms[1].Coefficient-y.Terms[1].Coefficient) > 1e-9 {
+	if math.Abs(x.Terms[0].Coefficient-1000*y.Terms[0].Coefficient) > 1e-9 ||
+		math.Abs(x.Terms[1].Coefficient-y.Terms[1].Coefficient) > 1e-9 {
 		t.Errorf("%+v and %+v", x.Terms, y.Terms)
 	}
 }
 
 func TestMarginOnPublicTable(t *testing.T) {
 	table := readPublic(t, "classification", "wdbc.csv.gz")
-	d := nonprivate.ClassDesign{Names: table.Names, X: table.X, Target: table.Target, Classes: []string{"0", "1"}}
+	d := nonprivate.ClassDesign{
+		Names:   table.Names,
+		X:       table.X,
+		Target:  table.Target,
+		Classes: []string{"0", "1"},
+	}
 	for _, y := range table.Y {
 		d.Labels = append(d.Labels, int32(y))
 	}
@@ -176,7 +191,8 @@ func TestMarginOnPublicTable(t *testing.T) {
 func TestMarginTotal(t *testing.T) {
 	d := eight()
 	odd := eight()
-	odd.X = [][]float64{{1, 1, 1, 1, 1, 1, 1, 1}, {math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3}}
+	odd.X = [][]float64{{1, 1, 1, 1, 1, 1, 1, 1},
+		{math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3}}
 	one := eight()
 	one.Labels = make([]int32, 8)
 	none := eight()
@@ -192,7 +208,9 @@ func TestMarginTotal(t *testing.T) {
 		for _, lambda := range []float64{1e-6, 1, 1e6} {
 			for _, standardize := range []bool{false, true} {
 				options := nonprivate.MarginOptions{Lambda: lambda, Standardize: standardize}
-				for _, fit := range []func(context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions) (*regression.Classifier, error){nonprivate.Logistic, nonprivate.LinearSVM} {
+				for _, fit := range []func(
+					context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions,
+				) (*regression.Classifier, error){nonprivate.Logistic, nonprivate.LinearSVM} {
 					m, err := fit(context.Background(), c, options)
 					if err != nil {
 						t.Errorf("%s, %+v: %v", name, options, err)
@@ -211,7 +229,8 @@ func TestMarginErrors(t *testing.T) {
 	ctx := context.Background()
 	good := nonprivate.MarginOptions{Lambda: 1}
 	for _, lambda := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := nonprivate.Logistic(ctx, eight(), nonprivate.MarginOptions{Lambda: lambda}); !errors.Is(err, nonprivate.ErrLambda) {
+		if _, err := nonprivate.Logistic(ctx, eight(),
+			nonprivate.MarginOptions{Lambda: lambda}); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lambda %v: %v", lambda, err)
 		}
 	}

@@ -137,7 +137,8 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 		nearlyCollinear += weights(m)[v]
 	}
 	if math.Abs(nearlyCollinear-1) > 0.1 {
-		t.Errorf("coefficients of the two nearly equal columns add up to %v, want about 1", nearlyCollinear)
+		t.Errorf("coefficients of the two nearly equal columns add up to %v, want about 1",
+			nearlyCollinear)
 	}
 }
 
@@ -166,13 +167,17 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 		"two rows":     design([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
 		"all missing":  design([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
 		"some missing": design([][]float64{{nan, 1, 2}, {inf, -inf, 3}}, []float64{1, nan, inf}),
-		"huge":         design([][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}}, []float64{1e308, -1e308, 5}),
-		"tiny":         design([][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}}, []float64{1e99, 2, 4}),
-		"constant":     design([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
-		"more columns": design([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}}, []float64{3, 4}),
+		"huge": design([][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}},
+			[]float64{1e308, -1e308, 5}),
+		"tiny": design([][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
+			[]float64{1e99, 2, 4}),
+		"constant": design([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
+		"more columns": design([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
+			[]float64{3, 4}),
 	}
 	for name, d := range tables {
-		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
+			nonprivate.NonprivateLasso} {
 			trainer, err := nonprivate.Baseline(method)
 			if err != nil || trainer.Name() != method {
 				t.Fatal(err, trainer)
@@ -195,7 +200,8 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 }
 
 func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
-	m, err := nonprivate.OLS(context.Background(), design([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
+	m, err := nonprivate.OLS(context.Background(),
+		design([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +221,8 @@ func TestBaselineErrors(t *testing.T) {
 	unnamed := good
 	unnamed.Names = nil
 	for _, d := range []regression.Design{short, unnamed} {
-		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
+			nonprivate.NonprivateLasso} {
 			trainer, _ := nonprivate.Baseline(method)
 			if m, err := trainer.Fit(ctx, d); !errors.Is(err, nonprivate.ErrShape) || m != nil {
 				t.Errorf("%s: %v, %v", method, m, err)
@@ -232,11 +239,13 @@ func TestBaselineErrors(t *testing.T) {
 		if _, err := nonprivate.Ridge(ctx, good, lambda); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("ridge %v: %v", lambda, err)
 		}
-		if _, err := nonprivate.Lasso(ctx, good, lambda, nonprivate.LassoOptions{}); !errors.Is(err, nonprivate.ErrLambda) {
+		if _, err := nonprivate.Lasso(ctx, good, lambda, nonprivate.LassoOptions{}); !errors.Is(err,
+			nonprivate.ErrLambda) {
 			t.Errorf("lasso %v: %v", lambda, err)
 		}
 	}
-	if _, err := nonprivate.Lasso(ctx, good, 0, nonprivate.LassoOptions{}); !errors.Is(err, nonprivate.ErrLambda) {
+	if _, err := nonprivate.Lasso(ctx, good, 0, nonprivate.LassoOptions{}); !errors.Is(err,
+		nonprivate.ErrLambda) {
 		t.Errorf("lasso 0: %v", err)
 	}
 	var unknown *nonprivate.UnknownBaselineError
@@ -245,7 +254,8 @@ func TestBaselineErrors(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+	for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge,
+		nonprivate.NonprivateLasso} {
 		trainer, _ := nonprivate.Baseline(method)
 		if _, err := trainer.Fit(cancelled, good); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", method, err)
@@ -256,6 +266,7 @@ func TestBaselineErrors(t *testing.T) {
 // TestLimitIsUnbounded checks that columns are clamped as a model clamps them.
 func TestLimitIsUnbounded(t *testing.T) {
 	if columns.Limit != regression.Unbounded {
-		t.Errorf("cells are clamped at %v, those of a model at %v", columns.Limit, regression.Unbounded)
+		t.Errorf("cells are clamped at %v, those of a model at %v", columns.Limit,
+			regression.Unbounded)
 	}
 }

@@ -44,7 +44,11 @@ func readPublic(t *testing.T, kind, file string) regression.Design {
 	t.Helper()
 	lines := publicdata.Lines(t, kind, file)
 	last := len(lines[0]) - 1
-	d := regression.Design{Names: lines[0][:last], X: make([][]float64, last), Target: lines[0][last]}
+	d := regression.Design{
+		Names:  lines[0][:last],
+		X:      make([][]float64, last),
+		Target: lines[0][last],
+	}
 	for _, line := range lines[1:] {
 		for j, cell := range line {
 			v, err := strconv.ParseFloat(cell, 64)

@@ -10,7 +10,9 @@ import (
 
 // A TableTrainer fits a baseline to some columns of public rows: numbers unchanged, categories as 0/1 columns.
 // It may be called from several goroutines at once.
-type TableTrainer func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error)
+type TableTrainer func(
+	ctx context.Context, v dataset.View, target int, columns []int,
+) (*TableModel, error)
 
 // A TableModel predicts from views with the columns of the one that it was fitted to.
 type TableModel struct {
@@ -30,9 +32,14 @@ func ForTable(name string, classes bool) (TableTrainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error) {
+	return func(
+		ctx context.Context, v dataset.View, target int, columns []int,
+	) (*TableModel, error) {
 		all := v.Block(0, v.Len())
-		d := regression.Design{Target: v.Schema().Columns[target].Name, Y: all.Float(target, make([]float64, v.Len()))}
+		d := regression.Design{
+			Target: v.Schema().Columns[target].Name,
+			Y:      all.Float(target, make([]float64, v.Len())),
+		}
 		d.Names, d.X = expandColumns(v, columns)
 		m, err := baseline.Fit(ctx, d)
 		if err != nil {
@@ -47,10 +54,16 @@ func classesForTable(name string) (TableTrainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error) {
+	return func(
+		ctx context.Context, v dataset.View, target int, columns []int,
+	) (*TableModel, error) {
 		all := v.Block(0, v.Len())
 		c := v.Schema().Columns[target]
-		d := ClassDesign{Target: c.Name, Classes: c.Categories, Labels: all.Codes(target, make([]int32, v.Len()))}
+		d := ClassDesign{
+			Target:  c.Name,
+			Classes: c.Categories,
+			Labels:  all.Codes(target, make([]int32, v.Len())),
+		}
 		d.Names, d.X = expandColumns(v, columns)
 		m, err := fit(ctx, d)
 		if err != nil {
@@ -93,7 +106,12 @@ func asClassifier(name string) (fitClasses, error) {
 // against the others.
 func fitScores(ctx context.Context, b Trainer, d ClassDesign) (*regression.Classifier, error) {
 	c := &regression.Classifier{Target: d.Target, Classes: d.Classes}
-	numbers := regression.Design{Names: d.Names, X: d.X, Target: d.Target, Y: make([]float64, len(d.Labels))}
+	numbers := regression.Design{
+		Names:  d.Names,
+		X:      d.X,
+		Target: d.Target,
+		Y:      make([]float64, len(d.Labels)),
+	}
 	for k := range d.Classes {
 		if len(d.Classes) == 2 && k == 0 {
 			continue

@@ -31,7 +31,8 @@ func separated(t *testing.T, n int, odd bool) *dataset.Table {
 			codes, a, kinds = append(codes, 2), append(a, -5-x), append(kinds, 2)
 		}
 	}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}}, nil)
+	table, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func separated(t *testing.T, n int, odd bool) *dataset.Table {
 // which least squares treats as 0, must not move it.
 func TestOpenClassifiers(t *testing.T) {
 	test := separated(t, 400, false)
-	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM, nonprivate.NonprivateOLS} {
+	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM,
+		nonprivate.NonprivateOLS} {
 		for _, odd := range []bool{false, true} {
 			train := separated(t, 300, odd)
 			fit, err := nonprivate.ForTable(name, true)

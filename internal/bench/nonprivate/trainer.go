@@ -60,7 +60,9 @@ type baseline struct {
 	fit  func(context.Context, regression.Design) (*regression.Linear, error)
 }
 
-func (b baseline) Name() string { return b.name }
+func (b baseline) Name() string {
+	return b.name
+}
 
 func (b baseline) Fit(ctx context.Context, d regression.Design) (regression.Model, error) {
 	m, err := b.fit(ctx, d)
@@ -70,7 +72,9 @@ func (b baseline) Fit(ctx context.Context, d regression.Design) (regression.Mode
 	return m, nil
 }
 
-func fitOLS(ctx context.Context, d regression.Design) (*regression.Linear, error) { return OLS(ctx, d) }
+func fitOLS(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+	return OLS(ctx, d)
+}
 
 func fitRidge(ctx context.Context, d regression.Design) (*regression.Linear, error) {
 	return Ridge(ctx, d, 1)

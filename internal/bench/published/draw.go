@@ -13,7 +13,9 @@ type Source interface{ Uint64() uint64 }
 type dice struct{ Source }
 
 // uniform returns a number in the open interval (0, 1).
-func (d dice) uniform() float64 { return (float64(d.Uint64()>>11) + .5) * 0x1p-53 }
+func (d dice) uniform() float64 {
+	return (float64(d.Uint64()>>11) + .5) * 0x1p-53
+}
 
 // uniformBelow returns a uniform number in [0, n), n >= 1, without bias (Lemire, "Fast
 // Random Integer Generation in an Interval", 2019).
@@ -27,7 +29,9 @@ func (d dice) uniformBelow(n int) int {
 }
 
 // gumbel has distribution exp(-exp(-x/scale)).
-func (d dice) gumbel(scale float64) float64 { return -scale * math.Log(-math.Log(d.uniform())) }
+func (d dice) gumbel(scale float64) float64 {
+	return -scale * math.Log(-math.Log(d.uniform()))
+}
 
 // laplace has density exp(-|x|/scale)/(2 scale).
 func (d dice) laplace(scale float64) float64 {
@@ -39,7 +43,9 @@ func (d dice) laplace(scale float64) float64 {
 }
 
 // uniformBetween is uniform between two numbers in any order.
-func (d dice) uniformBetween(a, b float64) float64 { return a + (b-a)*d.uniform() }
+func (d dice) uniformBetween(a, b float64) float64 {
+	return a + (b-a)*d.uniform()
+}
 
 // permutation returns 0..n-1 in random order.
 func (d dice) permutation(n int) []int {

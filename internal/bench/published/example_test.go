@@ -53,11 +53,13 @@ func ExampleKendall_Law() {
 	if err != nil {
 		panic(err)
 	}
-	after, err := published.Kendall{K: 1}.Law([][]float64{{5, 5, 5, 5, 6}, {1, 2, 3, 4, 5}}, []float64{1, 2, 3, 4, 5}, 1)
+	after, err := published.Kendall{K: 1}.Law([][]float64{{5, 5, 5, 5, 6}, {1, 2, 3, 4, 5}},
+		[]float64{1, 2, 3, 4, 5}, 1)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%.2f %.2f %v\n", math.Exp(before.LogP(0)), math.Exp(after.LogP(0)), published.Loss(before, after))
+	fmt.Printf("%.2f %.2f %v\n", math.Exp(before.LogP(0)), math.Exp(after.LogP(0)),
+		published.Loss(before, after))
 	// Output: 1.00 0.42 +Inf
 }
 

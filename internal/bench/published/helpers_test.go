@@ -11,7 +11,9 @@ import (
 )
 
 // source returns a fixed source of random bits.
-func source(seed uint64) Source { return rand.NewPCG(seed, 4) }
+func source(seed uint64) Source {
+	return rand.NewPCG(seed, 4)
+}
 
 // view returns a table of columns and, last, a target.
 func view(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {

@@ -32,10 +32,14 @@ const (
 )
 
 // Name returns "as-published-kendall".
-func (Kendall) Name() string { return NameKendall }
+func (Kendall) Name() string {
+	return NameKendall
+}
 
 // Fit picks columns.
-func (m Kendall) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
+func (m Kendall) Fit(
+	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
@@ -62,7 +66,9 @@ func (m Kendall) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	return l, err
 }
 
-func (m Kendall) newRounds(ctx context.Context, x [][]float64, y []float64, epsilon float64) (peel, *tauB, error) {
+func (m Kendall) newRounds(
+	ctx context.Context, x [][]float64, y []float64, epsilon float64,
+) (peel, *tauB, error) {
 	if err := checkSelection(m.K, len(x), epsilon); err != nil {
 		return peel{}, nil, err
 	}

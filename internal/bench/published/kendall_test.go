@@ -13,7 +13,8 @@ import (
 // and later 5, with epsilon/k per round.
 func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 	tau := func(a, b []float64) float64 {
-		return math.Abs(float64(kendall.S(kendall.Rank(a, nil), kendall.Rank(b, nil), nil))) / float64(len(a)-1)
+		return math.Abs(float64(kendall.S(kendall.Rank(a, nil), kendall.Rank(b, nil), nil))) /
+			float64(len(a)-1)
 	}
 	return must(peel{k: k, d: len(x), round: func(picked []int) ([]float64, float64) {
 		scores := make([]float64, len(x))
@@ -62,7 +63,8 @@ func TestKendallWitnessTies(t *testing.T) {
 		t.Errorf("loss %v of both picks, %v of the first; the claim is %v", got, loss, epsilon)
 	}
 
-	if got := Loss(soundKendall(x, y, 2, epsilon), soundKendall(x2, y2, 2, epsilon)); got > epsilon {
+	if got := Loss(soundKendall(x, y, 2, epsilon),
+		soundKendall(x2, y2, 2, epsilon)); got > epsilon {
 		t.Errorf("tau-a: loss %v above %v", got, epsilon)
 	}
 }
@@ -93,12 +95,14 @@ func TestKendallWitnessConstant(t *testing.T) {
 		t.Errorf("two rounds, last column constant: %v", a)
 	}
 	v, target := view(t, x, y)
-	if got, err := (Kendall{K: 2}).Fit(context.Background(), source(1), v, target, epsilon, 0); err != nil || !slices.Equal(got.Columns, []int{2}) {
+	if got, err := (Kendall{K: 2}).Fit(context.Background(), source(1), v, target, epsilon,
+		0); err != nil || !slices.Equal(got.Columns, []int{2}) {
 		t.Errorf("fit: %v, %v", got, err)
 	}
 	x[2] = waves(n, 11)[0]
 	for _, k := range []int{1, 2} {
-		if got := Loss(soundKendall(x, y, k, epsilon), soundKendall(x2, y2, k, epsilon)); got > epsilon {
+		if got := Loss(soundKendall(x, y, k, epsilon),
+			soundKendall(x2, y2, k, epsilon)); got > epsilon {
 			t.Errorf("tau-a, %d rounds: loss %v above %v", k, got, epsilon)
 		}
 	}
@@ -144,7 +148,9 @@ func TestKendallDrawsItsLaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int { return p.drawRounds(dice{src}) })
+	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
+		return p.drawRounds(dice{src})
+	})
 	got, err := m.Fit(context.Background(), source(2), v, target, 3, 0)
 	want := p.drawRounds(dice{source(2)})
 	slices.Sort(want)

@@ -65,7 +65,9 @@ type class struct {
 
 // visitClasses visits the classes of sorted scores.
 func (m TopK) visitClasses(x []float64, visit func(class)) {
-	utility := func(h, t int) float64 { return -m.Epsilon / 2 * ((1-m.Gamma)*x[h] - m.Gamma*x[t-1]) }
+	utility := func(h, t int) float64 {
+		return -m.Epsilon / 2 * ((1-m.Gamma)*x[h] - m.Gamma*x[t-1])
+	}
 	visit(class{m.K - 1, m.K, 0, utility(m.K-1, m.K)})
 	for t := m.K + 1; t <= len(x); t++ {
 		logSize := 0.0
@@ -133,10 +135,14 @@ type Lipschitz struct {
 }
 
 // Name returns "as-published-lipschitz".
-func (Lipschitz) Name() string { return NameLipschitz }
+func (Lipschitz) Name() string {
+	return NameLipschitz
+}
 
 // Fit picks K columns.
-func (m Lipschitz) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
+func (m Lipschitz) Fit(
+	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
@@ -168,9 +174,10 @@ func (m Lipschitz) topK(epsilon float64) TopK {
 
 // tauA returns |S(x, y)|/(n-1)/(3/2) for every column x.
 func tauA(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
-	counts, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
-		return kendall.Rank(x[j], scratch)
-	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
+	counts, err := kendall.AgainstTarget(ctx, len(x),
+		func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+			return kendall.Rank(x[j], scratch)
+		}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func corrected(m TopK, scores []float64) Law {
 				out = max(out, s)
 			}
 		}
-		sets = append(sets, class{utility: -m.Epsilon / 2 * ((1-m.Gamma)*max(in, out) - m.Gamma*in)})
+		sets = append(sets,
+			class{utility: -m.Epsilon / 2 * ((1-m.Gamma)*max(in, out) - m.Gamma*in)})
 	}
 	law := make(Law, len(all))
 	logs := make([]float64, len(all))
@@ -53,7 +54,8 @@ func TestCorrected(t *testing.T) {
 	} {
 		l := corrected(m, []float64{3, 2, 1, 0})
 		for i, d := range l {
-			near(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i], 5e-7)
+			near(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i],
+				5e-7)
 		}
 		m.Gumbel = false
 	}
@@ -70,10 +72,13 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 		}
 		for _, epsilon := range []float64{.01, 1, 5} {
 			m := TopK{K: k, Epsilon: epsilon, Gamma: .5, Gumbel: true}
-			near(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon), Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
-			near(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon), Loss(corrected(m, up), corrected(m, down)), 0, 1e-6)
+			near(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
+				Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
+			near(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
+				Loss(corrected(m, up), corrected(m, down)), 0, 1e-6)
 			if m.Gumbel = false; k <= 3 {
-				near(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon), Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
+				near(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
+					Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
 			}
 		}
 	}
@@ -106,7 +111,8 @@ func TestLipschitzWitnessTables(t *testing.T) {
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}
-			if got := Loss(corrected(m.topK(epsilon), before), corrected(m.topK(epsilon), after)); got > epsilon {
+			if got := Loss(corrected(m.topK(epsilon), before),
+				corrected(m.topK(epsilon), after)); got > epsilon {
 				t.Errorf("k = %d: corrected loss %v above %v", k, got, epsilon)
 			}
 		}
@@ -121,9 +127,12 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 		a, b []float64
 		want float64
 	}{
-		{TopK{3, 1, .5, true}, []float64{3.289, 1.582, 1.598, -5.574, 1.573}, []float64{2.289, 2.326, .598, -4.574, 2.573}, 1.68},
-		{TopK{4, 1, .5, false}, []float64{-1.334, 1.059, .653, 1.412, -1.307, 2.368}, []float64{-2.334, 1.404, 1.653, 2.412, -.307, 1.368}, 1.92},
-		{TopK{3, 1, .25, false}, []float64{-.148, .332, .159, .190, -2.940}, []float64{-1.148, -.668, 1.159, -.810, -1.940}, 1.68},
+		{TopK{3, 1, .5, true}, []float64{3.289, 1.582, 1.598, -5.574, 1.573},
+			[]float64{2.289, 2.326, .598, -4.574, 2.573}, 1.68},
+		{TopK{4, 1, .5, false}, []float64{-1.334, 1.059, .653, 1.412, -1.307, 2.368},
+			[]float64{-2.334, 1.404, 1.653, 2.412, -.307, 1.368}, 1.92},
+		{TopK{3, 1, .25, false}, []float64{-.148, .332, .159, .190, -2.940},
+			[]float64{-1.148, -.668, 1.159, -.810, -1.940}, 1.68},
 	} {
 		for j := range x.a {
 			if math.Abs(x.a[j]-x.b[j]) > 1+1e-9 {
@@ -157,8 +166,11 @@ func TestLipschitzCorrectedHolds(t *testing.T) {
 
 func TestLipschitzDrawsItsLaw(t *testing.T) {
 	scores := []float64{.5, 3, 1, 2.5, 1, 4}
-	for _, m := range []TopK{{3, 1, .5, true}, {3, 2, .5, false}, {2, 1, 0, false}, {5, 1, .25, false}, {1, 1, .5, true}} {
-		follows(t, fmt.Sprint(m), must(m.Law(scores)), 20000, func(src Source) []int { return must(m.Draw(src, scores)) })
+	for _, m := range []TopK{{3, 1, .5, true}, {3, 2, .5, false}, {2, 1, 0, false},
+		{5, 1, .25, false}, {1, 1, .5, true}} {
+		follows(t, fmt.Sprint(m), must(m.Law(scores)), 20000, func(src Source) []int {
+			return must(m.Draw(src, scores))
+		})
 	}
 	x, y := waves(19, 7, 11, 5, 2), waves(19, 12)[0]
 	v, target := view(t, x, y)
@@ -191,7 +203,8 @@ func TestLipschitzWide(t *testing.T) {
 		t.Errorf("picked %v", got)
 	}
 	equal := make([]float64, d)
-	if got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(source(3), equal)); len(slices.Compact(got)) != k {
+	if got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(source(3), equal)); len(
+		slices.Compact(got)) != k {
 		t.Errorf("%d different columns, want %d", len(got), k)
 	}
 }

@@ -49,11 +49,14 @@ var (
 type UnknownMethodError struct{ Name string }
 
 func (e *UnknownMethodError) Error() string {
-	return fmt.Sprintf("no published method is called %q; there are %s", e.Name, strings.Join(Methods(), ", "))
+	return fmt.Sprintf("no published method is called %q; there are %s", e.Name,
+		strings.Join(Methods(), ", "))
 }
 
 // Methods lists the names that [New] knows.
-func Methods() []string { return []string{NameTukey, NameSIS, NameLipschitz, NameKendall} }
+func Methods() []string {
+	return []string{NameTukey, NameSIS, NameLipschitz, NameKendall}
+}
 
 // Options are the settings of the methods. The zero value is that of the papers.
 type Options struct {
@@ -78,7 +81,9 @@ type Method interface {
 	//
 	// Errors: [ErrTarget], [ErrNumeric], [ErrCount], [ErrBudget], that of ctx, and for the Tukey mechanism
 	// [ErrAbstained] and [ErrTooFew], which depend on the records.
-	Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64) (Fitted, error)
+	Fit(
+		ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64,
+	) (Fitted, error)
 }
 
 // Fitted is the outcome of a method: columns or a model.
@@ -182,4 +187,6 @@ func checkEpsilon(epsilon float64) error {
 	return nil
 }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}

@@ -33,8 +33,10 @@ func TestNew(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	v, target := view(t, waves(50, 7, 11, 13), waves(50, 3)[0])
 	category, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
-		{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u"}}, {Name: "y"},
-	}}, []dataset.ColumnData{{Floats: []float64{1}}, {Floats: []float64{1}}, {Codes: []int32{0}}, {Floats: []float64{1}}}, nil)
+		{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
+		{Name: "y"},
+	}}, []dataset.ColumnData{{Floats: []float64{1}}, {Floats: []float64{1}}, {Codes: []int32{0}},
+		{Floats: []float64{1}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,13 +57,15 @@ func TestMistakes(t *testing.T) {
 			"epsilon NaN":      {v, target, math.NaN(), ErrBudget},
 			"epsilon infinite": {v, target, math.Inf(1), ErrBudget},
 		} {
-			if _, err := m.Fit(ctx, source(1), x.v, x.target, x.epsilon, 1e-5); !errors.Is(err, x.want) {
+			if _, err := m.Fit(ctx, source(1), x.v, x.target, x.epsilon, 1e-5); !errors.Is(err,
+				x.want) {
 				t.Errorf("%s, %s: %v, want %v", name, what, err, x.want)
 			}
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := m.Fit(ended, source(1), v, target, 1, 1e-5); !errors.Is(err, context.Canceled) {
+		if _, err := m.Fit(ended, source(1), v, target, 1, 1e-5); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("%s, ended: %v", name, err)
 		}
 		if name == NameTukey {
@@ -78,7 +82,8 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for _, gamma := range []float64{-.1, 1, math.NaN()} {
-		if _, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(source(1), []float64{1, 2}); !errors.Is(err, ErrGamma) {
+		if _, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(source(1),
+			[]float64{1, 2}); !errors.Is(err, ErrGamma) {
 			t.Errorf("gamma %v: %v", gamma, err)
 		}
 	}
@@ -110,7 +115,8 @@ func TestTotal(t *testing.T) {
 			for _, peeling := range []bool{false, true} {
 				m := must(New(name, Options{K: 2, Peeling: peeling}))
 				got, err := m.Fit(t.Context(), source(1), v, 1, 1, 0)
-				if err != nil || len(got.Columns) == 0 || len(got.Columns) > 2 || got.Model != nil || slices.Contains(got.Columns, 1) ||
+				if err != nil || len(got.Columns) == 0 || len(got.Columns) > 2 ||
+					got.Model != nil || slices.Contains(got.Columns, 1) ||
 					!slices.IsSorted(got.Columns) || got.Columns[len(got.Columns)-1] > 3 {
 					t.Errorf("%s, %s: %v, %v", what, name, got, err)
 				}
@@ -125,7 +131,8 @@ func TestLoss(t *testing.T) {
 	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
 	near(t, "loss", Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}), math.Log(5), 1e-12)
 	near(t, "loss with itself", Loss(law, law), 0, 0)
-	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) || !math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
+	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) ||
+		!math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
 		t.Error("an outcome of one law only costs nothing")
 	}
 }
@@ -158,7 +165,8 @@ func TestDice(t *testing.T) {
 		near(t, what, got, runs*p, 6*math.Sqrt(runs*p*(1-p)))
 	}
 	if len(permutations) != 6 || len(subsets) != 3 || len(coins) != 5 {
-		t.Fatalf("%d permutations, %d subsets, %d coins", len(permutations), len(subsets), len(coins))
+		t.Fatalf("%d permutations, %d subsets, %d coins", len(permutations), len(subsets),
+			len(coins))
 	}
 	for _, n := range permutations {
 		frequency("permutation", n, 1.0/6)

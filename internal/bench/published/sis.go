@@ -18,10 +18,14 @@ type SIS struct {
 }
 
 // Name returns "as-published-sis".
-func (SIS) Name() string { return NameSIS }
+func (SIS) Name() string {
+	return NameSIS
+}
 
 // Fit picks K columns.
-func (m SIS) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
+func (m SIS) Fit(
+	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
@@ -53,7 +57,9 @@ func (m SIS) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	return m.topK(epsilon).Law(scores)
 }
 
-func (m SIS) topK(epsilon float64) TopK { return TopK{K: m.K, Epsilon: epsilon, Gamma: publishedGamma} }
+func (m SIS) topK(epsilon float64) TopK {
+	return TopK{K: m.K, Epsilon: epsilon, Gamma: publishedGamma}
+}
 
 func (m SIS) newRounds(scores []float64, epsilon float64) peel {
 	return peelOnce(scores, m.K, 2/(epsilon/float64(m.K)))

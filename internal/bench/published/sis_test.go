@@ -51,16 +51,20 @@ func TestSISWitness(t *testing.T) {
 
 	m := SIS{K: 1, Peeling: true}
 	near(t, "log ratio", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))), 25.0, .05)
-	if got := Loss(must(SIS{K: 1}.Law(x, y, epsilon)), must(SIS{K: 1}.Law(x2, y2, epsilon))); got < 10 {
+	if got := Loss(must(SIS{K: 1}.Law(x, y, epsilon)),
+		must(SIS{K: 1}.Law(x2, y2, epsilon))); got < 10 {
 		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
 	}
-	sound := func(x [][]float64, y []float64) Law { return must(peelOnce(plain(x, y), 1, 2/epsilon).listOutcomes()) }
+	sound := func(x [][]float64, y []float64) Law {
+		return must(peelOnce(plain(x, y), 1, 2/epsilon).listOutcomes())
+	}
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums: loss %v above %v", got, epsilon)
 	}
 
 	x, y, x2, y2 = half(1000)
-	near(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))), 250, 1)
+	near(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+		250, 1)
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums, n = 1000: loss %v above %v", got, epsilon)
 	}
@@ -70,7 +74,8 @@ func TestSISWitness(t *testing.T) {
 // and that no finite cell overflows.
 func TestSISScores(t *testing.T) {
 	y := []float64{1, 4, 2, 8, 5}
-	x := [][]float64{{1, 4, 2, 8, 5}, {-10, -40, -20, -80, -50}, {3, 3, 3, 3, 3}, {-1e308, 1e308, -1e308, 1e308, 0}, {0, 0, 0, 0, 0}}
+	x := [][]float64{{1, 4, 2, 8, 5}, {-10, -40, -20, -80, -50}, {3, 3, 3, 3, 3},
+		{-1e308, 1e308, -1e308, 1e308, 0}, {0, 0, 0, 0, 0}}
 	s := SISScores(x, y)
 	// Centred y is (-3, 0, -2, 4, 1) with the largest value 4: sum of squares 30/16.
 	near(t, "y with itself", s[0], 30.0/16, 1e-12)
@@ -96,7 +101,8 @@ func TestSISDrawsItsLaw(t *testing.T) {
 		return got.Columns
 	})
 	m.Peeling = true
-	if got, err := m.Fit(context.Background(), source(1), v, target, 3, 0); err != nil || len(got.Columns) != 2 {
+	if got, err := m.Fit(context.Background(), source(1), v, target, 3, 0); err != nil ||
+		len(got.Columns) != 2 {
 		t.Errorf("peeling fit: %v, %v", got, err)
 	}
 }

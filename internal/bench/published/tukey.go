@@ -40,10 +40,14 @@ const (
 )
 
 // Name returns "as-published-tukey".
-func (Tukey) Name() string { return NameTukey }
+func (Tukey) Name() string {
+	return NameTukey
+}
 
 // Fit trains a model.
-func (m Tukey) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64) (Fitted, error) {
+func (m Tukey) Fit(
+	ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64,
+) (Fitted, error) {
 	if err := checkTarget(epsilon, delta); err != nil {
 		return Fitted{}, err
 	}
@@ -101,7 +105,8 @@ func (t *table) linearModel(coefficients []float64) *regression.Linear {
 	const unbounded = regression.Unbounded
 	m := &regression.Linear{Target: t.target, Lower: -unbounded, Upper: unbounded}
 	for j, name := range t.names {
-		m.Columns = append(m.Columns, regression.Column{Name: name, Lower: -unbounded, Upper: unbounded})
+		m.Columns = append(m.Columns,
+			regression.Column{Name: name, Lower: -unbounded, Upper: unbounded})
 		m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: coefficients[j]})
 	}
 	m.Intercept = coefficients[len(t.names)]
@@ -128,7 +133,9 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 // BatchModels fits plain least squares to each batch, with columns x and a last column of ones; of several
 // solutions it takes the one of minimum norm. A batch whose solution overflows gives zeros. The error is that
 // of ctx.
-func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]int) ([][]float64, error) {
+func BatchModels(
+	ctx context.Context, x [][]float64, y []float64, batches [][]int,
+) ([][]float64, error) {
 	models := make([][]float64, len(batches))
 	var next atomic.Int64
 	var workers parallel.Group

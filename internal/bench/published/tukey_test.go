@@ -12,7 +12,9 @@ import (
 
 // twoHeaps returns m models of one coefficient, zeros of them at 0 and the others at 1. They are spread as in the
 // script, but evenly.
-func twoHeaps(m, zeros int) [][]float64 { return heaps(map[float64]int{0: zeros, 1: m - zeros}) }
+func twoHeaps(m, zeros int) [][]float64 {
+	return heaps(map[float64]int{0: zeros, 1: m - zeros})
+}
 
 func heaps(counts map[float64]int) [][]float64 {
 	var models [][]float64
@@ -25,7 +27,9 @@ func heaps(counts map[float64]int) [][]float64 {
 }
 
 // hockey returns the smallest delta for which an event with these log-probabilities is within epsilon.
-func hockey(a, b, epsilon float64) float64 { return math.Exp(a) - math.Exp(epsilon+b) }
+func hockey(a, b, epsilon float64) float64 {
+	return math.Exp(a) - math.Exp(epsilon+b)
+}
 
 // soundCheck is the check of this project (the specification, step 6) at weight e: the number of k = 0, 1, ... with
 // V_(t-k-2) exp(e (t+k+2)) / w(depth >= t+k+1) <= delta. One model moves it by at most 1.
@@ -38,7 +42,8 @@ func soundCheck(s *Depths, e, delta float64) float64 {
 		}
 		var terms []float64
 		for q := inner; q <= s.m/2; q++ {
-			terms = append(terms, e*float64(q)+logLess(s.volume[q-1], append(s.volume, math.Inf(-1))[q]))
+			terms = append(terms,
+				e*float64(q)+logLess(s.volume[q-1], append(s.volume, math.Inf(-1))[q]))
 		}
 		if !(s.volume[outer-1]+e*float64(s.t+k+2)-logSum(terms) <= math.Log(delta)) {
 			return float64(k)
@@ -61,7 +66,8 @@ func TestTukeyWitnessPass(t *testing.T) {
 		delta   = 1e-5
 		m       = 200
 	)
-	a, b := must(NewDepths(twoHeaps(m, 100), epsilon, delta)), must(NewDepths(twoHeaps(m, 99), epsilon, delta))
+	a, b := must(NewDepths(twoHeaps(m, 100), epsilon, delta)),
+		must(NewDepths(twoHeaps(m, 99), epsilon, delta))
 	if a.Distance() != 21 || b.Distance() != 20 {
 		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
 	}
@@ -74,9 +80,12 @@ func TestTukeyWitnessPass(t *testing.T) {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 	for _, zeros := range []int{100, 99, 98, 90} {
-		a, b := must(NewDepths(twoHeaps(m, zeros), epsilon, delta)), must(NewDepths(twoHeaps(m, zeros-1), epsilon, delta))
-		if got := math.Abs(soundPass(a, epsilon, delta) - soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
-			t.Errorf("%d models at 0: this project's check has a log ratio of %v above its share", zeros, got)
+		a, b := must(NewDepths(twoHeaps(m, zeros), epsilon, delta)),
+			must(NewDepths(twoHeaps(m, zeros-1), epsilon, delta))
+		if got := math.Abs(soundPass(a, epsilon, delta) -
+			soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
+			t.Errorf("%d models at 0: this project's check has a log ratio of %v above its share",
+				zeros, got)
 		}
 	}
 }
@@ -89,7 +98,9 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 		delta   = 1e-5
 		m       = 396
 	)
-	pass := func(zeros int) float64 { return must(NewDepths(twoHeaps(m, zeros), epsilon, delta)).LogPass() }
+	pass := func(zeros int) float64 {
+		return must(NewDepths(twoHeaps(m, zeros), epsilon, delta)).LogPass()
+	}
 	before := pass(198)
 	p := 198.0 / 397
 	after := logSum([]float64{math.Log(p) + pass(197), math.Log(1-p) + pass(198)})
@@ -110,12 +121,15 @@ func TestTukeyWitnessJump(t *testing.T) {
 		delta   = 1e-5
 		m       = 120
 	)
-	a, b := must(NewDepths(twoHeaps(m, 60), epsilon, delta)), must(NewDepths(twoHeaps(m, 59), epsilon, delta))
+	a, b := must(NewDepths(twoHeaps(m, 60), epsilon, delta)),
+		must(NewDepths(twoHeaps(m, 59), epsilon, delta))
 	if a.LargestK() != 0 || b.LargestK() != -1 || a.Distance() != 1 || b.Distance() != -1 {
-		t.Errorf("largest k %d and %d, distances %d and %d; want 0, -1, 1, -1", a.LargestK(), b.LargestK(), a.Distance(), b.Distance())
+		t.Errorf("largest k %d and %d, distances %d and %d; want 0, -1, 1, -1", a.LargestK(),
+			b.LargestK(), a.Distance(), b.Distance())
 	}
 	near(t, "log ratio", a.LogPass()-b.LogPass(), 4/epsilon, 1e-9)
-	if got := math.Abs(soundPass(a, epsilon, delta) - soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
+	if got := math.Abs(soundPass(a, epsilon, delta) -
+		soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
 		t.Errorf("this project's check: log ratio %v", got)
 	}
 	seen := map[int]bool{}
@@ -128,7 +142,8 @@ func TestTukeyWitnessJump(t *testing.T) {
 				want++
 			}
 			if got := s.Distance(); got != want {
-				t.Errorf("m = %d, epsilon %v: distance %d, largest k %d", m, epsilon, got, s.LargestK())
+				t.Errorf("m = %d, epsilon %v: distance %d, largest k %d", m, epsilon, got,
+					s.LargestK())
 			}
 		}
 	}
@@ -175,7 +190,9 @@ func TestTukeyWitnessModel(t *testing.T) {
 	for _, width := range []float64{1e3, 1e6, 1e9} {
 		intended, _ := ratio(width, 8)
 		if got := math.Abs(intended); got <= e || got > 2*e+1e-12 {
-			t.Errorf("width %v: log density ratio %v, want above e = %v and within the 2e that this project charges", width, got, e)
+			t.Errorf(
+				"width %v: log density ratio %v, want above e = %v and within the 2e that this project charges",
+				width, got, e)
 		}
 	}
 	near(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
@@ -183,12 +200,15 @@ func TestTukeyWitnessModel(t *testing.T) {
 	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
 		if _, drawn := ratio(width, 10); math.Abs(drawn) < least {
-			t.Errorf("width %v: log density ratio %v of the draw as published, want at least %v", width, drawn, least)
+			t.Errorf("width %v: log density ratio %v of the draw as published, want at least %v",
+				width, drawn, least)
 		}
 	}
 }
 
-func must2(a, _ float64) float64 { return a }
+func must2(a, _ float64) float64 {
+	return a
+}
 
 // TestTukeyWitnessBatches shows that one more record changes every batch. The targets are 0 and 1, half each, and
 // there is no column. With 999 records there are 500 batches of one, whose models are 0 or 1. With 1000 there are 500
@@ -215,7 +235,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	for both := 60; both <= 200; both++ { // number of batches of two zeros, equal to that of two ones
 		mixed := 500 - 2*both
 		s := must(NewDepths(heaps(map[float64]int{0: both, .5: mixed, 1: both}), epsilon, delta))
-		p := math.Exp(choose(m, both) + choose(m-both, both) + float64(mixed)*math.Ln2 - choose(1000, 500))
+		p := math.Exp(choose(m, both) + choose(m-both, both) + float64(mixed)*math.Ln2 -
+			choose(1000, 500))
 		out += p * math.Exp(s.LogPass()) * inside(s, both)
 	}
 	if in > 1e-15 || out < .999 {
@@ -261,13 +282,17 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 	// With a coin for each record, one bucket changes.
 	y := waves(1000, 7)[0]
-	coin := func(id uint64) int { g := dice{source(id)}; return g.uniformBelow(m) }
+	coin := func(id uint64) int {
+		g := dice{source(id)}
+		return g.uniformBelow(m)
+	}
 	large, _ := view(t, nil, y)
 	small, _ := view(t, nil, y[:999])
 	changed := 0
 	buckets := small.Split(m, coin)
 	for b, bucket := range large.Split(m, coin) {
-		if !slices.Equal(bucket.Block(0, bucket.Len()).Float(0, nil), buckets[b].Block(0, buckets[b].Len()).Float(0, nil)) {
+		if !slices.Equal(bucket.Block(0, bucket.Len()).Float(0, nil),
+			buckets[b].Block(0, buckets[b].Len()).Float(0, nil)) {
 			changed++
 		}
 	}
@@ -278,7 +303,10 @@ func TestTukeyWitnessBatches(t *testing.T) {
 
 // choose returns the logarithm of a binomial coefficient.
 func choose(n, k int) float64 {
-	log := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
+	log := func(n int) float64 {
+		v, _ := math.Lgamma(float64(n) + 1)
+		return v
+	}
 	return log(n) - log(k) - log(n-k)
 }
 

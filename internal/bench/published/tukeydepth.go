@@ -53,7 +53,9 @@ func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
 }
 
 // coefficientAt returns the i-th smallest coefficient j, from 1.
-func (s *Depths) coefficientAt(j, i int) float64 { return s.x[j][i-1] }
+func (s *Depths) coefficientAt(j, i int) float64 {
+	return s.x[j][i-1]
+}
 
 // regionLength returns the length of the region of depth at least q in coefficient j; negative past the middle.
 func (s *Depths) regionLength(j, q int) float64 {
@@ -108,7 +110,9 @@ func (s *Depths) LogPass() float64 {
 	return logPass(float64(s.Distance()), s.checkThreshold(), s.epsilon)
 }
 
-func (s *Depths) checkThreshold() float64 { return math.Log(1/(2*s.delta)) / s.epsilon }
+func (s *Depths) checkThreshold() float64 {
+	return math.Log(1/(2*s.delta)) / s.epsilon
+}
 
 // logPass is the logarithm of the probability that distance + Laplace(scale)
 // exceeds a threshold.

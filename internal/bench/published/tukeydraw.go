@@ -44,7 +44,8 @@ func (s *Depths) drawPoint(d dice) []float64 {
 
 // gapLengths returns the lengths of the two parts of depth r in coefficient j.
 func (s *Depths) gapLengths(j, r int) (left, right float64) {
-	return s.coefficientAt(j, r+1) - s.coefficientAt(j, r), s.coefficientAt(j, s.m-r+1) - s.coefficientAt(j, s.m-r)
+	return s.coefficientAt(j, r+1) - s.coefficientAt(j, r),
+		s.coefficientAt(j, s.m-r+1) - s.coefficientAt(j, s.m-r)
 }
 
 // firstLogs returns the logarithms of the weights of the first coefficient that

@@ -31,16 +31,19 @@ func TestTukeyFit(t *testing.T) {
 
 	x, y = line(60)
 	v, target = view(t, x, y)
-	if _, err := (Tukey{Models: 20}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrAbstained) {
+	if _, err := (Tukey{Models: 20}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(
+		err, ErrAbstained) {
 		t.Errorf("20 models: %v", err)
 	}
 	for _, m := range []int{7, 31} {
-		if _, err := (Tukey{Models: m}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrTooFew) {
+		if _, err := (Tukey{Models: m}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(
+			err, ErrTooFew) {
 			t.Errorf("%d models: %v", m, err)
 		}
 	}
 	v, target = view(t, [][]float64{{}}, nil)
-	if _, err := (Tukey{}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrTooFew) {
+	if _, err := (Tukey{}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err,
+		ErrTooFew) {
 		t.Errorf("no records: %v", err)
 	}
 }
@@ -54,7 +57,8 @@ func TestTukeyLeastSquares(t *testing.T) {
 		near(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
 	}
 	for _, big := range []float64{1e300, math.MaxFloat64} {
-		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big}, []int{0, 1, 2}) {
+		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big},
+			[]int{0, 1, 2}) {
 			if !isFinite(c) {
 				t.Errorf("cells of %v: coefficient %v", big, c)
 			}

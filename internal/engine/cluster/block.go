@@ -219,7 +219,8 @@ func sealBlock(key [secret.KeySize]byte, h blockHead, fields [][]byte) []byte {
 	out := append(make([]byte, 0, size), h.String()...)
 	aead := h.newAEAD(key)
 	for k, f := range fields {
-		out = base64.StdEncoding.AppendEncode(append(out, ' '), aead.Seal(nil, fieldNonce(k), f, nil))
+		out = base64.StdEncoding.AppendEncode(append(out, ' '),
+			aead.Seal(nil, fieldNonce(k), f, nil))
 	}
 	return append(out, '\n')
 }

@@ -277,7 +277,9 @@ func (c *cellColumn) appendRows(t *dataset.Table, j, from, to int) {
 }
 
 // lastItems returns the last n items of a list, or an empty list if it has none.
-func lastItems[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
+func lastItems[T any](list []T, n int) []T {
+	return list[max(len(list)-n, 0):]
+}
 
 // encodeCells returns the cells of the column, and its words if it has words.
 func (c *cellColumn) encodeCells(kind dataset.Kind) []byte {

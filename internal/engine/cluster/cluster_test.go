@@ -31,7 +31,9 @@ func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte,
 	h.passes++
 	var out bytes.Buffer
 	for i := range tasks {
-		if err := Work(ctx, bytes.NewReader(slices.Concat(order, []byte{'\n'}, tasks[i], []byte{'\n'})), &out); err != nil {
+		if err := Work(ctx,
+			bytes.NewReader(slices.Concat(order, []byte{'\n'}, tasks[i], []byte{'\n'})),
+			&out); err != nil {
 			return nil, err
 		}
 	}
@@ -47,12 +49,18 @@ func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte,
 func table(t *testing.T) (string, dataset.Schema) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.csv": "x,y\n1,2\n3,4\n5,\n", "b.csv": "x,y\n", "c.csv": "x,y\n6,7\n8,9\n1,1\n2,2\n3,3\n4,4\n5,5\n"} {
+	for name, text := range map[string]string{
+		"a.csv": "x,y\n1,2\n3,4\n5,\n",
+		"b.csv": "x,y\n",
+		"c.csv": "x,y\n6,7\n8,9\n1,1\n2,2\n3,3\n4,4\n5,5\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return filepath.Join(dir, "*.csv"), dataset.Schema{Columns: []dataset.Column{{Name: "y", Lower: 0, Upper: 10}, {Name: "x", Lower: 0, Upper: 10}}}
+	return filepath.Join(dir, "*.csv"),
+		dataset.Schema{Columns: []dataset.Column{{Name: "y", Lower: 0, Upper: 10},
+			{Name: "x", Lower: 0, Upper: 10}}}
 }
 
 // TestRecords checks that the records of the files follow one another, and that a pass over any part has the sums of
@@ -77,7 +85,9 @@ func TestRecords(t *testing.T) {
 	if !slices.Equal(firsts, []uint64{0, 3, 3}) {
 		t.Errorf("the splits begin at %d", firsts)
 	}
-	for _, part := range []mechanism.Part{{Columns: []int{0, 1}}, {Columns: []int{1}, Cuts: []mechanism.Cut{{Known: 0}}}, {Cuts: []mechanism.Cut{{None: true}}}} {
+	for _, part := range []mechanism.Part{{Columns: []int{0, 1}},
+		{Columns: []int{1}, Cuts: []mechanism.Cut{{Known: 0}}},
+		{Cuts: []mechanism.Cut{{None: true}}}} {
 		p := mechanism.Pass{Part: part, Statistic: mechanism.Number{}}
 		got, err := e.Sum(t.Context(), p)
 		if err != nil {
@@ -102,9 +112,15 @@ func TestFailClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: mechanism.Number{}}
+	pass := mechanism.Pass{
+		Part:      mechanism.Part{Columns: []int{0, 1}},
+		Statistic: mechanism.Number{},
+	}
 	var before [][]byte
-	h.spoil = func(a [][]byte) [][]byte { before = a; return a }
+	h.spoil = func(a [][]byte) [][]byte {
+		before = a
+		return a
+	}
 	if _, err := e.Sum(t.Context(), pass); err != nil {
 		t.Fatal(err)
 	}
@@ -117,24 +133,44 @@ func TestFailClosed(t *testing.T) {
 		}
 	}
 	for name, spoil := range map[string]func([][]byte) [][]byte{
-		"lost":              func(a [][]byte) [][]byte { return a[1:] },
-		"all lost":          func([][]byte) [][]byte { return nil },
-		"doubled":           func(a [][]byte) [][]byte { return append(a, a[0]) },
-		"one for another":   func(a [][]byte) [][]byte { a[0] = a[1]; return a },
-		"of another pass":   func(a [][]byte) [][]byte { return before },
-		"cut":               func(a [][]byte) [][]byte { a[0] = a[0][:len(a[0])-4]; return a },
-		"cut in the middle": func(a [][]byte) [][]byte { a[0] = a[0][:len(a[0])/8*4]; return a },
-		"empty":             func(a [][]byte) [][]byte { a[0] = nil; return a },
-		"no base64":         func(a [][]byte) [][]byte { a[0] = []byte("an exception quotes 4711"); return a },
-		"longer":            func(a [][]byte) [][]byte { a[0] = append(a[0], "AAAA"...); return a },
-		"one more":          func(a [][]byte) [][]byte { return append(a, []byte("x")) },
-		"format":            bit(0), "number": bit(len(format)), "piece": bit(len(format) + 4), "pieces": bit(len(format) + 8), "length": bit(len(format) + 12),
+		"lost":     func(a [][]byte) [][]byte { return a[1:] },
+		"all lost": func([][]byte) [][]byte { return nil },
+		"doubled":  func(a [][]byte) [][]byte { return append(a, a[0]) },
+		"one for another": func(a [][]byte) [][]byte {
+			a[0] = a[1]
+			return a
+		},
+		"of another pass": func(a [][]byte) [][]byte { return before },
+		"cut": func(a [][]byte) [][]byte {
+			a[0] = a[0][:len(a[0])-4]
+			return a
+		},
+		"cut in the middle": func(a [][]byte) [][]byte {
+			a[0] = a[0][:len(a[0])/8*4]
+			return a
+		},
+		"empty": func(a [][]byte) [][]byte {
+			a[0] = nil
+			return a
+		},
+		"no base64": func(a [][]byte) [][]byte {
+			a[0] = []byte("an exception quotes 4711")
+			return a
+		},
+		"longer": func(a [][]byte) [][]byte {
+			a[0] = append(a[0], "AAAA"...)
+			return a
+		},
+		"one more": func(a [][]byte) [][]byte { return append(a, []byte("x")) },
+		"format":   bit(0), "number": bit(len(format)), "piece": bit(len(format) + 4),
+		"pieces": bit(len(format) + 8), "length": bit(len(format) + 12),
 		"sum": bit(headBytes + 1), "MAC": bit(-1),
 	} {
 		h.spoil = func(a [][]byte) [][]byte { return spoil(slices.Clone(a)) }
 		values, err := e.Sum(t.Context(), pass)
 		var wrong *fault.Error
-		if !errors.As(err, &wrong) || wrong.Kind != fault.Data || strings.Contains(wrong.Message, "4711") {
+		if !errors.As(err, &wrong) || wrong.Kind != fault.Data ||
+			strings.Contains(wrong.Message, "4711") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if values != nil {
@@ -161,19 +197,28 @@ func TestAnswersInTurn(t *testing.T) {
 	if _, err := e.Sum(t.Context(), pass); err != nil || begun != 1 {
 		t.Errorf("%d passes begin: %v", begun, err)
 	}
-	for bytes, want := range map[int]int{0: 1, 8: 1, answerBytes / 3: 1, answerBytes / 2: 2, answerBytes: 3, 4 * answerBytes: 3} {
+	for bytes, want := range map[int]int{
+		0:               1,
+		8:               1,
+		answerBytes / 3: 1,
+		answerBytes / 2: 2,
+		answerBytes:     3,
+		4 * answerBytes: 3,
+	} {
 		h.passes = 0
 		var counts []int64
-		err := e.forEachAnswer(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes, func(i int, content []byte) error {
-			n, err := readSums(content, 1)
-			if i != len(counts) {
-				t.Errorf("answer %d comes after %d", i, len(counts))
-			}
-			counts = append(counts, n...)
-			return err
-		})
+		err := e.forEachAnswer(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes,
+			func(i int, content []byte) error {
+				n, err := readSums(content, 1)
+				if i != len(counts) {
+					t.Errorf("answer %d comes after %d", i, len(counts))
+				}
+				counts = append(counts, n...)
+				return err
+			})
 		if err != nil || h.passes != want || !slices.Equal(counts, []int64{3, 0, 7}) {
-			t.Errorf("%d bytes: %d queries, want %d; %d records: %v", bytes, h.passes, want, counts, err)
+			t.Errorf("%d bytes: %d queries, want %d; %d records: %v", bytes, h.passes, want, counts,
+				err)
 		}
 	}
 }
@@ -210,7 +255,14 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := (&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}}).encodeLine()
+	first, err := (&order{
+		Schema: schema,
+		Asks:   asksSums,
+		Pass: mechanism.Pass{
+			Part:      mechanism.Part{Columns: []int{0}},
+			Statistic: mechanism.Number{},
+		},
+	}).encodeLine()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +272,8 @@ func TestSameBytes(t *testing.T) {
 	}
 	work := func(lines ...[]byte) []byte {
 		var out bytes.Buffer
-		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))), &out); err != nil {
+		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))),
+			&out); err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()
@@ -232,9 +285,11 @@ func TestSameBytes(t *testing.T) {
 	if other := work(first, first, second); !bytes.Equal(other, once) {
 		t.Errorf("%q behind two orders, %q behind one", other, once)
 	}
-	for _, lines := range [][][]byte{{second}, {second, first}, {first[:len(first)/2], second}, {append(slices.Clone(first), '!'), second}} {
+	for _, lines := range [][][]byte{{second}, {second, first}, {first[:len(first)/2], second},
+		{append(slices.Clone(first), '!'), second}} {
 		var out bytes.Buffer
-		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))), &out); !errors.Is(err, errTask) || out.Len() > 0 {
+		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))),
+			&out); !errors.Is(err, errTask) || out.Len() > 0 {
 			t.Errorf("%v, %q", err, out.String())
 		}
 	}
@@ -243,7 +298,8 @@ func TestSameBytes(t *testing.T) {
 // TestWorkersSayNothing checks that an invalid task ends a worker without an answer.
 func TestWorkersSayNothing(t *testing.T) {
 	var out bytes.Buffer
-	if err := Work(t.Context(), strings.NewReader("4711\n"), &out); err == nil || strings.Contains(err.Error(), "4711") || out.Len() > 0 {
+	if err := Work(t.Context(), strings.NewReader("4711\n"), &out); err == nil ||
+		strings.Contains(err.Error(), "4711") || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
@@ -257,19 +313,25 @@ func TestAddress(t *testing.T) {
 		"sc://127.0.0.1:4": {"127.0.0.1:4", false, ""},
 		"sc://[::1]:4":     {"[::1]:4", false, ""},
 		"sc://[::1]":       {"[::1]:15002", false, ""},
-		"sc://a.example:7/;use_ssl=true;token=env:SPARK_TOKEN_OF_TEST": {"a.example:7", true, "secret"},
+		"sc://a.example:7/;use_ssl=true;token=env:SPARK_TOKEN_OF_TEST": {"a.example:7", true,
+			"secret"},
 	}
 	for text, want := range good {
 		if got, err := ParseAddress(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "localhost:15002", "sc://", "http://localhost", "sc://localhost/x", "sc://localhost/;user_id=me",
-		"sc://a.example", "sc://10.0.0.1:15002", "sc://localhost.example", "sc://a.example/;use_ssl=true", "sc://a.example/;token=env:SPARK_TOKEN_OF_TEST",
-		"sc://a.example/;use_ssl=true;token=secret", "sc://localhost/;token=env:SPARK_TOKEN_OF_TEST", "sc://localhost/;use_ssl=yes",
-		"sc://a.example/;use_ssl=true;token=env:NOT_THERE_OF_TEST", "sc://a.example/;use_ssl=true;token=file:/not/there"} {
+	for _, text := range []string{"", "localhost:15002", "sc://", "http://localhost",
+		"sc://localhost/x", "sc://localhost/;user_id=me",
+		"sc://a.example", "sc://10.0.0.1:15002", "sc://localhost.example",
+		"sc://a.example/;use_ssl=true", "sc://a.example/;token=env:SPARK_TOKEN_OF_TEST",
+		"sc://a.example/;use_ssl=true;token=secret",
+		"sc://localhost/;token=env:SPARK_TOKEN_OF_TEST", "sc://localhost/;use_ssl=yes",
+		"sc://a.example/;use_ssl=true;token=env:NOT_THERE_OF_TEST",
+		"sc://a.example/;use_ssl=true;token=file:/not/there"} {
 		var wrong *fault.Error
-		if _, err := ParseAddress(text); !errors.As(err, &wrong) || wrong.Kind != fault.Usage || wrong.Hint == "" {
+		if _, err := ParseAddress(text); !errors.As(err, &wrong) || wrong.Kind != fault.Usage ||
+			wrong.Hint == "" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -295,7 +357,12 @@ func TestGroups(t *testing.T) {
 	if err := os.WriteFile(path, data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for least, want := range map[int64][][2]int{1: {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 4: {{0, 2}, {2, 4}}, 7: {{0, 3}, {3, 4}}, 100: {{0, 4}}} {
+	for least, want := range map[int64][][2]int{
+		1:   {{0, 1}, {1, 2}, {2, 3}, {3, 4}},
+		4:   {{0, 2}, {2, 4}},
+		7:   {{0, 3}, {3, 4}},
+		100: {{0, 4}},
+	} {
 		splits, err := splitTable(path, least)
 		if err != nil {
 			t.Fatal(err)
@@ -313,7 +380,8 @@ func TestGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !slices.Equal(groups, want) || !slices.Equal(cells, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+		if !slices.Equal(groups, want) ||
+			!slices.Equal(cells, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
 			t.Errorf("at least %d: groups %v with %v", least, groups, cells)
 		}
 	}

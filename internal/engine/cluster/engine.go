@@ -105,7 +105,9 @@ func (e *Engine) countRecords(ctx context.Context, name string) (*dataset.Stats,
 }
 
 // Schema implements [mechanism.Engine].
-func (e *Engine) Schema() dataset.Schema { return e.schema }
+func (e *Engine) Schema() dataset.Schema {
+	return e.schema
+}
 
 // Capabilities implements [mechanism.CapableEngine].
 func (e *Engine) Capabilities() mechanism.Capabilities {
@@ -153,7 +155,9 @@ func (e *Engine) numRows() int {
 }
 
 // askAll runs an order on all splits and returns the content of each answer; see [Engine.forEachAnswer].
-func (e *Engine) askAll(ctx context.Context, o order, of func(split int) []uint64) ([][]byte, error) {
+func (e *Engine) askAll(
+	ctx context.Context, o order, of func(split int) []uint64,
+) ([][]byte, error) {
 	contents := make([][]byte, len(e.splits))
 	err := e.forEachAnswer(ctx, o, of, 0, func(i int, content []byte) error {
 		contents[i] = content

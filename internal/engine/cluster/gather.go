@@ -71,21 +71,22 @@ func noCells(s dataset.Schema) *partCells {
 // readRecords returns the cells of the records of a part.
 func (s *split) readRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	out := &partCells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
-	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
-		v, err := o.Pass.Part.Select(ctx, v)
-		if err != nil {
-			return err
-		}
-		b := v.Block(0, v.Len())
-		for j := range out.Columns {
-			out.Columns[j].Floats = append(out.Columns[j].Floats, b.Float(j, nil)...)
-			out.Columns[j].Codes = append(out.Columns[j].Codes, b.Labels(j, nil)...)
-		}
-		for k := range b.Len() {
-			out.IDs = append(out.IDs, b.ID(k))
-		}
-		return nil
-	})
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),
+		func(v dataset.View, _ func(int) []string) error {
+			v, err := o.Pass.Part.Select(ctx, v)
+			if err != nil {
+				return err
+			}
+			b := v.Block(0, v.Len())
+			for j := range out.Columns {
+				out.Columns[j].Floats = append(out.Columns[j].Floats, b.Float(j, nil)...)
+				out.Columns[j].Codes = append(out.Columns[j].Codes, b.Labels(j, nil)...)
+			}
+			for k := range b.Len() {
+				out.IDs = append(out.IDs, b.ID(k))
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -156,7 +156,8 @@ func (t *task) encodeAnswer(key [secret.KeySize]byte, content []byte) []byte {
 	var out []byte
 	count := (len(content) + pieceBytes - 1) / pieceBytes
 	for k := range count {
-		p := answerPiece{t.Index, k, count, content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
+		p := answerPiece{t.Index, k, count,
+			content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
 		out = append(p.appendText(out, key), '\n')
 	}
 	return out

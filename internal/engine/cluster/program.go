@@ -119,7 +119,9 @@ func (s *Spark) Run(_ context.Context, order []byte, tasks [][]byte) ([][]byte, 
 }
 
 // RunKept implements [Keeper].
-func (s *Spark) RunKept(_ context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+func (s *Spark) RunKept(
+	_ context.Context, order []byte, tasks [][]byte, workers int,
+) ([][]byte, error) {
 	return s.sendRequest(request{
 		Ask:     askKept,
 		Workers: workers,
@@ -200,16 +202,23 @@ func (w *errorOutput) Write(p []byte) (int, error) {
 
 // failures contains the message and the hint for each error code of the program.
 var failures = map[string][2]string{
-	"question": {"the program " + Program + " is of another version", "take it from the same release"},
-	"connect":  {"no Spark Connect server answers at this address", "start one, see docs/guide/clusters.md"},
-	"token":    {"the cluster does not accept the token", "ask its operators"},
-	"program":  {"the cluster does not take the program of the workers", "look at the logs of the Connect server"},
+	"question": {"the program " + Program + " is of another version",
+		"take it from the same release"},
+	"connect": {"no Spark Connect server answers at this address",
+		"start one, see docs/guide/clusters.md"},
+	"token": {"the cluster does not accept the token", "ask its operators"},
+	"program": {"the cluster does not take the program of the workers",
+		"look at the logs of the Connect server"},
 	"protocol": {"the Connect server speaks another protocol", "it needs Spark 4"},
-	"job":      {"the cluster ended a pass with an error", "look at the logs of its executors; nothing was released"},
-	"query":    {"the cluster does not accept the query of data.spark", "it is one SELECT; try it with spark-sql"},
-	"name":     {"the query of data.spark has a column whose name holds a control character", "give it a name with AS"},
-	"changed":  {"the columns of the query of data.spark have changed", "run again while the tables do not change"},
-	"broken":   {"the connection to the cluster broke", "nothing was released; run again"},
+	"job": {"the cluster ended a pass with an error",
+		"look at the logs of its executors; nothing was released"},
+	"query": {"the cluster does not accept the query of data.spark",
+		"it is one SELECT; try it with spark-sql"},
+	"name": {"the query of data.spark has a column whose name holds a control character",
+		"give it a name with AS"},
+	"changed": {"the columns of the query of data.spark have changed",
+		"run again while the tables do not change"},
+	"broken": {"the connection to the cluster broke", "nothing was released; run again"},
 }
 
 // parseFailure returns the error of a program that has failed.

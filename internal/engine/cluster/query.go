@@ -36,7 +36,9 @@ type Keeper interface {
 	Keep(ctx context.Context, q Query, task []byte, begin int) (beginnings [][]byte, err error)
 	// RunKept is Run for tasks with blocks. The text before the first blank of a task is the start of its block. The input of
 	// [Work] is the rest of the task, a blank, and the block. At most the given number of workers are started.
-	RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) (answers [][]byte, err error)
+	RunKept(
+		ctx context.Context, order []byte, tasks [][]byte, workers int,
+	) (answers [][]byte, err error)
 }
 
 // OpenQuery stores the rows of a query as blocks on the cluster and counts the records. The order of the records is that in
@@ -105,7 +107,9 @@ func splitsOf(texts [][]byte) ([]split, error) {
 }
 
 // makeBlocks writes the blocks of a part of a query, whose number and rows follow the task.
-func makeBlocks(ctx context.Context, o *order, number []byte, rows *bufio.Reader, out io.Writer) error {
+func makeBlocks(
+	ctx context.Context, o *order, number []byte, rows *bufio.Reader, out io.Writer,
+) error {
 	part, err := strconv.ParseUint(string(number), 10, 32)
 	if err != nil {
 		return errTask

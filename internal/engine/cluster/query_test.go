@@ -35,7 +35,9 @@ type keeping struct {
 // slow returns one byte at a time.
 type slow struct{ from *strings.Reader }
 
-func (s slow) Read(p []byte) (int, error) { return s.from.Read(p[:1]) }
+func (s slow) Read(p []byte) (int, error) {
+	return s.from.Read(p[:1])
+}
 
 func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([][]byte, error) {
 	k.task, k.kept = task, map[string][]byte{}
@@ -72,7 +74,9 @@ func (k *keeping) blocks(ctx context.Context, part int) [][]byte {
 	return bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
 }
 
-func (k *keeping) RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+func (k *keeping) RunKept(
+	ctx context.Context, order []byte, tasks [][]byte, workers int,
+) ([][]byte, error) {
 	if workers != 1 {
 		return nil, fmt.Errorf("%d workers for a few records", workers)
 	}
@@ -102,7 +106,9 @@ func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, st
 			if i%50 == 7 {
 				who = ""
 			}
-			fmt.Fprintf(&text, "%q,%v,\"%s\",%s,%d\n", who, float64(i)/7, []string{"red", "7", "", "secret words", fmt.Sprint("id ", i)}[i*7%5], []string{"a", "", "Grün"}[i%3], i%3)
+			fmt.Fprintf(&text, "%q,%v,\"%s\",%s,%d\n", who, float64(i)/7,
+				[]string{"red", "7", "", "secret words", fmt.Sprint("id ", i)}[i*7%5],
+				[]string{"a", "", "Grün"}[i%3], i%3)
 		}
 		k.parts = append(k.parts, text.String())
 		all.WriteString(text.String())
@@ -112,7 +118,8 @@ func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, st
 		t.Fatal(err)
 	}
 	schema := dataset.Schema{Unit: "who", Columns: []dataset.Column{
-		{Name: "note", Found: true}, {Name: "y"}, {Name: "kind", Kind: dataset.Category, Found: true}, {Name: "a,b"}}}
+		{Name: "note", Found: true}, {Name: "y"},
+		{Name: "kind", Kind: dataset.Category, Found: true}, {Name: "a,b"}}}
 	return k, q, schema, path
 }
 
@@ -140,13 +147,22 @@ func TestKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		as := slices.Clone(schema.Columns)
-		as[2] = dataset.Column{Name: "kind", Kind: dataset.Category, Categories: []string{"Grün", "a"}}
-		as[0] = dataset.Column{Name: "note", Kind: dataset.Category, Categories: []string{"secret words", "red", "7"}}
+		as[2] = dataset.Column{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"Grün", "a"},
+		}
+		as[0] = dataset.Column{
+			Name:       "note",
+			Kind:       dataset.Category,
+			Categories: []string{"secret words", "red", "7"},
+		}
 		resolved, err := limited.Resolve(t.Context(), as)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := table.All().Columns(columns).Cap(3, l.Draw).Resolve([]dataset.Column{as[3], as[0], as[1], as[2]})
+		want := table.All().Columns(columns).Cap(3,
+			l.Draw).Resolve([]dataset.Column{as[3], as[0], as[1], as[2]})
 		got, err := resolved.(*Engine).Gather(t.Context(), mechanism.Part{Columns: columns})
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +177,8 @@ func TestKept(t *testing.T) {
 			}
 		}
 		for j := range columns {
-			if !slices.Equal(a.Float(j, nil), b.Float(j, nil)) || !slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
+			if !slices.Equal(a.Float(j, nil), b.Float(j, nil)) ||
+				!slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
 				t.Errorf("column %d differs", j)
 			}
 		}
@@ -218,13 +235,29 @@ func TestKeptIsSealed(t *testing.T) {
 // TestKeptFailsClosed checks that a block that is lost, duplicated, damaged or rebuilt from other rows ends the run.
 func TestKeptFailsClosed(t *testing.T) {
 	for name, swapped := range map[string]func([][]byte) [][]byte{
-		"lost":           func(h [][]byte) [][]byte { return h[1:] },
-		"doubled":        func(h [][]byte) [][]byte { return append(h, h[0]) },
-		"cut":            func(h [][]byte) [][]byte { h[0] = h[0][:headText-1]; return h },
-		"no head":        func(h [][]byte) [][]byte { h[0] = bytes.Repeat([]byte("x"), headText); return h },
-		"not the last":   func(h [][]byte) [][]byte { i := lastOf(h); h[i][nameText+8] = '0'; return h },
-		"more records":   func(h [][]byte) [][]byte { h[0][nameText+7] ^= 1; return h },
-		"another number": func(h [][]byte) [][]byte { h[0][7] ^= 4; return h },
+		"lost":    func(h [][]byte) [][]byte { return h[1:] },
+		"doubled": func(h [][]byte) [][]byte { return append(h, h[0]) },
+		"cut": func(h [][]byte) [][]byte {
+			h[0] = h[0][:headText-1]
+			return h
+		},
+		"no head": func(h [][]byte) [][]byte {
+			h[0] = bytes.Repeat([]byte("x"), headText)
+			return h
+		},
+		"not the last": func(h [][]byte) [][]byte {
+			i := lastOf(h)
+			h[i][nameText+8] = '0'
+			return h
+		},
+		"more records": func(h [][]byte) [][]byte {
+			h[0][nameText+7] ^= 1
+			return h
+		},
+		"another number": func(h [][]byte) [][]byte {
+			h[0][7] ^= 4
+			return h
+		},
 	} {
 		k, q, schema, _ := visitors(t, blockMost+7)
 		k.swapped = func(h [][]byte) [][]byte {
@@ -268,7 +301,10 @@ func TestKeptFailsClosed(t *testing.T) {
 		t.Error("a lost block passes")
 	}
 	rows := k.parts[1]
-	for what, other := range map[string]string{"fewer": rows[strings.IndexByte(rows, '\n')+1:], "others": strings.Replace(rows, ",1\n", ",2\n", 1)} {
+	for what, other := range map[string]string{
+		"fewer":  rows[strings.IndexByte(rows, '\n')+1:],
+		"others": strings.Replace(rows, ",1\n", ",2\n", 1),
+	} {
 		k.parts[1] = other
 		if err := sum(k.blocks(t.Context(), 1)[0]); !errors.Is(err, errFile[answerOther]) {
 			t.Errorf("%s rows: %v", what, err)
@@ -291,7 +327,8 @@ func TestNoRows(t *testing.T) {
 	if err != nil || stats.Rows != 0 || len(stats.Columns) != 4 {
 		t.Fatalf("%+v: %v", stats, err)
 	}
-	got, err := e.Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}})
+	got, err := e.Sum(t.Context(),
+		mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}})
 	if err != nil || !slices.Equal(got, []int64{0}) {
 		t.Errorf("%d: %v", got, err)
 	}
@@ -304,9 +341,12 @@ func TestCells(t *testing.T) {
 		cells []float64
 		width int
 	}{
-		{nil, 1}, {[]float64{0, 127, -127, nan}, 1}, {[]float64{1, -128}, 2}, {[]float64{128, nan}, 2}, {[]float64{-32767}, 2}, {[]float64{-32768}, 4},
-		{[]float64{math.MaxInt32, -math.MaxInt32, nan}, 4}, {[]float64{math.MinInt32}, 4}, {[]float64{math.MaxInt32, .5}, 8}, {[]float64{.5, nan, 3}, 4},
-		{[]float64{math.Copysign(0, -1)}, 4}, {[]float64{.1}, 8}, {[]float64{1e300, 5e-324}, 8}, {[]float64{1, other}, 8}, {[]float64{math.Inf(1), 1}, 4}, {[]float64{1 << 40}, 4},
+		{nil, 1}, {[]float64{0, 127, -127, nan}, 1}, {[]float64{1, -128}, 2},
+		{[]float64{128, nan}, 2}, {[]float64{-32767}, 2}, {[]float64{-32768}, 4},
+		{[]float64{math.MaxInt32, -math.MaxInt32, nan}, 4}, {[]float64{math.MinInt32}, 4},
+		{[]float64{math.MaxInt32, .5}, 8}, {[]float64{.5, nan, 3}, 4},
+		{[]float64{math.Copysign(0, -1)}, 4}, {[]float64{.1}, 8}, {[]float64{1e300, 5e-324}, 8},
+		{[]float64{1, other}, 8}, {[]float64{math.Inf(1), 1}, 4}, {[]float64{1 << 40}, 4},
 	} {
 		data := packFloats(tt.cells)
 		got, rest, err := readFloats(append(data, "rest"...), len(tt.cells))
@@ -323,7 +363,8 @@ func TestCells(t *testing.T) {
 		}
 	}
 	for _, codes := range [][]int32{{}, {-1, 0, 127}, {-1, 128}, {1 << 20, 0}} {
-		if got, rest, err := readCodes(packCodes(codes), len(codes)); err != nil || len(rest) > 0 || !slices.Equal(got, codes) {
+		if got, rest, err := readCodes(packCodes(codes), len(codes)); err != nil || len(rest) > 0 ||
+			!slices.Equal(got, codes) {
 			t.Errorf("%d became %d: %v", codes, got, err)
 		}
 	}
@@ -342,14 +383,16 @@ func TestCells(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	stats := []byte{}
-	line := sealBlock([secret.KeySize]byte{}, blockHead{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
+	line := sealBlock([secret.KeySize]byte{}, blockHead{rows: 2},
+		[][]byte{packFloats([]float64{1, 2}), stats})
 	f.Add(bytes.TrimSpace(line), string(line[:headText]))
 	f.Fuzz(func(t *testing.T, text []byte, of string) {
 		b, err := openBlock(text, of, [secret.KeySize]byte{})
 		if err != nil {
 			return
 		}
-		if batch, err := b.readBatch(schema, schema); err == nil && batch.Table.Len() != int(b.head.rows) {
+		if batch, err := b.readBatch(schema, schema); err == nil &&
+			batch.Table.Len() != int(b.head.rows) {
 			t.Errorf("%d records, and the head says %d", batch.Table.Len(), b.head.rows)
 		}
 	})

@@ -32,7 +32,8 @@ func (elsewhere) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 			return nil, err
 		}
 		cmd := exec.CommandContext(ctx, self)
-		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"), bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
+		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"),
+			bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, err
@@ -63,14 +64,21 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 			if i%50 == 7 {
 				who = ""
 			}
-			fmt.Fprintf(&text, "%s,%s,%s,%d\n", who, []string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5], []string{"a", "", "Grün"}[i%3], i%3)
+			fmt.Fprintf(&text, "%s,%s,%s,%d\n", who,
+				[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5],
+				[]string{"a", "", "Grün"}[i%3], i%3)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f, ".csv")), []byte(text.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f, ".csv")), []byte(text.String()),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(dir, "*.csv")
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}, {Name: "kind", Kind: dataset.Category, Found: true}}, Unit: "who"}
+	schema := dataset.Schema{
+		Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"},
+			{Name: "kind", Kind: dataset.Category, Found: true}},
+		Unit: "who",
+	}
 	e, _, err := Open(t.Context(), elsewhere{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +93,8 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 // lots returns the lots of a run.
 func lots(t *testing.T) mechanism.Lots {
 	t.Helper()
-	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).Of(mechanism.StatHistogram), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})
+	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).Of(mechanism.StatHistogram),
+		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +128,8 @@ func TestUnits(t *testing.T) {
 				same = a.ID(k) == b.ID(k)
 			}
 			if !same || want.Len() == 0 || want.Len() == table.Len() {
-				t.Errorf("at most %d, %d shares: other records are kept: %d, want %d", most, shares, a.Len(), b.Len())
+				t.Errorf("at most %d, %d shares: other records are kept: %d, want %d", most, shares,
+					a.Len(), b.Len())
 			}
 		}
 	}
@@ -172,7 +182,13 @@ func TestWords(t *testing.T) {
 	for _, shares := range []uint64{1, 7} {
 		got := []map[string]int64{{}, {}}
 		for i := range shares {
-			some, err := e.countWords(t.Context(), order{Asks: asksWords, Pass: mechanism.Pass{Part: p}, Columns: []int{1, 2}, Share: hashShare{Index: i, Count: shares}})
+			some, err := e.countWords(t.Context(),
+				order{
+					Asks:    asksWords,
+					Pass:    mechanism.Pass{Part: p},
+					Columns: []int{1, 2},
+					Share:   hashShare{Index: i, Count: shares},
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,12 +202,25 @@ func TestWords(t *testing.T) {
 			}
 		}
 		if len(got[0]) < 300 || !maps.Equal(got[0], want[0]) || !maps.Equal(got[1], want[1]) {
-			t.Errorf("%d shares: %d and %d words, want %d and %d", shares, len(got[0]), len(got[1]), len(want[0]), len(want[1]))
+			t.Errorf("%d shares: %d and %d words, want %d and %d", shares, len(got[0]), len(got[1]),
+				len(want[0]), len(want[1]))
 		}
 	}
 	found := []dataset.Column{
-		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "red"}, Other: true, Found: true}, {Name: "y"},
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"Grün", "a"}, Other: true, Found: true},
+		{
+			Name:       "note",
+			Kind:       dataset.Category,
+			Categories: []string{"id 4", "red"},
+			Other:      true,
+			Found:      true,
+		}, {Name: "y"},
+		{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"Grün", "a"},
+			Other:      true,
+			Found:      true,
+		},
 	}
 	resolved, err := e.Resolve(t.Context(), found)
 	if err != nil {
@@ -203,7 +232,8 @@ func TestWords(t *testing.T) {
 	}
 	memory := table.All().Resolve(found).Columns(p.Columns)
 	for j := 1; j < 3; j++ {
-		if !slices.Equal(got.Block(0, got.Len()).Codes(j, nil), memory.Block(0, memory.Len()).Codes(j, nil)) {
+		if !slices.Equal(got.Block(0, got.Len()).Codes(j, nil),
+			memory.Block(0, memory.Len()).Codes(j, nil)) {
 			t.Errorf("other codes in column %d", j)
 		}
 	}
@@ -215,7 +245,8 @@ func TestGather(t *testing.T) {
 	e, table := people(t)
 	p := mechanism.Part{Columns: []int{1}}
 	e.most = 8*int64(table.Len()) - 1
-	if _, err := e.Gather(t.Context(), p); err == nil || !strings.Contains(err.Error(), "more records") {
+	if _, err := e.Gather(t.Context(), p); err == nil ||
+		!strings.Contains(err.Error(), "more records") {
 		t.Errorf("room for one record fewer: %v", err)
 	}
 	e.most = 8 * int64(table.Len())
@@ -227,11 +258,17 @@ func TestGather(t *testing.T) {
 	lines := func() [][]byte {
 		return bytes.Split(bytes.TrimSpace((&task{Index: 1}).encodeAnswer(key, long)), []byte("\n"))
 	}
-	if contents, err := sortAnswers(key, lines(), 1, 2); err != nil || !bytes.Equal(contents[0], long) {
+	if contents, err := sortAnswers(key, lines(), 1, 2); err != nil ||
+		!bytes.Equal(contents[0], long) {
 		t.Errorf("3 pieces: %v", err)
 	}
 	a := lines()
-	for name, some := range map[string][][]byte{"lost": a[1:], "last lost": a[:2], "doubled": append(a, a[2]), "of another": {a[0], a[1], a[1]}} {
+	for name, some := range map[string][][]byte{
+		"lost":       a[1:],
+		"last lost":  a[:2],
+		"doubled":    append(a, a[2]),
+		"of another": {a[0], a[1], a[1]},
+	} {
 		if _, err := sortAnswers(key, some, 1, 2); err == nil {
 			t.Errorf("a piece %s: no error", name)
 		}

@@ -124,23 +124,26 @@ func (s hashShare) contains(word string) bool {
 }
 
 // countWordShare counts the words of a share in columns of a part.
-func (s *split) countWordShare(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (s *split) countWordShare(
+	ctx context.Context, o *order,
+) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
-	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
-		v, err := o.Pass.Part.Select(ctx, v)
-		if err != nil {
-			return err
-		}
-		for k, j := range o.Columns {
-			list := words(o.Pass.Part.Columns[j])
-			for code, n := range codeCounts(v.Block(0, v.Len()), j, len(list)) {
-				if n > 0 && o.Share.contains(list[code]) {
-					counts[k][list[code]] += n
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),
+		func(v dataset.View, words func(j int) []string) error {
+			v, err := o.Pass.Part.Select(ctx, v)
+			if err != nil {
+				return err
+			}
+			for k, j := range o.Columns {
+				list := words(o.Pass.Part.Columns[j])
+				for code, n := range codeCounts(v.Block(0, v.Len()), j, len(list)) {
+					if n > 0 && o.Share.contains(list[code]) {
+						counts[k][list[code]] += n
+					}
 				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, 0, err
 	}

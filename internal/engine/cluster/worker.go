@@ -42,7 +42,9 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // answerTask writes the answer to the task of a line. rows has the rows of a query, for orders that store them as blocks.
-func answerTask(ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer) error {
+func answerTask(
+	ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer,
+) error {
 	t, err := readTask(line)
 	if err != nil || o == nil {
 		return errTask
@@ -124,13 +126,14 @@ func (s *split) countRecords(ctx context.Context, o *order) (content []byte, row
 // sumPass computes the sums of the pass of an order.
 func (s *split) sumPass(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
-	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
-		v, err := o.Pass.Part.Select(ctx, v)
-		if err != nil {
-			return err
-		}
-		return total.Add(ctx, v)
-	})
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),
+		func(v dataset.View, _ func(int) []string) error {
+			v, err := o.Pass.Part.Select(ctx, v)
+			if err != nil {
+				return err
+			}
+			return total.Add(ctx, v)
+		})
 	return sumsOf(total.Values()), rows, err
 }
 

@@ -43,7 +43,9 @@ func New(v dataset.View) *Engine {
 }
 
 // Schema implements [mechanism.Engine].
-func (e *Engine) Schema() dataset.Schema { return e.all.Schema() }
+func (e *Engine) Schema() dataset.Schema {
+	return e.all.Schema()
+}
 
 // Capabilities implements [mechanism.CapableEngine].
 func (e *Engine) Capabilities() mechanism.Capabilities {

@@ -10,14 +10,18 @@ import (
 // counter is a state that counts the blocks started and the steps carried out.
 type counter struct{ steps, begun, taken int }
 
-func (c *counter) Steps() int { return c.steps }
+func (c *counter) Steps() int {
+	return c.steps
+}
 
 func (c *counter) Begin(dataset.Block) mechanism.Kept {
 	c.begun++
 	return c
 }
 
-func (c *counter) Take(int, dataset.Block) { c.taken++ }
+func (c *counter) Take(int, dataset.Block) {
+	c.taken++
+}
 
 // counting is a statistic with a state; it counts records.
 type counting struct {
@@ -25,12 +29,15 @@ type counting struct {
 	state *counter
 }
 
-func (c counting) State() mechanism.State { return c.state }
+func (c counting) State() mechanism.State {
+	return c.state
+}
 
 // TestStates checks that a state is created once, that a pass carries out only the new steps, and that Forget drops
 // the state.
 func TestStates(t *testing.T) {
-	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}, []dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
+	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
+		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +50,14 @@ func TestStates(t *testing.T) {
 			e.Forget(state)
 		}
 		state.steps = tt.steps
-		n, err := e.Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: counting{state: state}})
+		n, err := e.Sum(t.Context(),
+			mechanism.Pass{
+				Part:      mechanism.Part{Columns: []int{0}},
+				Statistic: counting{state: state},
+			})
 		if err != nil || n[0] != 3 || state.begun != tt.begun || state.taken != tt.taken {
-			t.Errorf("%+v: %v records, begun %d times, %d steps taken: %v", tt, n, state.begun, state.taken, err)
+			t.Errorf("%+v: %v records, begun %d times, %d steps taken: %v", tt, n, state.begun,
+				state.taken, err)
 		}
 	}
 }
@@ -54,7 +66,12 @@ func TestStates(t *testing.T) {
 // column has the new values.
 func TestParts(t *testing.T) {
 	values := make([]int32, 500)
-	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "k", Kind: dataset.Category, Categories: []string{"a"}}}}, []dataset.ColumnData{{Codes: values}}, nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{
+			Name:       "k",
+			Kind:       dataset.Category,
+			Categories: []string{"a"},
+		}}}, []dataset.ColumnData{{Codes: values}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

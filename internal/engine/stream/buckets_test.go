@@ -32,7 +32,9 @@ func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path, dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "k", Kind: dataset.Category, Categories: []string{"a", "b", "c"}, Other: true}}}
+	return path,
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"},
+			{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b", "c"}, Other: true}}}
 }
 
 // inBuckets lists the records of every bucket as text. It fails unless every bucket comes once, in order.
@@ -47,7 +49,8 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 			text := ""
 			b := v.Block(0, v.Len())
 			for k := range b.Len() {
-				text += fmt.Sprintf("%d %x %d; ", b.ID(k), math.Float64bits(b.Float(0, nil)[k]), b.Codes(1, nil)[k])
+				text += fmt.Sprintf("%d %x %d; ", b.ID(k), math.Float64bits(b.Float(0, nil)[k]),
+					b.Codes(1, nil)[k])
 			}
 			out = append(out, text)
 		}
@@ -82,9 +85,12 @@ func TestBucketsOfStream(t *testing.T) {
 		for _, most := range []int64{1, 1 << 10, 1 << 12, groupBytes} {
 			var size int64
 			for range 2 {
-				got := inBuckets(t, m, func(each mechanism.Buckets) error { return e.bucketsIn(t.Context(), part, coins, m, most, each) })
+				got := inBuckets(t, m, func(each mechanism.Buckets) error {
+					return e.bucketsIn(t.Context(), part, coins, m, most, each)
+				})
 				if !slices.Equal(got, want) {
-					t.Errorf("unit %q, groups of %d bytes: other records than in memory", unit, most)
+					t.Errorf("unit %q, groups of %d bytes: other records than in memory", unit,
+						most)
 				}
 				if size > 0 && e.file.Size() != size {
 					t.Errorf("the file grows from %d to %d bytes", size, e.file.Size())
@@ -109,12 +115,16 @@ func TestBucketsFail(t *testing.T) {
 	defer e.Close()
 	coins, all := testCoins(1), mechanism.RecordsOf(e, []int{0, 1})
 	wrong := errors.New("wrong")
-	if err := all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error { return wrong }); !errors.Is(err, wrong) {
+	if err := all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error {
+		return wrong
+	}); !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := all.Buckets(ended, coins, 7, func(int, []dataset.View) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := all.Buckets(ended, coins, 7, func(int, []dataset.View) error {
+		return nil
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	bare := mechanism.RecordsOf(struct{ mechanism.Engine }{e}, []int{0, 1})

@@ -78,10 +78,14 @@ func (e *Engine) columnSize(c *chunk, j int) int {
 }
 
 // Empty returns an engine without records. A plan can be checked with it before the table is read.
-func Empty(schema dataset.Schema) *Engine { return &Engine{schema: schema} }
+func Empty(schema dataset.Schema) *Engine {
+	return &Engine{schema: schema}
+}
 
 // Schema implements [mechanism.Engine].
-func (e *Engine) Schema() dataset.Schema { return e.schema }
+func (e *Engine) Schema() dataset.Schema {
+	return e.schema
+}
 
 // Capabilities implements [mechanism.CapableEngine].
 func (e *Engine) Capabilities() mechanism.Capabilities {
@@ -98,7 +102,9 @@ func (e *Engine) Capabilities() mechanism.Capabilities {
 }
 
 // Close removes the scratch file. The engine must not be used any more.
-func (e *Engine) Close() error { return e.file.Close() }
+func (e *Engine) Close() error {
+	return e.file.Close()
+}
 
 // Rows returns the number of all records.
 func (e *Engine) Rows() int {

@@ -72,7 +72,8 @@ func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 			t.Errorf("%d files are left: %v", len(left), err)
 		}
 	})
-	if stats.Rows != rows || e.Rows() != rows || stats.Columns[0].Missing != table.Len()-count(table.Float(0)) {
+	if stats.Rows != rows || e.Rows() != rows ||
+		stats.Columns[0].Missing != table.Len()-count(table.Float(0)) {
 		t.Errorf("%+v, %d rows", stats, e.Rows())
 	}
 	return table, e
@@ -104,12 +105,23 @@ func TestStreamKeepsCells(t *testing.T) {
 	coins := testCoins(5)
 	parts := []mechanism.Part{
 		{Columns: []int{0, 1, 2, 3, 4}},
-		{Columns: []int{3, 0, 4}, Cuts: []mechanism.Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
+		{
+			Columns: []int{3, 0, 4},
+			Cuts:    []mechanism.Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}},
+		},
 		{Columns: []int{1}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
 		{Columns: []int{0}, Cuts: []mechanism.Cut{{None: true}}},
-		{Columns: []int{0, 1}, Recoded: []mechanism.Recoding{{Column: 1, As: dataset.Column{Name: "few"}, Values: []float64{1, 2, 3, 4, math.NaN()}}}},
+		{
+			Columns: []int{0, 1},
+			Recoded: []mechanism.Recoding{{
+				Column: 1,
+				As:     dataset.Column{Name: "few"},
+				Values: []float64{1, 2, 3, 4, math.NaN()},
+			}},
+		},
 	}
-	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100}, {1234, 0}} {
+	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100},
+		{1234, 0}} {
 		table, e := spilled(t, tt.rows, tt.chunk)
 		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
 			want, err := p.Select(t.Context(), table.All())
@@ -125,17 +137,21 @@ func TestStreamKeepsCells(t *testing.T) {
 			}
 			for j := range p.Columns {
 				a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
-				if !slices.EqualFunc(a.Float(j, nil), b.Float(j, nil), func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) ||
+				if !slices.EqualFunc(a.Float(j, nil), b.Float(j, nil), func(x, y float64) bool {
+					return math.Float64bits(x) == math.Float64bits(y)
+				}) ||
 					!slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
 					t.Errorf("%+v, part %d: other cells in column %d", tt, k, j)
 				}
 			}
 			for i := range got.Len() {
 				if got.ID(i) != want.ID(i) {
-					t.Fatalf("%+v, part %d: record %d is %d, want %d", tt, k, i, got.ID(i), want.ID(i))
+					t.Fatalf("%+v, part %d: record %d is %d, want %d", tt, k, i, got.ID(i),
+						want.ID(i))
 				}
 			}
-			n, err := e.Sum(t.Context(), mechanism.Pass{Part: p, Statistic: mechanism.Number{}, Relation: budget.AddRemove})
+			n, err := e.Sum(t.Context(),
+				mechanism.Pass{Part: p, Statistic: mechanism.Number{}, Relation: budget.AddRemove})
 			if err != nil || n[0] != int64(want.Len()) {
 				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
 			}
@@ -150,7 +166,8 @@ func TestStreamPacks(t *testing.T) {
 	sizes := map[int]bool{}
 	for _, c := range e.chunks {
 		if x, tenths := c.forms[0], c.forms[4]; x != decimals.AsTheyAre || tenths == x {
-			t.Errorf("numbers of many digits are kept in the form %v, those of few in %v", x, tenths)
+			t.Errorf("numbers of many digits are kept in the form %v, those of few in %v", x,
+				tenths)
 		}
 		if c.rows == 200 {
 			sizes[c.forms[4].Size(200)] = true
@@ -167,7 +184,10 @@ func TestStreamPacks(t *testing.T) {
 // TestStreamFails checks that a pass returns no number if it is cancelled or its scratch file is damaged.
 func TestStreamFails(t *testing.T) {
 	_, e := spilled(t, 1000, 100)
-	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}}, Statistic: mechanism.Number{}}
+	pass := mechanism.Pass{
+		Part:      mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}},
+		Statistic: mechanism.Number{},
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if values, err := e.Sum(ended, pass); values != nil || !errors.Is(err, context.Canceled) {
@@ -201,13 +221,18 @@ func TestStreamCountsWords(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("kind,note,y\n")
 	for i := range 3000 {
-		fmt.Fprintf(&text, "%s,%s,%d\n", []string{"red", "Grün", "", "blue sea"}[i*i%4], []string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4], i)
+		fmt.Fprintf(&text, "%s,%s,%d\n", []string{"red", "Grün", "", "blue sea"}[i*i%4],
+			[]string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4], i)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "kind", Kind: dataset.Category, Found: true}, {Name: "note", Found: true}, {Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{{
+		Name:  "kind",
+		Kind:  dataset.Category,
+		Found: true,
+	}, {Name: "note", Found: true}, {Name: "y"}}}
 	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -250,8 +275,20 @@ func TestStreamCountsWords(t *testing.T) {
 	}
 	inMemory := memory.New(table.All())
 	found := []dataset.Column{
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
-		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
+		{
+			Name:       "kind",
+			Kind:       dataset.Category,
+			Categories: []string{"blue sea", "red"},
+			Other:      true,
+			Found:      true,
+		},
+		{
+			Name:       "note",
+			Kind:       dataset.Category,
+			Categories: []string{"id 4", "same"},
+			Other:      true,
+			Found:      true,
+		}, {Name: "y"},
 	}
 	as, err := mechanism.CapabilitiesOf(inMemory).Resolve(t.Context(), found)
 	if err != nil {

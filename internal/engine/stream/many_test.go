@@ -44,7 +44,8 @@ func TestStreamBeyond32Bits(t *testing.T) {
 	_, heads := mechanism.RecordsOf(e, []int{0}).Deal(coins, .5)
 	n, err := heads.Len(t.Context())
 	if err != nil || n != want || want == folded {
-		t.Errorf("%d records have heads, want %d (%d with identities of 32 bits): %v", n, want, folded, err)
+		t.Errorf("%d records have heads, want %d (%d with identities of 32 bits): %v", n, want,
+			folded, err)
 	}
 	v, err := heads.View(t.Context())
 	if err != nil {

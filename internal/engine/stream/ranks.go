@@ -20,7 +20,9 @@ func (e *Engine) Concordance(ctx context.Context, p mechanism.Part, d, j int) ([
 }
 
 // concordanceIn is Concordance with the given number of records in memory.
-func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most int) ([]int64, error) {
+func (e *Engine) concordanceIn(
+	ctx context.Context, p mechanism.Part, d, j, most int,
+) ([]int64, error) {
 	counts := make([]int64, d)
 	errs := make([]error, d)
 	var next atomic.Int64
@@ -41,7 +43,9 @@ func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most
 }
 
 // concordanceOf returns [kendall.S] of columns i and j of a part.
-func (e *Engine) concordanceOf(ctx context.Context, p mechanism.Part, i, j, most int) (int64, error) {
+func (e *Engine) concordanceOf(
+	ctx context.Context, p mechanism.Part, i, j, most int,
+) (int64, error) {
 	p.Columns = []int{p.Columns[i], p.Columns[j]}
 	external := kendall.NewExternal(e.file, most)
 	r := e.acquireReader()

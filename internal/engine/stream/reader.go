@@ -179,7 +179,8 @@ func (r *chunkReader) applyCuts(
 			of.Mark(r.marks)
 			continue
 		}
-		r.sides, r.marks, r.oppositeMarks = c.Sides(of, r.sides), r.clearedMarks(r.marks), r.clearedMarks(r.oppositeMarks)
+		r.sides, r.marks, r.oppositeMarks = c.Sides(of, r.sides), r.clearedMarks(r.marks),
+			r.clearedMarks(r.oppositeMarks)
 		of.MarkSides(r.sides, r.marks, r.oppositeMarks)
 		of, r.rows = v.Marked(r.marks, r.rows)
 	}
@@ -190,7 +191,8 @@ func (r *chunkReader) applyCuts(
 		return v, err
 	}
 	if last := len(cuts) - 1; last >= 0 && cuts[last].Coin != nil && !cuts[last].None { // the same coins determine the opposite part
-		if err := r.saveMarks(strings.TrimSuffix(key, cuts[last].Key())+cuts[last].Opposite().Key(), i, r.oppositeMarks); err != nil {
+		if err := r.saveMarks(strings.TrimSuffix(key, cuts[last].Key())+cuts[last].Opposite().Key(),
+			i, r.oppositeMarks); err != nil {
 			return v, err
 		}
 	}
@@ -231,4 +233,6 @@ func (e *Engine) markPlace(key string, chunk int) scratch.Place {
 }
 
 // setBit sets bit k.
-func setBit(bits []byte, k int) { bits[k/8] |= 1 << (k % 8) }
+func setBit(bits []byte, k int) {
+	bits[k/8] |= 1 << (k % 8)
+}

@@ -13,8 +13,12 @@ import (
 // names is a state that stores the identity of each record in lists of every kind.
 type names struct{ wide bool } // wide: in list 0 a number, else a short
 
-func (*names) Steps() int                             { return 0 }
-func (n *names) Begin(b dataset.Block) mechanism.Kept { return n.BeginStorable(b) }
+func (*names) Steps() int {
+	return 0
+}
+func (n *names) Begin(b dataset.Block) mechanism.Kept {
+	return n.BeginStorable(b)
+}
 func (n *names) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 	return &namesKept{names: n, ids: idsOf(b), begun: true}
 }
@@ -53,7 +57,8 @@ func (k *namesKept) Store(to mechanism.ColumnStore) {
 	var bytes []uint8
 	var shorts []int16
 	for _, id := range k.ids {
-		floats, bytes, shorts = append(floats, float64(id)), append(bytes, uint8(id)), append(shorts, int16(id))
+		floats, bytes, shorts = append(floats, float64(id)), append(bytes, uint8(id)),
+			append(shorts, int16(id))
 	}
 	if k.wide {
 		to.PutFloats(0, floats)
@@ -82,7 +87,8 @@ func TestColumnStore(t *testing.T) {
 		of, most int // records that lists of a chunk have space for
 	}{
 		{nil, chunk, chunk},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / sizeClasses, 2 * chunk / sizeClasses},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / sizeClasses,
+			2 * chunk / sizeClasses},
 		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / sizeClasses, chunk},
 		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
 	} {
@@ -96,10 +102,13 @@ func TestColumnStore(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, s := range states {
-					kept, flush := r.store.blockStates(s, e.storedState(s, i), r.stateRows(p, i, v.Len()))
+					kept, flush := r.store.blockStates(s, e.storedState(s, i),
+						r.stateRows(p, i, v.Len()))
 					b := v.Block(0, v.Len())
-					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) || !slices.Equal(got.ids, idsOf(b)) {
-						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt, pass, i)
+					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) ||
+						!slices.Equal(got.ids, idsOf(b)) {
+						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt,
+							pass, i)
 					}
 					if err := flush(); err != nil {
 						t.Fatal(err)
@@ -108,7 +117,8 @@ func TestColumnStore(t *testing.T) {
 			}
 		}
 		for i, c := range e.states[states[0]] {
-			if last := i == len(e.chunks)-1; last && c.rows != chunk || !last && (c.rows < tt.of || c.rows > tt.most) {
+			if last := i == len(e.chunks)-1; last && c.rows != chunk ||
+				!last && (c.rows < tt.of || c.rows > tt.most) {
 				t.Errorf("%+v: space for %d records in chunk %d", tt, c.rows, i)
 			}
 			before := e.file.Size()
@@ -116,7 +126,8 @@ func TestColumnStore(t *testing.T) {
 				t.Errorf("%+v: a place was free", tt)
 			}
 			e.file.Release(c.columns[0])
-			if e.file.Reserve(8 * c.rows); e.file.Size() != before+int64(8*c.rows+scratch.Overhead) {
+			if e.file.Reserve(8 * c.rows); e.file.Size() != before+
+				int64(8*c.rows+scratch.Overhead) {
 				t.Errorf("%+v: the list of chunk %d has another size than its space", tt, i)
 			}
 		}

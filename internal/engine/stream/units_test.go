@@ -16,7 +16,8 @@ import (
 // session returns a session with a plan of one leaf.
 func session(t *testing.T) *mechanism.Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("leaf", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	p, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("leaf", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +38,17 @@ func TestStreamLimitsUnits(t *testing.T) {
 		if i%50 == 7 {
 			who = ""
 		}
-		fmt.Fprintf(&text, "%s,%s,%d\n", who, []string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5], i%3)
+		fmt.Fprintf(&text, "%s,%s,%d\n", who,
+			[]string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5], i%3)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}}, Unit: "who"}
+	schema := dataset.Schema{
+		Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}},
+		Unit:    "who",
+	}
 	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +66,8 @@ func TestStreamLimitsUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := mechanism.CapabilitiesOf(limited).Gather(t.Context(), mechanism.Part{Columns: []int{1, 0}})
+			got, err := mechanism.CapabilitiesOf(limited).Gather(t.Context(),
+				mechanism.Part{Columns: []int{1, 0}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +77,8 @@ func TestStreamLimitsUnits(t *testing.T) {
 				same = a.ID(k) == b.ID(k)
 			}
 			if !same || want.Len() == 0 || want.Len() == table.Len() {
-				t.Errorf("at most %d, %d parts: other records are kept: %d, want %d", most, parts, a.Len(), b.Len())
+				t.Errorf("at most %d, %d parts: other records are kept: %d, want %d", most, parts,
+					a.Len(), b.Len())
 			}
 		}
 	}

@@ -62,7 +62,8 @@ func (w *wordList) writeIndices(words *batchWords, from int, to *columnCells, j 
 			places[code] = w.wordIndex(words.list[code])
 		}
 		if numbers != nil {
-			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 | uint64(places[code]))
+			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 |
+				uint64(places[code]))
 		} else {
 			binary.LittleEndian.PutUint32(codes[wordWidth*k:], places[code])
 		}
@@ -279,7 +280,8 @@ func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.E
 				return r.err
 			}
 			c.rewritten[j] = e.file.Reserve(cap(cells))
-			if r.buffer, err = e.file.Write(&c.rewritten[j], cells[:cap(cells)], r.buffer); err != nil {
+			if r.buffer, err = e.file.Write(&c.rewritten[j], cells[:cap(cells)],
+				r.buffer); err != nil {
 				return err
 			}
 		}

@@ -173,7 +173,8 @@ func (w *chunkWriter) appendBatch(b *encodedBatch) error {
 			if w.cells.floats[j] != nil {
 				w.cells.floats[j] = append(w.cells.floats[j], b.floats[j][from:from+n]...)
 			} else {
-				w.cells.bytes[j] = append(w.cells.bytes[j], b.bytes[j][from*width:(from+n)*width]...)
+				w.cells.bytes[j] = append(w.cells.bytes[j],
+					b.bytes[j][from*width:(from+n)*width]...)
 			}
 			if words := &b.words[j]; words.codes != nil {
 				w.words[j].writeIndices(words, from, &w.cells, j)

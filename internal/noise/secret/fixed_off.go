@@ -3,4 +3,6 @@
 package secret
 
 // fixedKey is for tests with the tag "replay" only.
-func fixedKey(string) (key [KeySize]byte, ok bool) { return key, false }
+func fixedKey(string) (key [KeySize]byte, ok bool) {
+	return key, false
+}

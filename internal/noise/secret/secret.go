@@ -14,7 +14,9 @@ const KeySize = 32
 // NameKey returns a secret key under which the names of privacy units are hashed when a table is
 // read. It does not change during a process. Two names have the same 64-bit hash by chance only:
 // without the key it is infeasible to search for such names.
-func NameKey() [KeySize]byte { return nameKey() }
+func NameKey() [KeySize]byte {
+	return nameKey()
+}
 
 // nameKey returns the same key for all tables of a process, so that two tables can be compared.
 var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
@@ -28,7 +30,9 @@ var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 })
 
 // Token returns an unguessable text of 128 random bits, which authorises programs of this computer.
-func Token() string { return rand.Text() }
+func Token() string {
+	return rand.Text()
+}
 
 // Nonce returns 128 bits from the operating system as 32 hex digits, for an entry of a ledger. Two
 // entries have different nonces even if the ledger was copied or restored between them. Nonce fails

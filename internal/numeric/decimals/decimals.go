@@ -48,10 +48,14 @@ func (f Form) room(n int) int {
 }
 
 // Size returns the bytes of n numbers.
-func (f Form) Size(n int) int { return int(f.width)*n + exceptionBytes*f.room(n) }
+func (f Form) Size(n int) int {
+	return int(f.width)*n + exceptionBytes*f.room(n)
+}
 
 // MostSize is the largest Size of n numbers.
-func MostSize(n int) int { return Whole * n }
+func MostSize(n int) int {
+	return Whole * n
+}
 
 // powers are those of ten that are exact.
 var powers = func() (out [19]float64) {
@@ -108,7 +112,9 @@ func (p *Packer) Pack(to []byte, x []float64, before Form) (Form, []byte) {
 }
 
 // exceedsExceptions reports whether others exceptions among n numbers exceed the largest capacity.
-func (f Form) exceedsExceptions(others, n int) bool { return others > n/classes[len(classes)-1] }
+func (f Form) exceedsExceptions(others, n int) bool {
+	return others > n/classes[len(classes)-1]
+}
 
 // pack keeps all numbers without a place beside the others, and returns of how many these are not the bits.
 func (f Form) pack(to, exact []byte, x []float64) (others int) {
@@ -133,7 +139,8 @@ func guessForm(x []float64) Form {
 	}
 	best, least := AsTheyAre, Whole*n
 	try := func(f Form, others int) {
-		if cost := int(f.width)*n + exceptionBytes*others; cost < least && !f.exceedsExceptions(others, n) {
+		if cost := int(f.width)*n + exceptionBytes*others; cost < least &&
+			!f.exceedsExceptions(others, n) {
 			best, least = f, cost
 		}
 	}
@@ -167,7 +174,8 @@ func width(x, power float64) int {
 		return 1
 	}
 	v := math.RoundToEven(x * power)
-	if !(math.Abs(v) <= math.MaxInt32) || !equalBits(simd.NewDecimals(4, power).Number(int32(v)), x) {
+	if !(math.Abs(v) <= math.MaxInt32) ||
+		!equalBits(simd.NewDecimals(4, power).Number(int32(v)), x) {
 		return Whole
 	}
 	switch v = math.Abs(v); {
@@ -180,13 +188,17 @@ func width(x, power float64) int {
 }
 
 // equalBits reports whether two numbers have the same bits.
-func equalBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+func equalBits(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y)
+}
 
 // none is the bit pattern that represents NaN.
 var none = math.Float64bits(math.NaN())
 
 // isSingle reports whether a number is one of single precision.
-func isSingle(x float64) bool { return equalBits(float64(float32(x)), x) }
+func isSingle(x float64) bool {
+	return equalBits(float64(float32(x)), x)
+}
 
 // packSingles stores numbers in single precision and marks those for which this is exact.
 func packSingles(to, exact []byte, x []float64) {
@@ -262,7 +274,9 @@ func (f Form) storeExceptions(to, exact []byte, x []float64) {
 }
 
 // Unpack sets x to the numbers that [Packer.Pack] kept in this form: as many.
-func (f Form) Unpack(x []float64, from []byte) { f.UnpackSome(x, from, len(x), 0) }
+func (f Form) Unpack(x []float64, from []byte) {
+	f.UnpackSome(x, from, len(x), 0)
+}
 
 // UnpackSome sets x to those from place at on of n numbers that [Packer.Pack] kept in this form.
 func (f Form) UnpackSome(x []float64, from []byte, n, at int) {
@@ -281,7 +295,8 @@ func (f Form) UnpackSome(x []float64, from []byte, n, at int) {
 		f.unpackDecimals(x, some)
 	}
 	others := from[width*n : f.Size(n)]
-	for others = others[exceptionBytes*skipException(others, at):]; len(others) > 0; others = others[exceptionBytes:] {
+	for others = others[exceptionBytes*skipException(others, at):]; len(
+		others) > 0; others = others[exceptionBytes:] {
 		k := int64(binary.LittleEndian.Uint32(others))
 		if k >= int64(at+len(x)) {
 			break
@@ -308,7 +323,8 @@ func (f Form) Gather(x []float64, from []byte, n int, rows []int32, base int) {
 		}
 	}
 	i := 0
-	for others := from[int(f.width)*n : f.Size(n)]; len(others) > 0 && i < len(rows); others = others[exceptionBytes:] {
+	for others := from[int(f.width)*n : f.Size(n)]; len(others) > 0 &&
+		i < len(rows); others = others[exceptionBytes:] {
 		k := int64(binary.LittleEndian.Uint32(others))
 		for i < len(rows) && int64(rows[i])-int64(base) < k {
 			i++

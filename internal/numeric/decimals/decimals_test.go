@@ -29,7 +29,8 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	f.Unpack(got, data)
 	for i, v := range x {
 		if math.Float64bits(got[i]) != math.Float64bits(v) {
-			t.Fatalf("number %d of %d, form %v: %v (%x) is kept as %v (%x)", i, len(x), f, v, math.Float64bits(v), got[i], math.Float64bits(got[i]))
+			t.Fatalf("number %d of %d, form %v: %v (%x) is kept as %v (%x)", i, len(x), f, v,
+				math.Float64bits(v), got[i], math.Float64bits(got[i]))
 		}
 	}
 	for range 3 {
@@ -41,7 +42,8 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 		f.UnpackSome(some, data, len(x), at)
 		for i, v := range some {
 			if math.Float64bits(v) != math.Float64bits(x[at+i]) {
-				t.Fatalf("number %d of %d, alone, form %v: %v is kept as %v", at+i, len(x), f, x[at+i], v)
+				t.Fatalf("number %d of %d, alone, form %v: %v is kept as %v", at+i, len(x), f,
+					x[at+i], v)
 			}
 		}
 	}
@@ -55,7 +57,8 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	f.Gather(some, data, len(x), rows, 1000)
 	for i, r := range rows {
 		if math.Float64bits(some[i]) != math.Float64bits(x[r-1000]) {
-			t.Fatalf("number %d of %d, with others, form %v: %v is kept as %v", r-1000, len(x), f, x[r-1000], some[i])
+			t.Fatalf("number %d of %d, with others, form %v: %v is kept as %v", r-1000, len(x), f,
+				x[r-1000], some[i])
 		}
 	}
 	return f, float64(len(data)) / float64(len(x))
@@ -64,8 +67,11 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 // TestBits checks that the bits of any numbers are restored.
 func TestBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0007), math.Inf(1), math.Inf(-1), 127, -127, -128, 128,
-		32767, -32767, -32768, 32768, math.MaxInt32, math.MinInt32, 1 << 31, 5e-324, -5e-324, math.MaxFloat64, .1, 1e-18, 1e22, 327.67, -327.68, 1.0 / 3}
+	special := []float64{0, math.Copysign(0, -1), math.NaN(),
+		math.Float64frombits(0x7ff8_7764_0000_0007), math.Inf(1), math.Inf(-1), 127, -127, -128,
+		128,
+		32767, -32767, -32768, 32768, math.MaxInt32, math.MinInt32, 1 << 31, 5e-324, -5e-324,
+		math.MaxFloat64, .1, 1e-18, 1e22, 327.67, -327.68, 1.0 / 3}
 	var p Packer
 	packed := 0
 	var before Form

@@ -51,7 +51,8 @@ func SolveTransposed(u, b Matrix) {
 			}
 			divideRow(row, u.At(i, i))
 		}
-		add(b.Slice(to, n, 0, b.Cols), u.Slice(from, to, to, n).T(), b.Slice(from, to, 0, b.Cols), -1, false)
+		add(b.Slice(to, n, 0, b.Cols), u.Slice(from, to, to, n).T(), b.Slice(from, to, 0, b.Cols),
+			-1, false)
 	}
 }
 
@@ -71,7 +72,8 @@ func Solve(u, b Matrix) {
 			}
 			divideRow(row, u.At(i, i))
 		}
-		add(b.Slice(0, from, 0, b.Cols), u.Slice(0, from, from, to), b.Slice(from, to, 0, b.Cols), -1, false)
+		add(b.Slice(0, from, 0, b.Cols), u.Slice(0, from, from, to), b.Slice(from, to, 0, b.Cols),
+			-1, false)
 		to = from
 	}
 }

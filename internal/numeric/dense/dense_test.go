@@ -97,9 +97,11 @@ func TestMul(t *testing.T) {
 		var want mat.Dense
 		want.Mul(a.Dense(), b.Dense())
 		near(t, "product", Mul(a, b), Of(&want), float64(k))
-		near(t, "product of transposes", Mul(b.T(), a.T()), Of(mat.DenseCopyOf(want.T())), float64(k))
+		near(t, "product of transposes", Mul(b.T(), a.T()), Of(mat.DenseCopyOf(want.T())),
+			float64(k))
 		top, left := r.IntN(n), r.IntN(m)
-		near(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)), Of(&want).Slice(top, n, left, m), float64(k))
+		near(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
+			Of(&want).Slice(top, n, left, m), float64(k))
 		square := MulUpper(a, a.T())
 		square.Symmetric()
 		want.Reset()

@@ -48,7 +48,8 @@ func combineAVX2(dst, x, rows []float64, stride int) {
 	n := len(dst) / 4 * 4
 	if n > 0 {
 		_ = rows[(len(x)-1)*stride+n-1]
-		combineAsm(unsafe.SliceData(dst), unsafe.SliceData(x), unsafe.SliceData(rows), 8*stride, len(x), n)
+		combineAsm(unsafe.SliceData(dst), unsafe.SliceData(x), unsafe.SliceData(rows), 8*stride,
+			len(x), n)
 	}
 	if n < len(dst) {
 		combineGo(dst[n:], x, rows[n:], stride)

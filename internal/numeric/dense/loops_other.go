@@ -3,4 +3,6 @@
 package dense
 
 // fastest returns the portable loops: there is no assembly for this build.
-func fastest() loops { return loops{tileGo, combineGo, rotateGo} }
+func fastest() loops {
+	return loops{tileGo, combineGo, rotateGo}
+}

@@ -18,7 +18,9 @@ type Matrix struct {
 }
 
 // New returns a matrix of zeros.
-func New(rows, cols int) Matrix { return Matrix{rows, cols, make([]float64, rows*cols), cols, 1} }
+func New(rows, cols int) Matrix {
+	return Matrix{rows, cols, make([]float64, rows*cols), cols, 1}
+}
 
 // Of returns a view of the entries of a.
 func Of(a *mat.Dense) Matrix {
@@ -27,24 +29,37 @@ func Of(a *mat.Dense) Matrix {
 }
 
 // T returns a view of the transpose.
-func (m Matrix) T() Matrix { return Matrix{m.Cols, m.Rows, m.data, m.right, m.down} }
+func (m Matrix) T() Matrix {
+	return Matrix{m.Cols, m.Rows, m.data, m.right, m.down}
+}
 
 // Slice returns a view of the rows [top, bottom) and the columns [left, right).
 func (m Matrix) Slice(top, bottom, left, right int) Matrix {
 	if top >= bottom || left >= right {
-		return Matrix{Rows: max(bottom-top, 0), Cols: max(right-left, 0), down: m.down, right: m.right}
+		return Matrix{
+			Rows:  max(bottom-top, 0),
+			Cols:  max(right-left, 0),
+			down:  m.down,
+			right: m.right,
+		}
 	}
 	return Matrix{bottom - top, right - left, m.data[top*m.down+left*m.right:], m.down, m.right}
 }
 
 // At returns an entry.
-func (m Matrix) At(i, j int) float64 { return m.data[i*m.down+j*m.right] }
+func (m Matrix) At(i, j int) float64 {
+	return m.data[i*m.down+j*m.right]
+}
 
 // Set sets an entry.
-func (m Matrix) Set(i, j int, x float64) { m.data[i*m.down+j*m.right] = x }
+func (m Matrix) Set(i, j int, x float64) {
+	m.data[i*m.down+j*m.right] = x
+}
 
 // Row returns a view of a row. m is not transposed.
-func (m Matrix) Row(i int) []float64 { return m.data[i*m.down:][:m.Cols] }
+func (m Matrix) Row(i int) []float64 {
+	return m.data[i*m.down:][:m.Cols]
+}
 
 // Clone returns a copy that is stored by rows.
 func (m Matrix) Clone() Matrix {
@@ -126,7 +141,8 @@ func add(dst, a, b Matrix, sign float64, upper bool) {
 			steps := min(depth, k-from)
 			for j := 0; j < b.Cols; j += tileCols {
 				for i := 0; i < rows && !(upper && top+i > j+tileCols-1); i += tileRows {
-					addTile(tile, dst, top+i, j, left[i*k+from*tileRows:], right[j*k+from*tileCols:], steps)
+					addTile(tile, dst, top+i, j, left[i*k+from*tileRows:],
+						right[j*k+from*tileCols:], steps)
 				}
 			}
 		}

@@ -42,7 +42,9 @@ func Spectrum(a Matrix) (values []float64, vectors Matrix, ok bool) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(t.diagonal[j], t.diagonal[i]) })
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(t.diagonal[j], t.diagonal[i])
+	})
 	values, vectors = make([]float64, n), New(n, n)
 	for i, at := range order {
 		values[i] = math.Ldexp(t.diagonal[at], power)
@@ -213,15 +215,18 @@ func (t tridiagonalMatrix) step(l, m int) []float64 {
 }
 
 // hypot returns the root of x^2 + y^2, which do not overflow here.
-func hypot(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }
+func hypot(x, y float64) float64 {
+	return math.Sqrt(float64(x*x) + float64(y*y))
+}
 
 // apply rotates rows, columns in parallel.
 func apply(rows Matrix, chains []chain) {
 	blocks, loops := rows.Cols/lanes, fastest()
-	_ = parallel.ForEach(context.Background(), blocks, workersFor(3*rows.Rows*rows.Rows*rows.Cols), func(b int) {
-		part := rows.data[b*lanes:]
-		for _, c := range chains {
-			loops.rotate(part, rows.down, c.last, c.turns)
-		}
-	})
+	_ = parallel.ForEach(context.Background(), blocks, workersFor(3*rows.Rows*rows.Rows*rows.Cols),
+		func(b int) {
+			part := rows.data[b*lanes:]
+			for _, c := range chains {
+				loops.rotate(part, rows.down, c.last, c.turns)
+			}
+		})
 }

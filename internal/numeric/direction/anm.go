@@ -57,7 +57,9 @@ func (r Ridge) Regress(x, y, at []float64) []float64 {
 	return out
 }
 
-func (r Ridge) kernel(d float64) float64 { return math.Exp(-d * d / (2 * r.Width * r.Width)) }
+func (r Ridge) kernel(d float64) float64 {
+	return math.Exp(-d * d / (2 * r.Width * r.Width))
+}
 
 // ResidualBound bounds by how much one replaced training record, of n, moves a prediction:
 // 4/(n Penalty) (1 + 1/sqrt(2 Penalty)). The weight w of a fit has |w| <= 1/sqrt(2 Penalty),
@@ -111,7 +113,9 @@ func (f Fit) Score(name string) Score {
 	of := map[string]func(a, b []float64) float64{
 		Spearman: SpearmanRho, Kendall: KendallTau,
 		HSIC: func(a, b []float64) float64 { return HSICOf(a, b, ResidualWidth) },
-		IQR:  func(a, b []float64) float64 { return math.Log(quartiles(a)) + math.Log(quartiles(b)) },
+		IQR: func(a, b []float64) float64 {
+			return math.Log(quartiles(a)) + math.Log(quartiles(b))
+		},
 	}[name]
 	return Score{name, of(f.X, f.ResidualY), of(f.Y, f.ResidualX)}
 }

@@ -42,7 +42,8 @@ func TestSpecifiedBaseline(t *testing.T) {
 	near(t, "hsic of y given x", s.Forward, .001166781)
 	near(t, "hsic of x given y", s.Backward, .005723532)
 	near(t, "eta", ridge.ResidualBound(500), .665964426)
-	near(t, "bound of hsic by eta", slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2), .811095946)
+	near(t, "bound of hsic by eta",
+		slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2), .811095946)
 	near(t, "bound of hsic", HSICBound(ridge, 500, 500), .25*math.Pow(500./499, 2))
 	near(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
@@ -97,7 +98,8 @@ func TestRankBounds(t *testing.T) {
 						a[k], b[k] = float64(u)-.5, float64(v)-.5
 						r, q := signed(a, b)
 						far[0], far[1] = max(far[0], math.Abs(r-rho)), max(far[1], math.Abs(q-tau))
-						if d := math.Abs(SpearmanRho(a, b) - SpearmanRho(base, p)); d > TestBound(Spearman, m)+1e-12 {
+						if d := math.Abs(SpearmanRho(a, b) -
+							SpearmanRho(base, p)); d > TestBound(Spearman, m)+1e-12 {
 							t.Fatalf("spearman moves by %v", d)
 						}
 					}
@@ -106,7 +108,8 @@ func TestRankBounds(t *testing.T) {
 		})
 		for i, name := range []string{Spearman, Kendall} {
 			if math.Abs(far[i]-TestBound(name, m)) > 1e-12 {
-				t.Errorf("%s, m = %d: the farthest is %v, the bound %v", name, m, far[i], TestBound(name, m))
+				t.Errorf("%s, m = %d: the farthest is %v, the bound %v", name, m, far[i],
+					TestBound(name, m))
 			}
 		}
 	}
@@ -141,7 +144,9 @@ func TestHSICBound(t *testing.T) {
 // 9, and that the corrected bound never is.
 func TestPublishedResidualBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	published := func(n int, penalty float64) float64 { return 8 / (float64(n) * math.Pow(penalty, 1.5)) }
+	published := func(n int, penalty float64) float64 {
+		return 8 / (float64(n) * math.Pow(penalty, 1.5))
+	}
 	if p := published(50, 9); math.Abs(p-.00593) > 1e-5 {
 		t.Fatalf("published bound %v", p)
 	}

@@ -3,7 +3,9 @@ package direction
 import "math"
 
 // Baselines lists the scores of the baseline.
-func Baselines() []string { return []string{Spearman, Kendall, HSIC, IQR} }
+func Baselines() []string {
+	return []string{Spearman, Kendall, HSIC, IQR}
+}
 
 // A Baseline is the released result of the baseline for a pair.
 type Baseline struct {

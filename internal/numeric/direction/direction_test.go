@@ -24,7 +24,9 @@ func specified(noise bool) Histogram {
 	return h
 }
 
-func bin(x float64) int { return min(int((x+1)*3), 5) }
+func bin(x float64) int {
+	return min(int((x+1)*3), 5)
+}
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
@@ -36,17 +38,20 @@ func near(t *testing.T, what string, got, want float64) {
 // TestSpecifiedScores reproduces the scores of the specification.
 func TestSpecifiedScores(t *testing.T) {
 	h := specified(false)
-	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0, 8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
+	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0,
+		8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
 		3, 25, 25} {
 		near(t, "count", h.Counts[i], want)
 	}
 	p := h.Projected()
 	p.Counts = normalizeAbove(p.Counts, 1e-9)
-	for i, want := range []float64{-1.225507866, -.514756039, -.084742357, .064545057, .514646071, 1.225072269} {
+	for i, want := range []float64{-1.225507866, -.514756039, -.084742357, .064545057, .514646071,
+		1.225072269} {
 		near(t, "smooth mean", newFit(p).f[i], want)
 	}
 	want := []Score{
-		{Likelihood, -.012472580, .185910022}, {HSIC, .013806221, .036119193}, {LOCI, -.022298084, .017038902},
+		{Likelihood, -.012472580, .185910022}, {HSIC, .013806221, .036119193},
+		{LOCI, -.022298084, .017038902},
 		{CDCI, .210583792, 1.372815567}, {RECI, .012567789, .016376477},
 	}
 	scores := Scores(h, false)
@@ -58,7 +63,8 @@ func TestSpecifiedScores(t *testing.T) {
 		near(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
 	}
 	igci := scores[len(scores)-1]
-	blended(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221, .185910022+.5*igci.Backward+5*.036119193)
+	blended(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221,
+		.185910022+.5*igci.Backward+5*.036119193)
 	signed := LikelihoodScore(h, true)
 	near(t, "signed", signed.Forward, -.012472580)
 	near(t, "signed of the reverse", signed.Backward, .185910022)
@@ -78,7 +84,8 @@ func TestSpecifiedNoise(t *testing.T) {
 	if zeros != 10 {
 		t.Errorf("%d zeros, want 10", zeros)
 	}
-	for j, want := range []float64{19.230769231, 15.230769231, 2.230769231, .230769231, 3.230769231, 6.230769231} {
+	for j, want := range []float64{19.230769231, 15.230769231, 2.230769231, .230769231, 3.230769231,
+		6.230769231} {
 		near(t, "first row", p.Counts[j], want)
 	}
 	s := Scores(h, false)
@@ -90,7 +97,8 @@ func TestSpecifiedNoise(t *testing.T) {
 	near(t, "signed", signed.Forward, .408106239)
 	near(t, "signed of the reverse", signed.Backward, .737189101)
 	igci := s[len(s)-1]
-	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144, .737189101+.5*igci.Backward+5*.024730280)
+	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144,
+		.737189101+.5*igci.Backward+5*.024730280)
 }
 
 // blended compares the score that determines the direction.
@@ -121,7 +129,8 @@ func TestScoresAreTotal(t *testing.T) {
 
 // TestVote checks the vote of the three scores alone.
 func TestVote(t *testing.T) {
-	s := []Score{{Likelihood, 0, 1}, {HSIC, 1, 0}, {LOCI, 0, 1}, {CDCI, 1, 0}, {RECI, 1, 0}, {IGCI, 1, 0}}
+	s := []Score{{Likelihood, 0, 1}, {HSIC, 1, 0}, {LOCI, 0, 1}, {CDCI, 1, 0}, {RECI, 1, 0},
+		{IGCI, 1, 0}}
 	if got := Vote(s); got != 1 {
 		t.Errorf("vote %d, want 1", got)
 	}

@@ -13,7 +13,9 @@ type Histogram struct {
 }
 
 // Total returns the sum of the counts.
-func (h Histogram) Total() float64 { return sum(h.Counts) }
+func (h Histogram) Total() float64 {
+	return sum(h.Counts)
+}
 
 // transposed returns the histogram with its columns exchanged.
 func (h Histogram) transposed() Histogram {

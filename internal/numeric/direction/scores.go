@@ -46,7 +46,8 @@ func Scores(h Histogram, signed bool) []Score {
 	for _, s := range []struct {
 		name  string
 		value func(*fit) float64
-	}{{HSIC, (*fit).hsic}, {LOCI, (*fit).loci}, {CDCI, (*fit).cdci}, {RECI, (*fit).reci}, {IGCI, (*fit).igci}} {
+	}{{HSIC, (*fit).hsic}, {LOCI, (*fit).loci}, {CDCI, (*fit).cdci}, {RECI, (*fit).reci},
+		{IGCI, (*fit).igci}} {
 		out = append(out, Score{s.name, s.value(forward), s.value(backward)})
 	}
 	return out
@@ -123,7 +124,9 @@ func newFit(p Histogram) *fit {
 	return x
 }
 
-func (x *fit) countAt(i, j int) float64 { return x.Counts[i*x.B+j] }
+func (x *fit) countAt(i, j int) float64 {
+	return x.Counts[i*x.B+j]
+}
 
 // weights returns px times the number of bins.
 func (x *fit) weights() []float64 {
@@ -149,11 +152,15 @@ func (x *fit) smoothedMean(v []float64) []float64 {
 	return smoothMean(x.weights(), m)
 }
 
-func (x *fit) binWidth() float64 { return x.u[1] - x.u[0] }
+func (x *fit) binWidth() float64 {
+	return x.u[1] - x.u[0]
+}
 
 // negativeLogLikelihood is the negative log likelihood of the Gaussian additive-noise model, up to a
 // constant: the entropy of the cause and the log of the residual's standard deviation.
-func (x *fit) negativeLogLikelihood() float64 { return entropy(x.px, x.binWidth()) + math.Log(x.rs) }
+func (x *fit) negativeLogLikelihood() float64 {
+	return entropy(x.px, x.binWidth()) + math.Log(x.rs)
+}
 
 // loci lets the variance of the residual depend on the cause (A. Immer and others, "On the
 // identifiability and estimation of causal location-scale noise models", 2023).
@@ -215,7 +222,9 @@ func (x *fit) hsic() float64 {
 	return joint - 2*cross + kk*ll
 }
 
-func gaussianKernel(d float64) float64 { return math.Exp(-d * d / (2 * kernelWidth * kernelWidth)) }
+func gaussianKernel(d float64) float64 {
+	return math.Exp(-d * d / (2 * kernelWidth * kernelWidth))
+}
 
 // cdciPoints is the number of points at which cdci compares conditional laws.
 const cdciPoints = 25
@@ -298,4 +307,6 @@ func (x *fit) reci() float64 {
 
 // igci prefers the column of the larger entropy as the cause (D. Janzing and others,
 // "Information-geometric approach to inferring causal directions", 2012).
-func (x *fit) igci() float64 { return -entropy(x.px, x.binWidth()) }
+func (x *fit) igci() float64 {
+	return -entropy(x.px, x.binWidth())
+}

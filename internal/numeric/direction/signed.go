@@ -10,7 +10,9 @@ const signedFactor = 2
 // epsilon >= 2 B^2. Moments of signed cells are unbiased, while the projection adds mass
 // far from the curve; with less signal their variance costs more than that
 // (docs/proofs/causal.md, "Settings").
-func Signed(n, scale float64, b int) bool { return n >= signedFactor*float64(b*b)*scale }
+func Signed(n, scale float64, b int) bool {
+	return n >= signedFactor*float64(b*b)*scale
+}
 
 // signedLikelihood is the likelihood of forward with moments of the cells as they are. The
 // entropy is that of the projected marginal.

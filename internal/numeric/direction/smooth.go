@@ -31,7 +31,9 @@ func smoothMean(w, m []float64) []float64 {
 }
 
 // smoothMeans returns m smoothed with one penalty.
-func smoothMeans(w, m []float64, lambda float64) []float64 { return multiply(hatMatrix(w, lambda), m) }
+func smoothMeans(w, m []float64, lambda float64) []float64 {
+	return multiply(hatMatrix(w, lambda), m)
+}
 
 // hatMatrix returns (W + lambda D'D + 1e-9 I)^-1 W.
 func hatMatrix(w []float64, lambda float64) *mat.Dense {

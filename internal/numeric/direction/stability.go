@@ -22,7 +22,9 @@ type Noise struct {
 }
 
 // Sigma returns the standard deviation of the noise.
-func (x Noise) Sigma() float64 { return math.Sqrt2 * x.Scale }
+func (x Noise) Sigma() float64 {
+	return math.Sqrt2 * x.Scale
+}
 
 // The numbers of redraws of [Stability] and of [Dependence].
 const (
@@ -36,7 +38,8 @@ const (
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 	kept, preferred := 0, BlendScore(h, signed).Prefers()
 	for range Redraws {
-		if x := BlendScore(redrawHistogram(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
+		if x := BlendScore(redrawHistogram(h, noise, src), signed).Prefers(); x != 0 &&
+			x == preferred {
 			kept++
 		}
 	}

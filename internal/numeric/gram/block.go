@@ -21,7 +21,9 @@ const (
 	bufAlign = 64
 )
 
-func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+func roundUp(n, multiple int) int {
+	return (n + multiple - 1) / multiple * multiple
+}
 
 // grow makes s.buf hold at least n values, starting at a cache line.
 func (s *Scratch) grow(n int) {

@@ -8,7 +8,9 @@ const MaxAbs = 1 << 14
 
 // Len returns the length p*(p+1)/2 of the packed upper triangle of a p x p
 // symmetric matrix.
-func Len(p int) int { return p * (p + 1) / 2 }
+func Len(p int) int {
+	return p * (p + 1) / 2
+}
 
 // Index returns the position of entry (i, j) in the upper triangle of a p x p
 // symmetric matrix packed by rows: (0,0), (0,1), ..., (0,p-1), (1,1), ....

@@ -12,7 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 14)) }
+func newRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 14))
+}
 
 // check compares a kernel with the definition. It starts with a nonzero dst, since Accumulate must add.
 func check(t *testing.T, k namedTile, x [][]int16) {
@@ -85,8 +87,10 @@ func TestOverflowEdge(t *testing.T) {
 		"rows opposite":    func(r, _ int) int16 { return int16(1-2*(r%2)) * MaxAbs },
 		"both opposite":    func(r, c int) int16 { return int16(1-2*((r+c)%2)) * MaxAbs },
 		"runs opposite":    func(r, c int) int16 { return int16(1-2*((r/stepRows+c)%2)) * MaxAbs },
-		"one off the edge": func(r, c int) int16 { return int16(1-2*(c%2)) * (MaxAbs - int16(r%2)) },
-		"tiny negative":    func(_, c int) int16 { return int16(2*(c%2) - 1) },
+		"one off the edge": func(r, c int) int16 {
+			return int16(1-2*(c%2)) * (MaxAbs - int16(r%2))
+		},
+		"tiny negative": func(_, c int) int16 { return int16(2*(c%2) - 1) },
 	}
 	for name, value := range patterns {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +130,14 @@ func TestTileMatchesPortable(t *testing.T) {
 				buf := slices.Concat(extremes(rng, stride, tileWidth+tileHeight)...)
 				off := rng.IntN(16)
 				for below := range h {
-					made := tile{rows: n, stride: stride, row: tileWidth + 1, h: h, w: w, below: below}
+					made := tile{
+						rows:   n,
+						stride: stride,
+						row:    tileWidth + 1,
+						h:      h,
+						w:      w,
+						below:  below,
+					}
 					made.a, made.b, made.ahead = buf[off:], buf[h*stride+off:], buf
 					sums := func(add tileFunc) []int64 {
 						t := made
@@ -137,7 +148,8 @@ func TestTileMatchesPortable(t *testing.T) {
 					want := sums(tileGo)
 					for _, k := range assembled() {
 						if d := cmp.Diff(want, sums(k.tile)); d != "" {
-							t.Fatalf("h=%d w=%d below=%d steps=%d (-portable +%s):\n%s", h, w, below, steps, k.name, d)
+							t.Fatalf("h=%d w=%d below=%d steps=%d (-portable +%s):\n%s", h, w,
+								below, steps, k.name, d)
 						}
 					}
 				}
@@ -149,7 +161,8 @@ func TestTileMatchesPortable(t *testing.T) {
 func TestScratchIsReusableAcrossShapes(t *testing.T) {
 	rng := newRand(5)
 	var s Scratch
-	for _, shape := range [][2]int{{2000, 9}, {3, 2}, {0, 4}, {100, 0}, {49, 30}, {1, 1}, {5000, 6}} {
+	for _, shape := range [][2]int{{2000, 9}, {3, 2}, {0, 4}, {100, 0}, {49, 30}, {1, 1},
+		{5000, 6}} {
 		x := uniform(rng, shape[0], shape[1])
 		got, want := make([]int64, Len(shape[1])), make([]int64, Len(shape[1]))
 		s.Accumulate(got, x)
@@ -168,7 +181,9 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 		p := rapid.IntRange(1, 14).Draw(t, "p")
 		rng := newRand(rapid.Uint64().Draw(t, "seed"))
 		limit := rapid.SampledFrom([]int{1, 100, MaxAbs - 1, MaxAbs}).Draw(t, "limit")
-		x := fill(n, p, func(_, _ int) int16 { return int16((rng.IntN(3) - 1) * (limit - rng.IntN(2))) })
+		x := fill(n, p, func(_, _ int) int16 {
+			return int16((rng.IntN(3) - 1) * (limit - rng.IntN(2)))
+		})
 		before := fill(n, p, func(r, c int) int16 { return x[c][r] })
 		want := make([]int64, Len(p))
 		naive(want, x)

@@ -3,4 +3,6 @@
 package gram
 
 // assembled lists the tiles in assembly that this processor can run.
-func assembled() []namedTile { return []namedTile{{"neon", tileNEON}} }
+func assembled() []namedTile {
+	return []namedTile{{"neon", tileNEON}}
+}

@@ -2,4 +2,6 @@
 
 package gram
 
-func assembled() []namedTile { return nil }
+func assembled() []namedTile {
+	return nil
+}

@@ -8,7 +8,9 @@ type namedTile struct {
 }
 
 // kernels returns the portable tile and those in assembly.
-func kernels() []namedTile { return append([]namedTile{{"portable", tileGo}}, assembled()...) }
+func kernels() []namedTile {
+	return append([]namedTile{{"portable", tileGo}}, assembled()...)
+}
 
 // naive implements the definition without blocking or packing.
 func naive(dst []int64, x [][]int16) {

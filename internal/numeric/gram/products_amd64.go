@@ -45,5 +45,6 @@ func normGroups(norms []uint64, x [][]int16) (done, within bool) {
 		clear(norms)
 		return true, true
 	}
-	return true, normsAsm(unsafe.SliceData(norms), unsafe.SliceData(x), len(x), len(norms)) <= MaxAbs
+	return true,
+		normsAsm(unsafe.SliceData(norms), unsafe.SliceData(x), len(x), len(norms)) <= MaxAbs
 }

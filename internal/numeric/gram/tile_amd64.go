@@ -62,7 +62,8 @@ func tileAVX2(t *tile) {
 	t.check()
 	for k := range t.h {
 		var s halves
-		tileAsm(&s, unsafe.SliceData(t.a[k*t.stride:]), unsafe.SliceData(t.b), 2*t.stride, t.rows/avx2Rows, t.w)
+		tileAsm(&s, unsafe.SliceData(t.a[k*t.stride:]), unsafe.SliceData(t.b), 2*t.stride,
+			t.rows/avx2Rows, t.w)
 		dst, from := t.line(k)
 		for c := range dst {
 			dst[c] += s.sum(from + c)

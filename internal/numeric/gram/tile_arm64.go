@@ -19,7 +19,9 @@ func oneAsm(a, b *int16, steps int) int64
 const neonRows = 24
 
 // fastestTile returns the tile for every processor of this architecture.
-func fastestTile() tileFunc { return tileNEON }
+func fastestTile() tileFunc {
+	return tileNEON
+}
 
 // tileNEON is the tileFunc with NEON. It multiplies two columns of a by one of b, or one of a by two of b. The
 // multiplier is the bottleneck of such processors, so handling more columns at once would save loads without gain.

@@ -3,4 +3,6 @@
 package gram
 
 // fastestTile returns the portable tile: there is no assembly for this build.
-func fastestTile() tileFunc { return tileGo }
+func fastestTile() tileFunc {
+	return tileGo
+}

@@ -157,7 +157,14 @@ func (p *Problem) Select() Choice {
 
 func (p *Problem) newState() *state {
 	d := p.Gram.SymmetricDim()
-	s := &state{Problem: p, d: d, rest: make([]float64, d*d), diagonal: make([]float64, d), taken: make([]bool, d), column: make([]float64, d)}
+	s := &state{
+		Problem:  p,
+		d:        d,
+		rest:     make([]float64, d*d),
+		diagonal: make([]float64, d),
+		taken:    make([]bool, d),
+		column:   make([]float64, d),
+	}
 	s.choice.Paid = make([]bool, len(p.Cost))
 	copy(s.choice.Paid, p.Paid)
 	for i := range d {
@@ -184,7 +191,9 @@ func (p *Problem) secondMoment(i, j int) float64 {
 	return x + p.Ridge
 }
 
-func (s *state) pivot(j int) float64 { return s.rest[j*s.d+j] }
+func (s *state) pivot(j int) float64 {
+	return s.rest[j*s.d+j]
+}
 
 func (s *state) gain(j int) float64 {
 	sum := 0.

@@ -34,7 +34,13 @@ func target(x [][]float64) []float64 {
 // problemOf returns a problem with the constant 1 as entry 0 and every column as a group.
 func problemOf(x [][]float64, y []float64, cost []float64, budget float64) *Problem {
 	d := len(x[0]) + 1
-	p := &Problem{Gram: mat.NewSymDense(d, nil), Cross: [][]float64{make([]float64, d)}, Group: []int{-1}, Cost: cost, Budget: budget}
+	p := &Problem{
+		Gram:   mat.NewSymDense(d, nil),
+		Cross:  [][]float64{make([]float64, d)},
+		Group:  []int{-1},
+		Cost:   cost,
+		Budget: budget,
+	}
 	for j := range d - 1 {
 		p.Group = append(p.Group, j)
 	}
@@ -75,7 +81,8 @@ var costs = []float64{1, 1, 2, 2, 5, 5}
 // after the constant, and the order, cost, squared error and coefficients for five budgets.
 func TestSpecification(t *testing.T) {
 	d := table(3, 2)
-	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111}, {.501020856, .133232041}} {
+	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111},
+		{.501020856, .133232041}} {
 		near(t, "D(3,2)", d[i][0], want[0])
 		near(t, "D(3,2)", d[i][1], want[1])
 	}
@@ -85,7 +92,8 @@ func TestSpecification(t *testing.T) {
 	s := p.newState()
 	s.takeEntry(0)
 	total := 0.
-	for j, want := range []float64{11.134992082, 4.888072927, .000145363, 1.389439229, 5.383783130, .001841816} {
+	for j, want := range []float64{11.134992082, 4.888072927, .000145363, 1.389439229, 5.383783130,
+		.001841816} {
 		near(t, "gain", s.gain(j+1), want)
 	}
 	mean := p.Cross[0][0] / 40
@@ -101,9 +109,13 @@ func TestSpecification(t *testing.T) {
 	}{
 		{1, []int{0}, 1, 17.973706997, []float64{-.005400387, .746504475}},
 		{2, []int{0, 1}, 2, 12.524565838, []float64{-.007365318, .765591591, .535072939}},
-		{4, []int{0, 1, 3}, 4, 12.501852580, []float64{-.007528966, .762378120, .522801274, .036131533}},
-		{8, []int{0, 1, 4}, 7, 1.144348615, []float64{-.010762246, 1.001122337, .499361149, -.801909732}},
-		{16, []int{0, 1, 4, 5, 3, 2}, 16, 1.144253547, []float64{-.010767774, 1.001069015, .499055082, -.801820518, .002030213, .000832753, .000205132}},
+		{4, []int{0, 1, 3}, 4, 12.501852580,
+			[]float64{-.007528966, .762378120, .522801274, .036131533}},
+		{8, []int{0, 1, 4}, 7, 1.144348615,
+			[]float64{-.010762246, 1.001122337, .499361149, -.801909732}},
+		{16, []int{0, 1, 4, 5, 3, 2}, 16, 1.144253547,
+			[]float64{-.010767774, 1.001069015, .499055082, -.801820518, .002030213, .000832753,
+				.000205132}},
 	} {
 		p.Budget = tt.budget
 		c := p.Select()
@@ -204,7 +216,8 @@ func TestGreedyEqualsQR(t *testing.T) {
 		scale := dot(y, y)
 		for i, s := range c.Steps[1:] {
 			if s.Entry-1 != order[i] && math.Abs(s.Gain-gains[i]) > 1e-9*scale {
-				t.Errorf("seed %d, step %d: column %d gains %v, by rows column %d gains %v", seed, i, s.Entry-1, s.Gain, order[i], gains[i])
+				t.Errorf("seed %d, step %d: column %d gains %v, by rows column %d gains %v", seed,
+					i, s.Entry-1, s.Gain, order[i], gains[i])
 				break
 			}
 			if math.Abs(s.Gain-gains[i]) > 1e-9*scale {
@@ -265,17 +278,31 @@ func TestFreeFirst(t *testing.T) {
 // TestTotal checks that rank-deficient and zero matrices, and matrices without a constant, yield a choice and a
 // finite fit.
 func TestTotal(t *testing.T) {
-	zero := &Problem{Gram: mat.NewSymDense(3, nil), Cross: [][]float64{{1, 2, 3}}, Group: []int{-1, 0, 1}, Cost: []float64{1, 1}, Budget: math.Inf(1)}
+	zero := &Problem{
+		Gram:   mat.NewSymDense(3, nil),
+		Cross:  [][]float64{{1, 2, 3}},
+		Group:  []int{-1, 0, 1},
+		Cost:   []float64{1, 1},
+		Budget: math.Inf(1),
+	}
 	if c := zero.Select(); len(c.Steps) != 0 || c.Spent() != 0 {
 		t.Errorf("of nothing: %v", c)
 	}
 	zero.Ridge = 2
 	c := zero.Select()
 	fit := zero.Solve(c.Entries())
-	if len(c.Steps) != 3 || math.Abs(fit.Theta[0][0]-.5)+math.Abs(fit.Theta[0][1]-1)+math.Abs(fit.Theta[0][2]-1.5) > 1e-12 {
+	if len(c.Steps) != 3 ||
+		math.Abs(fit.Theta[0][0]-.5)+math.Abs(fit.Theta[0][1]-1)+
+			math.Abs(fit.Theta[0][2]-1.5) > 1e-12 {
 		t.Errorf("ridge alone: %v, %v", c, fit.Theta)
 	}
-	one := &Problem{Gram: mat.NewSymDense(2, []float64{1, 1, 1, 1}), Cross: [][]float64{{1, 1}}, Group: []int{-1, 0}, Cost: []float64{1}, Budget: 1}
+	one := &Problem{
+		Gram:   mat.NewSymDense(2, []float64{1, 1, 1, 1}),
+		Cross:  [][]float64{{1, 1}},
+		Group:  []int{-1, 0},
+		Cost:   []float64{1},
+		Budget: 1,
+	}
 	if fit := one.Solve([]int{0, 1}); len(fit.Entries) != 1 || fit.Theta[0][0] != 1 {
 		t.Errorf("a copy: %+v", fit)
 	}

@@ -22,7 +22,9 @@ type Released struct {
 }
 
 // Ridge returns the ridge for noise of standard deviation sigma in d entries.
-func Ridge(sigma float64, d int) float64 { return ridgeFactor * sigma * math.Sqrt(2*float64(d)) }
+func Ridge(sigma float64, d int) float64 {
+	return ridgeFactor * sigma * math.Sqrt(2*float64(d))
+}
 
 // Problem returns the problem of a released matrix: its negative eigenvalues are 0 and its
 // ridge is that of the noise. Entry First is the constant. Groups, costs and the budget are
@@ -56,7 +58,9 @@ func (r Released) Problem() *Problem {
 }
 
 // At returns an entry of the matrix as it was released.
-func (r Released) At(i, j int) float64 { return r.Packed[gram.Index(r.Side, min(i, j), max(i, j))] }
+func (r Released) At(i, j int) float64 {
+	return r.Packed[gram.Index(r.Side, min(i, j), max(i, j))]
+}
 
 // nonnegative returns the matrix with 0 in place of negative eigenvalues. If the
 // decomposition does not converge, which no finite matrix is known to cause, it returns the

@@ -14,7 +14,9 @@ type gradient struct {
 }
 
 // atMost returns an upper bound of the norm of the true gradient.
-func (g *gradient) atMost() float64 { return (g.norm + g.error) * (1 + 0x1p-40) }
+func (g *gradient) atMost() float64 {
+	return (g.norm + g.error) * (1 + 0x1p-40)
+}
 
 // gradientAt computes the gradient. The margins of all rows stay with it.
 func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
@@ -40,7 +42,8 @@ func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 		labelled += s.labelled
 	}
 	g.norm = euclideanNorm(g.values)
-	g.error = p.marginError(labelled, euclideanNorm(a.High)) + (4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
+	g.error = p.marginError(labelled, euclideanNorm(a.High)) +
+		(4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
 	return g, nil
 }
 
@@ -59,7 +62,8 @@ const unitRoundoff = 0x1p-53
 func (p *Problem) marginError(rows int, size float64) float64 {
 	k := float64(len(p.Columns)+4) * unitRoundoff
 	gamma := k / (1 - k)
-	return float64(rows) * p.Norm * (p.Loss.slopeError()*unitRoundoff + 2*gamma*gamma*(size*p.Norm+1))
+	return float64(rows) * p.Norm *
+		(p.Loss.slopeError()*unitRoundoff + 2*gamma*gamma*(size*p.Norm+1))
 }
 
 // chunkSums are the sums over one chunk of slope times entry in units of

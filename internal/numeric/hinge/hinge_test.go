@@ -11,7 +11,12 @@ import (
 
 // random returns a problem of n rows and d entries, labelled by a line. The share wrong of the labels is flipped.
 func random(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
-	p := &Problem{Columns: make([][]int16, d), Labels: make([]int8, n), Constant: 9000, Lambda: lambda}
+	p := &Problem{
+		Columns:  make([][]int16, d),
+		Labels:   make([]int8, n),
+		Constant: 9000,
+		Lambda:   lambda,
+	}
 	for j := range p.Columns {
 		p.Columns[j] = make([]int16, n)
 	}
@@ -120,13 +125,15 @@ func TestSlope(t *testing.T) {
 		off := m * (1 + unitRoundoff*float64(r.IntN(3)-1))
 		for _, loss := range []Loss{Huberised, Logistic} {
 			want := exactSlope(loss, new(big.Float).SetPrec(400).SetFloat64(m))
-			diff, _ := new(big.Float).SetPrec(400).Sub(want, new(big.Float).SetPrec(400).SetFloat64(loss.slope(off))).Float64()
+			diff, _ := new(big.Float).SetPrec(400).Sub(want,
+				new(big.Float).SetPrec(400).SetFloat64(loss.slope(off))).Float64()
 			worst[loss] = max(worst[loss], math.Abs(diff)/unitRoundoff)
 		}
 	}
 	for loss, w := range worst {
 		if w > loss.slopeError() {
-			t.Errorf("loss %d: a slope is off by %v roundings, claimed %v", loss, w, loss.slopeError())
+			t.Errorf("loss %d: a slope is off by %v roundings, claimed %v", loss, w,
+				loss.slopeError())
 		}
 	}
 	for _, m := range []float64{math.Inf(1), math.Inf(-1), 0, 1e300, -1e300} {
@@ -149,7 +156,8 @@ func TestMinimize(t *testing.T) {
 		n, d          int
 		wrong, lambda float64
 	}{
-		{0, 2, 0, 1}, {1, 1, 0, 1}, {5, 3, .2, .01}, {300, 1, .5, .01}, {300, 8, 0, .01}, {300, 8, .1, 1}, {400, 30, .3, 1000}, {5000, 5, .1, .05}, {60, 100, .5, .02},
+		{0, 2, 0, 1}, {1, 1, 0, 1}, {5, 3, .2, .01}, {300, 1, .5, .01}, {300, 8, 0, .01},
+		{300, 8, .1, 1}, {400, 30, .3, 1000}, {5000, 5, .1, .05}, {60, 100, .5, .02},
 	} {
 		p := random(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
 		for _, p.Loss = range []Loss{Huberised, Logistic} {
@@ -159,7 +167,8 @@ func TestMinimize(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := exact(p, a); got > tolerance {
-				t.Errorf("%+v, loss %d: the gradient is %v, the tolerance %v", c, p.Loss, got, tolerance)
+				t.Errorf("%+v, loss %d: the gradient is %v, the tolerance %v", c, p.Loss, got,
+					tolerance)
 			}
 		}
 	}
@@ -173,10 +182,13 @@ func TestDegenerate(t *testing.T) {
 		"equal":          {Columns: [][]int16{{one, one, one}}, Labels: []int8{1, 1, 1}},
 		"contradictions": {Columns: [][]int16{{one, one}}, Labels: []int8{1, -1}},
 		"zeros":          {Columns: [][]int16{{0, 0, 0}}, Labels: []int8{1, -1, 1}},
-		"copies":         {Columns: [][]int16{{one, -one, 5}, {one, -one, 5}}, Labels: []int8{1, -1, -1}},
-		"left out":       {Columns: [][]int16{{one, one}}, Labels: []int8{0, 0}},
-		"no rows":        {Columns: [][]int16{{}}, Labels: []int8{}},
-		"no entries":     {Columns: [][]int16{}, Labels: []int8{1, 1, -1}},
+		"copies": {
+			Columns: [][]int16{{one, -one, 5}, {one, -one, 5}},
+			Labels:  []int8{1, -1, -1},
+		},
+		"left out":   {Columns: [][]int16{{one, one}}, Labels: []int8{0, 0}},
+		"no rows":    {Columns: [][]int16{{}}, Labels: []int8{}},
+		"no entries": {Columns: [][]int16{}, Labels: []int8{1, 1, -1}},
 	} {
 		for _, lambda := range []float64{.01, 1, 1e6} {
 			for _, constant := range []int64{0, 1, one, 1 << 20} {
@@ -188,7 +200,8 @@ func TestDegenerate(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got := exact(p, a); got > 1e-6*p.Norm {
-						t.Errorf("%s, lambda %v, constant %d, loss %d: the gradient is %v", name, lambda, constant, p.Loss, got)
+						t.Errorf("%s, lambda %v, constant %d, loss %d: the gradient is %v", name,
+							lambda, constant, p.Loss, got)
 					}
 				}
 			}
@@ -232,7 +245,12 @@ func TestErrorBound(t *testing.T) {
 // |a|^2 <= 2 n/lambda. (At the minimum the sum of slopes times rows and the penalty are each at most n norms.)
 func TestWorstCaseBound(t *testing.T) {
 	const rows = math.MaxInt32
-	p := &Problem{Columns: make([][]int16, 4096), Norm: 64 << 14, Lambda: .01 * (1 << 28), Loss: Logistic}
+	p := &Problem{
+		Columns: make([][]int16, 4096),
+		Norm:    64 << 14,
+		Lambda:  .01 * (1 << 28),
+		Loss:    Logistic,
+	}
 	bound := p.marginError(rows, math.Sqrt(2*rows*1.5/p.Lambda)) + 8*unitRoundoff*rows*p.Norm
 	if bound > p.Norm*1e-5/3 {
 		t.Errorf("%v norms", bound/p.Norm)

@@ -54,7 +54,8 @@ func (p *Problem) newtonStep(ctx context.Context, g *gradient) ([]float64, error
 	d := len(g.values)
 	step := mat.NewVecDense(d, nil)
 	var factor mat.Cholesky
-	if !factor.Factorize(h) || factor.SolveVecTo(step, mat.NewVecDense(d, g.values)) != nil || !(dotProduct(step.RawVector().Data, g.values) > 0) {
+	if !factor.Factorize(h) || factor.SolveVecTo(step, mat.NewVecDense(d, g.values)) != nil ||
+		!(dotProduct(step.RawVector().Data, g.values) > 0) {
 		step.CopyVec(mat.NewVecDense(d, g.values))
 		step.ScaleVec(1/(float64(len(p.Labels))*p.Norm*p.Norm+p.Lambda), step)
 	}
@@ -149,7 +150,9 @@ func (p *Problem) curvatureRoots(margins []float64, index []int) (roots []float6
 
 // lineSearch returns a step length t in (0, 1] along a descent direction: 1 if J still falls there, and otherwise a step
 // at which the slope of J has risen to between a tenth of its value at 0 and 0.
-func (p *Problem) lineSearch(ctx context.Context, a Point, g *gradient, step []float64) (float64, error) {
+func (p *Problem) lineSearch(
+	ctx context.Context, a Point, g *gradient, step []float64,
+) (float64, error) {
 	changes := make([]float64, len(p.Labels))
 	direction := Point{step, make([]float64, len(step))}
 	err := forEach(ctx, p.chunkCount(), func(_, c int) {

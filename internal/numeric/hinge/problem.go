@@ -33,7 +33,9 @@ const (
 // in the last place of High; the last one belongs to the constant.
 type Point struct{ High, Low []float64 }
 
-func newPoint(d int) Point { return Point{make([]float64, d), make([]float64, d)} }
+func newPoint(d int) Point {
+	return Point{make([]float64, d), make([]float64, d)}
+}
 
 func (p Point) clone() Point {
 	return Point{append([]float64(nil), p.High...), append([]float64(nil), p.Low...)}
@@ -65,9 +67,13 @@ const chunk = 1 << 12
 // slopeUnits is the inverse of the grid on which slopes are summed exactly.
 const slopeUnits = 1 << 26
 
-func (p *Problem) chunkCount() int { return (len(p.Labels) + chunk - 1) / chunk }
+func (p *Problem) chunkCount() int {
+	return (len(p.Labels) + chunk - 1) / chunk
+}
 
-func (p *Problem) chunkRows(c int) (lo, hi int) { return c * chunk, min((c+1)*chunk, len(p.Labels)) }
+func (p *Problem) chunkRows(c int) (lo, hi int) {
+	return c * chunk, min((c+1)*chunk, len(p.Labels))
+}
 
 // slope returns the derivative of the loss at margin m. e^m may be infinite, and the
 // slope then 0.

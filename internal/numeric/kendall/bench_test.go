@@ -52,7 +52,8 @@ func against(b *testing.B, y []float64, columns ...[]float64) {
 	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
 	target := func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }
 	for b.Loop() {
-		if _, err := kendall.AgainstTarget(context.Background(), len(columns), rank, target, 2); err != nil {
+		if _, err := kendall.AgainstTarget(context.Background(), len(columns), rank, target,
+			2); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -87,7 +88,8 @@ func BenchmarkS(b *testing.B) {
 	scratch := new(kendall.Scratch)
 	rank := func(values []float64) *kendall.Ranks { return kendall.Rank(values, scratch) }
 	cont, other := rank(continuous(r, benchRows)), rank(continuous(r, benchRows))
-	binary, few, many := rank(whole(r, benchRows, 2)), rank(whole(r, benchRows, 64)), rank(whole(r, benchRows, 10_000))
+	binary, few, many := rank(whole(r, benchRows, 2)), rank(whole(r, benchRows, 64)),
+		rank(whole(r, benchRows, 10_000))
 	for _, pair := range []struct {
 		name string
 		x, y *kendall.Ranks

@@ -142,7 +142,9 @@ func (t *ties) addPair(p pair) {
 	t.last, t.equal = p, 1
 }
 
-func (t *ties) tiedPairs() int64 { return t.sum }
+func (t *ties) tiedPairs() int64 {
+	return t.sum
+}
 
 // sortCounting sorts and returns how many pairs were in falling order. work has the same length.
 func sortCounting(x, work []uint64) (inversions int64) {

@@ -18,7 +18,9 @@ func TestExternalAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	value := rapid.OneOf(rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 2, -1, math.NaN(), math.Inf(1)}), rapid.Float64())
+	value := rapid.OneOf(
+		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, 2, -1, math.NaN(), math.Inf(1)}),
+		rapid.Float64())
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		x, y := rapid.SliceOfN(value, n, n).Draw(t, "x"), rapid.SliceOfN(value, n, n).Draw(t, "y")
@@ -28,7 +30,8 @@ func TestExternalAgrees(t *testing.T) {
 		for from := 0; from < n; {
 			to := min(n, from+rapid.IntRange(1, 100).Draw(t, "block"))
 			target := kendall.Keys(nil, y[from:to], nil)
-			for _, err := range []error{e.Add(kendall.Keys(nil, x[from:to], nil), target), of.Add(kendall.Keys(nil, nil, codes[from:to]), target)} {
+			for _, err := range []error{e.Add(kendall.Keys(nil, x[from:to], nil), target),
+				of.Add(kendall.Keys(nil, nil, codes[from:to]), target)} {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -40,7 +43,8 @@ func TestExternalAgrees(t *testing.T) {
 			name string
 			e    *kendall.External
 			want int64
-		}{{"numbers", e, kendall.S(kendall.Rank(x, nil), ranks, nil)}, {"categories", of, kendall.S(kendall.RankCodes(codes, nil), ranks, nil)}} {
+		}{{"numbers", e, kendall.S(kendall.Rank(x, nil), ranks, nil)},
+			{"categories", of, kendall.S(kendall.RankCodes(codes, nil), ranks, nil)}} {
 			got, err := c.e.S()
 			if err != nil {
 				t.Fatal(err)

@@ -47,7 +47,9 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 	for k := range splits[1:] {
 		splits[k+1].splitByParent(splits[k])
 	}
-	runParallel(workers, func(k int) { totals[k] = splits[k].countAscents(chunkOf(p, k, workers), work) })
+	runParallel(workers, func(k int) {
+		totals[k] = splits[k].countAscents(chunkOf(p, k, workers), work)
+	})
 	runParallel(workers, func(k int) {
 		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
 	})
@@ -59,7 +61,9 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 }
 
 // chunkOf returns part k of parts equal parts of p.
-func chunkOf(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*(k+1)/parts] }
+func chunkOf(p []uint32, k, parts int) []uint32 {
+	return p[len(p)*k/parts : len(p)*(k+1)/parts]
+}
 
 // runParallel calls f for every k below workers, each in a goroutine.
 func runParallel(workers int, f func(k int)) {
@@ -81,7 +85,9 @@ func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
 }
 
 // splitShift returns the number of bits left to each digit of n elements.
-func splitShift(n int) uint { return uint(max(leafBits, bits.Len(uint(n-1))-digitBits)) }
+func splitShift(n int) uint {
+	return uint(max(leafBits, bits.Len(uint(n-1))-digitBits))
+}
 
 // split counts the ascents of the digits p[i]>>shift of a permutation and moves the other bits of its elements to
 // work, grouped by digit and in their old order within each digit. Digit d starts at d<<shift, and its remaining bits

@@ -77,7 +77,9 @@ func lookUp(perm, order, ranks []uint32, workers int) {
 		lookUpPart(perm, order, ranks)
 		return
 	}
-	runParallel(workers, func(k int) { lookUpPart(chunkOf(perm, k, workers), chunkOf(order, k, workers), ranks) })
+	runParallel(workers, func(k int) {
+		lookUpPart(chunkOf(perm, k, workers), chunkOf(order, k, workers), ranks)
+	})
 }
 
 func lookUpPart(perm, order, ranks []uint32) {

@@ -58,8 +58,10 @@ func TestSExhaustive(t *testing.T) {
 }
 
 var awkward = []float64{
-	math.NaN(), -math.NaN(), math.Inf(-1), math.Inf(1), 0, math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64,
-	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), -1, math.Nextafter(-1, -2), 1e9,
+	math.NaN(), -math.NaN(), math.Inf(-1), math.Inf(1), 0, math.Copysign(0, -1), math.MaxFloat64,
+	-math.MaxFloat64,
+	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), -1,
+	math.Nextafter(-1, -2), 1e9,
 }
 
 // column draws n values of one of several kinds: continuous, few distinct values, clusters too narrow for the
@@ -246,7 +248,8 @@ func TestClusters(t *testing.T) {
 			place, _ := slices.BinarySearch(sorted, v)
 			dense[i] = float64(place)
 		}
-		if got, want := sum(x, y), sum(dense, y); got != want || kendall.Rank(x, nil).Distinct() != len(sorted) {
+		if got, want := sum(x, y), sum(dense, y); got != want ||
+			kendall.Rank(x, nil).Distinct() != len(sorted) {
 			t.Errorf("scale %v: S = %d, want %d", scale, got, want)
 		}
 	}
@@ -291,7 +294,8 @@ func TestScratchIsUsedAgain(t *testing.T) {
 	for i := range 30 {
 		n := 100 + 100*i // leaves only, and splits
 		x, y := column(r, n), column(r, n)
-		if got, want := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch), definition(x, y); got != want {
+		if got, want := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch),
+			definition(x, y); got != want {
 			t.Errorf("S = %d, want %d", got, want)
 		}
 	}
@@ -318,14 +322,17 @@ func TestAgainstTarget(t *testing.T) {
 			}
 		}
 	}
-	if got, err := kendall.AgainstTarget(context.Background(), 0, rank, target.Kept, 2); err != nil || len(got) != 0 {
+	if got, err := kendall.AgainstTarget(context.Background(), 0, rank, target.Kept,
+		2); err != nil || len(got) != 0 {
 		t.Errorf("no columns: %v, %v", got, err)
 	}
 }
 
 func TestAgainstTargetLength(t *testing.T) {
 	target := kendall.Rank([]float64{1, 2, 3}, nil)
-	column := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(make([]float64, 3-j/2), s) }
+	column := func(j int, s *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(make([]float64, 3-j/2), s)
+	}
 	_, err := kendall.AgainstTarget(context.Background(), 3, column, target.Kept, 1)
 	if !errors.Is(err, kendall.ErrLength) || err.Error() != "column 2: "+kendall.ErrLength.Error() {
 		t.Errorf("error %v, want ErrLength for column 2", err)
@@ -372,7 +379,8 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%d levels: S allocates %v times", levels, got)
 		}
 		if got := testing.AllocsPerRun(10, func() { kendall.Rank(x, scratch) }); got != 2 {
-			t.Errorf("%d levels: Rank allocates %v times, want 2 (the Ranks and its order)", levels, got)
+			t.Errorf("%d levels: Rank allocates %v times, want 2 (the Ranks and its order)", levels,
+				got)
 		}
 	}
 }
@@ -384,8 +392,10 @@ func TestWorkersShareAColumn(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
 	many := func() []float64 { return whole(r, n, n/5) }
 	for name, pair := range map[string][2][]float64{
-		"no ties": {continuous(r, n), continuous(r, n)}, "few ties": {continuous(r, n), many()}, "ties in both": {many(), many()},
-		"many ties": {whole(r, n, 3000), whole(r, n, 2000)}, "binary": {whole(r, n, 2), continuous(r, n)},
+		"no ties": {continuous(r, n), continuous(r, n)}, "few ties": {continuous(r, n), many()},
+		"ties in both": {many(), many()},
+		"many ties":    {whole(r, n, 3000), whole(r, n, 2000)},
+		"binary":       {whole(r, n, 2), continuous(r, n)},
 	} {
 		x, y := pair[0], pair[1]
 		for i := range x {
@@ -395,7 +405,10 @@ func TestWorkersShareAColumn(t *testing.T) {
 		}
 		want := sum(x, y)
 		for _, workers := range []int{2, 3, 5, 8} {
-			got, err := kendall.AgainstTarget(context.Background(), 1, func(_ int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(x, s) },
+			got, err := kendall.AgainstTarget(context.Background(), 1,
+				func(_ int, s *kendall.Scratch) *kendall.Ranks {
+					return kendall.Rank(x, s)
+				},
 				func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }, workers)
 			if err != nil || got[0] != want || want == 0 {
 				t.Errorf("%s, %d workers: %d, want %d: %v", name, workers, got[0], want, err)

@@ -13,4 +13,6 @@ func floatKey(v float64) uint64 {
 }
 
 // codeKey maps an int32 to a uint64 of the same order.
-func codeKey(c int32) uint64 { return uint64(int64(c) - math.MinInt32) }
+func codeKey(c int32) uint64 {
+	return uint64(int64(c) - math.MinInt32)
+}

@@ -70,10 +70,14 @@ func checkRows(n int) {
 }
 
 // Len returns the number of rows.
-func (r *Ranks) Len() int { return len(r.order) }
+func (r *Ranks) Len() int {
+	return len(r.order)
+}
 
 // Distinct returns the number of distinct values, from 0 (no rows) to Len.
-func (r *Ranks) Distinct() int { return r.distinct }
+func (r *Ranks) Distinct() int {
+	return r.distinct
+}
 
 // buildRanks sorts the keys, and lets the column go.
 func (s *sorter) buildRanks() *Ranks {
@@ -182,7 +186,9 @@ func (r *Ranks) rowRanks(workers int) []uint32 {
 			}
 		})
 		countsToStarts(groups)
-		runParallel(workers, func(k int) { ranksByRow(byRow, chunkOf(r.order, k, workers), groups[k]) })
+		runParallel(workers, func(k int) {
+			ranksByRow(byRow, chunkOf(r.order, k, workers), groups[k])
+		})
 	}
 	r.byRows.Store(&byRow)
 	return byRow
@@ -209,7 +215,9 @@ func (r *Ranks) groupStarts(next []uint32) []uint32 {
 	return next
 }
 
-func pairCount(n int) int64 { return int64(n) * int64(n-1) / 2 }
+func pairCount(n int) int64 {
+	return int64(n) * int64(n-1) / 2
+}
 
 // growTo returns s with length n, its content unspecified.
 func growTo(s []uint32, n int) []uint32 {

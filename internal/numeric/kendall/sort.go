@@ -59,7 +59,9 @@ func (s *sorter) bufferHalves(n int) (a, b []uint32) {
 	return both[:n:n], both[n:]
 }
 
-func (s *sorter) rowCount() int { return len(s.floats) + len(s.codes) + len(s.plain) }
+func (s *sorter) rowCount() int {
+	return len(s.floats) + len(s.codes) + len(s.plain)
+}
 
 // sortKey returns the key of a row.
 func (s *sorter) sortKey(row uint32) uint64 {

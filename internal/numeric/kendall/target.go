@@ -27,11 +27,20 @@ var ErrLength = errors.New("the column and the target have different numbers of 
 // result does not depend on their number. A
 // column of another length gives an error that wraps [ErrLength] and names the
 // least such j seen; ctx is looked at between columns.
-func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scratch) *Ranks, target func(*Scratch) *Ranks, workers int) ([]int64, error) {
+func AgainstTarget(
+	ctx context.Context, d int, column func(j int, scratch *Scratch) *Ranks, target func(*Scratch) *Ranks, workers int,
+) ([]int64, error) {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := &task{ctx: ctx, column: column, sums: make([]int64, d), errs: make([]error, d), ready: make(chan struct{}), each: max(1, workers/max(1, d))}
+	t := &task{
+		ctx:    ctx,
+		column: column,
+		sums:   make([]int64, d),
+		errs:   make([]error, d),
+		ready:  make(chan struct{}),
+		each:   max(1, workers/max(1, d)),
+	}
 	var wait parallel.Group
 	wait.Go(func() {
 		scratch := scratches.Get().(*Scratch)
@@ -107,4 +116,6 @@ func (t *task) countPairs(scratch *Scratch) {
 }
 
 // Kept returns the ranks: a target of [AgainstTarget] that has been ranked before.
-func (r *Ranks) Kept(*Scratch) *Ranks { return r }
+func (r *Ranks) Kept(*Scratch) *Ranks {
+	return r
+}

@@ -2,4 +2,6 @@
 
 package kernelmap
 
-func assembled() []tileFunc { return nil }
+func assembled() []tileFunc {
+	return nil
+}

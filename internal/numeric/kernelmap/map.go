@@ -57,7 +57,9 @@ func Number(x float64, bits int) int16 {
 }
 
 // Features returns the number of features.
-func (m *Map) Features() int { return len(m.Weights) }
+func (m *Map) Features() int {
+	return len(m.Weights)
+}
 
 // Weighted returns the map with weights, one row per feature. reach has a bound on the size of
 // every q.
@@ -69,7 +71,8 @@ func (m *Map) Weighted(rows [][]float64, reach []float64) *Map {
 		for _, w := range row {
 			largest = max(largest, math.Abs(w))
 		}
-		bits := min(math.Floor(math.Log2(math.MaxInt16/largest)), math.Floor(math.Log2(0x1p16/max(reach[i], math.SmallestNonzeroFloat32))), 40)
+		bits := min(math.Floor(math.Log2(math.MaxInt16/largest)),
+			math.Floor(math.Log2(0x1p16/max(reach[i], math.SmallestNonzeroFloat32))), 40)
 		shift := int(max(bits, -kernelBits))
 		m.Shifts[i] = uint8(shift + kernelBits)
 		m.Weights[i] = make([]int16, len(row))
@@ -85,9 +88,13 @@ func (m *Map) Equal(o *Map) bool {
 	if m == nil || o == nil {
 		return m == o
 	}
-	same := func(a, b Coordinate) bool { return a.Input == b.Input && slices.Equal(a.Values, b.Values) }
-	return slices.EqualFunc(m.Coordinates, o.Coordinates, same) && slices.EqualFunc(m.Metric, o.Metric, slices.Equal) &&
-		slices.EqualFunc(m.Landmarks, o.Landmarks, slices.Equal) && slices.EqualFunc(m.Weights, o.Weights, slices.Equal) && slices.Equal(m.Shifts, o.Shifts)
+	same := func(a, b Coordinate) bool {
+		return a.Input == b.Input && slices.Equal(a.Values, b.Values)
+	}
+	return slices.EqualFunc(m.Coordinates, o.Coordinates, same) &&
+		slices.EqualFunc(m.Metric, o.Metric, slices.Equal) &&
+		slices.EqualFunc(m.Landmarks, o.Landmarks, slices.Equal) &&
+		slices.EqualFunc(m.Weights, o.Weights, slices.Equal) && slices.Equal(m.Shifts, o.Shifts)
 }
 
 // compiledMap is a map prepared for application.
@@ -117,7 +124,11 @@ type scratch struct {
 
 func (m *Map) compile() *compiledMap {
 	m.once.Do(func() {
-		c := &compiledMap{coordinates: m.Coordinates, marks: len(m.Landmarks), features: len(m.Weights)}
+		c := &compiledMap{
+			coordinates: m.Coordinates,
+			marks:       len(m.Landmarks),
+			features:    len(m.Weights),
+		}
 		c.tile, c.kernel, c.stretch = fastestFunctions()
 		if len(m.Metric) > 0 {
 			c.dims = len(m.Metric[0])
@@ -151,7 +162,9 @@ func (c *compiledMap) placeLandmarks(landmarks [][]uint8) {
 			places[i*c.dims+j] = s.points[inPanel(j, 0)]
 		}
 	}
-	c.points = newFactors(len(landmarks), c.dims, func(i, k int) int16 { return places[i*c.dims+k] })
+	c.points = newFactors(len(landmarks), c.dims, func(i, k int) int16 {
+		return places[i*c.dims+k]
+	})
 }
 
 // stripe is the number of records that are taken at a time: those of a panel.
@@ -214,19 +227,20 @@ func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 	for k := range out {
 		out[k] = all[k*n : (k+1)*n]
 	}
-	_ = parallel.ForEach(context.Background(), (n+stripe-1)/stripe, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
-		s := c.scratch.Get().(*scratch)
-		defer c.scratch.Put(s)
-		from := i * stripe
-		rows := min(stripe, n-from)
-		c.evaluateKernel(s, bins, from, rows)
-		for k := range out {
-			values := s.kernel[inPanel(k, 0):]
-			for r := range rows {
-				out[k][from+r] = values[2*r]
+	_ = parallel.ForEach(context.Background(), (n+stripe-1)/stripe, runtime.GOMAXPROCS(0),
+		func(i int) { // a background never ends
+			s := c.scratch.Get().(*scratch)
+			defer c.scratch.Put(s)
+			from := i * stripe
+			rows := min(stripe, n-from)
+			c.evaluateKernel(s, bins, from, rows)
+			for k := range out {
+				values := s.kernel[inPanel(k, 0):]
+				for r := range rows {
+					out[k][from+r] = values[2*r]
+				}
 			}
-		}
-	})
+		})
 	return out
 }
 
@@ -252,7 +266,8 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 // blockFeatures returns the features of at most stripe records, in lists of stripe numbers.
 func (c *compiledMap) blockFeatures(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
 	c.projectRows(s, bins, from, rows)
-	s.features, s.lists = resizeBuffer(s.features, c.features*stripe), resizeBuffer(s.lists, c.features)
+	s.features, s.lists = resizeBuffer(s.features, c.features*stripe),
+		resizeBuffer(s.lists, c.features)
 	for i := range s.lists {
 		s.lists[i] = s.features[i*stripe:][:stripe]
 	}

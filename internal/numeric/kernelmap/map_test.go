@@ -10,7 +10,8 @@ import (
 func TestKernelError(t *testing.T) {
 	worst := 0.
 	for d := range uint32(1 << 21) {
-		worst = max(worst, math.Abs(float64(kernelAt(d))/(1<<kernelBits)-math.Exp2(-float64(d)/65536)))
+		worst = max(worst,
+			math.Abs(float64(kernelAt(d))/(1<<kernelBits)-math.Exp2(-float64(d)/65536)))
 	}
 	if worst > 0x1p-12 {
 		t.Errorf("off by %v", worst)
@@ -45,7 +46,8 @@ func TestAssembly(t *testing.T) {
 			}
 		}
 		marks, norms := make([]uint32, 2*r.IntN(35)), [tileCols]uint32{}
-		dots, u, v := make([]int32, len(marks)*tileCols), make([]int16, len(marks)*tileCols), make([]int16, len(marks)*tileCols)
+		dots, u, v := make([]int32, len(marks)*tileCols), make([]int16, len(marks)*tileCols),
+			make([]int16, len(marks)*tileCols)
 		for i := range dots {
 			dots[i] = int32(r.Uint32() >> r.IntN(32))
 		}
@@ -68,7 +70,8 @@ func TestStretch(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		n := r.IntN(300) + 1
-		sums, scales, x, y := make([]int32, n*tileCols), make([]float64, n), make([][]int16, n), make([][]int16, n)
+		sums, scales, x, y := make([]int32, n*tileCols), make([]float64, n), make([][]int16, n),
+			make([][]int16, n)
 		size := r.IntN(32)
 		for i := range scales {
 			scales[i] = math.Ldexp(1, -r.IntN(mostShift+1))
@@ -94,7 +97,9 @@ func TestStretch(t *testing.T) {
 	}
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}
 
 // TestFeatures compares a map with its definition, one record after the other.
 func TestFeatures(t *testing.T) {
@@ -102,7 +107,8 @@ func TestFeatures(t *testing.T) {
 	for _, of := range [][3]int{{1, 1, 1}, {3, 7, 5}, {20, 61, 34}, {9, 16, 16}} {
 		m := sample(r, of[0], of[1], of[2])
 		const n = 3*stripe + 5
-		bins, dst, theta, sums := make([][]uint8, of[0]), make([][]int16, of[2]), make([]float64, of[2]), make([]float64, n)
+		bins, dst, theta, sums := make([][]uint8, of[0]), make([][]int16, of[2]),
+			make([]float64, of[2]), make([]float64, n)
 		for j := range bins {
 			bins[j] = make([]uint8, n)
 			for i := range bins[j] {
@@ -232,6 +238,7 @@ func BenchmarkApply(b *testing.B) {
 		for b.Loop() {
 			c.multiplyTiles(s.sums, c.weights, s.kernel)
 		}
-		b.ReportMetric(float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "MAC/ns")
+		b.ReportMetric(float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)),
+			"MAC/ns")
 	})
 }

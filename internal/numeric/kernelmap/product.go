@@ -12,7 +12,9 @@ const (
 // side, then the next two, and so on.
 
 // inPanel is where number k of record r is in a panel.
-func inPanel(k, r int) int { return (k/2*tileCols+r)*2 + k%2 }
+func inPanel(k, r int) int {
+	return (k/2*tileCols+r)*2 + k%2
+}
 
 // factors holds the rows of the matrix by which panels are multiplied.
 type factors struct {
@@ -33,7 +35,9 @@ func newFactors(rows, numbers int, at func(i, k int) int16) factors {
 }
 
 // panelSize is the length of a panel that can be multiplied.
-func (f factors) panelSize() int { return 2 * f.steps * tileCols }
+func (f factors) panelSize() int {
+	return 2 * f.steps * tileCols
+}
 
 // A tileFunc sets dst[r*stride+j], for tileRows rows r and tileCols columns j, to the sum over k
 // of a[r*lda+k] b[k][j] modulo 2^32; lda is even, 2*steps numbers of a row are read, and b is a

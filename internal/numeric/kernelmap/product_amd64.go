@@ -31,8 +31,10 @@ func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) {
 
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
 func tileVNNI(dst []int32, stride int, a []int16, lda int, b []int16, steps int) {
-	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1], b[2*steps*tileCols-1] // as in tileSIMD
-	tileWide(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b), steps)
+	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1],
+		b[2*steps*tileCols-1] // as in tileSIMD
+	tileWide(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b),
+		steps)
 }
 
 // stretchAVX512 is the stretchFunc for processors with AVX-512.

@@ -3,4 +3,6 @@
 package kernelmap
 
 // fastestFunctions returns the portable functions: there is no assembly for this build.
-func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) { return tileGo, kernelGo, stretchGo }
+func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) {
+	return tileGo, kernelGo, stretchGo
+}

@@ -100,7 +100,12 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 	}
 	target := centreColumn(s.y, make([]float64, n))
 	s.yy = floats.Dot(target, target)
-	cells := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
+	cells := centredColumns{
+		n:        n,
+		workers:  opts.Workers,
+		cells:    make([]float64, n*d),
+		constant: make([]bool, d),
+	}
 	err := cells.forEachColumn(ctx, func(j int) {
 		s.x[j] = columns.Clean(x[j])
 		s.units[j] = 1
@@ -115,9 +120,19 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 		}
 	})
 	if n < d {
-		s.moments = &residuals{centredColumns: cells, target: target, residual: make([]float64, n), slots: make([]int, d)}
+		s.moments = &residuals{
+			centredColumns: cells,
+			target:         target,
+			residual:       make([]float64, n),
+			slots:          make([]int, d),
+		}
 	} else {
-		s.moments = &covariances{centredColumns: cells, xy: s.xy, yy: s.yy, gram: make([][]float64, d)}
+		s.moments = &covariances{
+			centredColumns: cells,
+			xy:             s.xy,
+			yy:             s.yy,
+			gram:           make([][]float64, d),
+		}
 	}
 	return s, err
 }
@@ -197,12 +212,16 @@ func (s *Solver) newSolution(primal, gap float64, sweeps int, converged bool) So
 // sweepsBeforeJump returns after how many sweeps over a set of that size the
 // signs are tried as final: a jump costs the cube of the size, a sweep the
 // square.
-func sweepsBeforeJump(size int) int { return max(8, size/4) }
+func sweepsBeforeJump(size int) int {
+	return max(8, size/4)
+}
 
 // descendOn sweeps over the coefficients of the set, all others fixed at 0, until
 // the duality gap of the problem restricted to the set is at most tolerance. It
 // returns the number of sweeps, at least 1.
-func (s *Solver) descendOn(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
+func (s *Solver) descendOn(
+	ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int,
+) (int, error) {
 	local := s.restrictTo(set, rr, penalty)
 	sweep := 0
 	for {

@@ -75,21 +75,28 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			deviations, target := s.Deviations()
-			if math.Abs(target-deviation(y)) > 1e-14 || math.Abs(deviations[2]-deviation(x[2])) > 1e-14 {
+			if math.Abs(target-deviation(y)) > 1e-14 ||
+				math.Abs(deviations[2]-deviation(x[2])) > 1e-14 {
 				t.Fatalf("deviations %v, %v", deviations[2], target)
 			}
 			got, err := s.Solve(context.Background(), c.lambda*target)
 			if err != nil || !got.Converged {
-				t.Fatalf("%d x %d, lambda %v: %v, gap %g after %d sweeps", c.n, c.d, c.lambda, err, got.Gap, got.Sweeps)
+				t.Fatalf("%d x %d, lambda %v: %v, gap %g after %d sweeps", c.n, c.d, c.lambda, err,
+					got.Gap, got.Sweeps)
 			}
-			objective := lassoObjective(x, y, got.Coefficients, got.Intercept, c.lambda*target, func(j int) float64 { return deviations[j] })
+			objective := lassoObjective(x, y, got.Coefficients, got.Intercept, c.lambda*target,
+				func(j int) float64 {
+					return deviations[j]
+				})
 			for _, o := range []float64{objective, got.Objective} {
 				if o /= target * target; math.Abs(o-c.value) > 1e-8*c.value {
-					t.Errorf("%d x %d, lambda %v: objective %.16g, want %.16g", c.n, c.d, c.lambda, o, c.value)
+					t.Errorf("%d x %d, lambda %v: objective %.16g, want %.16g", c.n, c.d, c.lambda,
+						o, c.value)
 				}
 			}
 			if v := violation(x, y, got, c.lambda*target, deviations); v > 1e-9 {
-				t.Errorf("%d x %d, lambda %v: the optimality conditions are off by %g", c.n, c.d, c.lambda, v)
+				t.Errorf("%d x %d, lambda %v: the optimality conditions are off by %g", c.n, c.d,
+					c.lambda, v)
 			}
 		}
 	}
@@ -97,7 +104,9 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 
 // violation returns the largest violation of the optimality conditions, relative to the penalty: the gradient of a
 // zero coefficient is at most the penalty, and that of another is the penalty with the coefficient's sign.
-func violation(x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64) float64 {
+func violation(
+	x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64,
+) float64 {
 	residual := make([]float64, len(y))
 	for i := range y {
 		residual[i] = y[i] - got.Intercept
@@ -131,7 +140,8 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 		x, y := randomTable(rng, n, d)
 		clear(x[rng.IntN(d)])
 		x[rng.IntN(d)] = x[rng.IntN(d)]
-		s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Standardize: true, Tolerance: 1e-15})
+		s, err := lasso.NewSolver(context.Background(), x, y,
+			lasso.Options{Standardize: true, Tolerance: 1e-15})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +153,8 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 			}
 			got, err := s.Solve(context.Background(), lambda)
 			if err != nil || !got.Converged {
-				t.Fatalf("%d x %d, %v of the largest penalty: %v, gap %g after %d sweeps", n, d, fraction, err, got.Gap, got.Sweeps)
+				t.Fatalf("%d x %d, %v of the largest penalty: %v, gap %g after %d sweeps", n, d,
+					fraction, err, got.Gap, got.Sweeps)
 			}
 			if v := violation(x, y, got, lambda, units); v > 1e-9 {
 				t.Errorf("%d x %d, %v of the largest penalty: off by %g", n, d, fraction, v)
@@ -163,7 +174,8 @@ func TestLassoNearlyEqualColumns(t *testing.T) {
 	for i := range y {
 		y[i] += 3e4 * (x[2][i] - x[1][i])
 	}
-	s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Standardize: true, Tolerance: 1e-12})
+	s, err := lasso.NewSolver(context.Background(), x, y,
+		lasso.Options{Standardize: true, Tolerance: 1e-12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +214,9 @@ func references(t *testing.T) []reference {
 	return list
 }
 
-func lassoObjective(x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64) float64 {
+func lassoObjective(
+	x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64,
+) float64 {
 	sum := 0.0
 	l1 := 0.0
 	for i := range y {
@@ -245,7 +259,8 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				objective := lassoObjective(r.X, r.Y, got.Coefficients, got.Intercept, want.Lambda, unit)
+				objective := lassoObjective(r.X, r.Y, got.Coefficients, got.Intercept, want.Lambda,
+					unit)
 				for _, o := range []float64{objective, got.Objective} {
 					if math.Abs(o-want.Objective) > 1e-8*want.Objective {
 						t.Errorf("%s lasso %g (standardize %v): objective %.12g, want %.12g",
@@ -330,7 +345,8 @@ func TestLassoStopsAtMaxSweeps(t *testing.T) {
 	for i := range x[0] {
 		x[1][i] = x[0][i] + 0.01*x[1][i]
 	}
-	s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{MaxSweeps: 2, Tolerance: 1e-14})
+	s, err := lasso.NewSolver(context.Background(), x, y,
+		lasso.Options{MaxSweeps: 2, Tolerance: 1e-14})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,9 @@ type centredColumns struct {
 	constant []bool
 }
 
-func (c *centredColumns) column(j int) []float64 { return c.cells[j*c.n : (j+1)*c.n : (j+1)*c.n] }
+func (c *centredColumns) column(j int) []float64 {
+	return c.cells[j*c.n : (j+1)*c.n : (j+1)*c.n]
+}
 
 // forEachColumn calls work for every column; each column is handled by one call.
 func (c *centredColumns) forEachColumn(ctx context.Context, work func(j int)) error {
@@ -90,7 +92,9 @@ func (c *covariances) fillGram(ctx context.Context, set []int) error {
 	return nil
 }
 
-func (c *covariances) product(i, j int) float64 { return c.gram[i][j] }
+func (c *covariances) product(i, j int) float64 {
+	return c.gram[i][j]
+}
 
 // residuals keeps the products of the columns that have been in a working set
 // with each other, and finds gradients from the residual.

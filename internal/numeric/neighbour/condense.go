@@ -31,23 +31,28 @@ func newCover(p Points) *cover {
 	return c
 }
 
-func (c *cover) row(i int) []float32 { return c.x[i*c.p.Dim : (i+1)*c.p.Dim] }
+func (c *cover) row(i int) []float32 {
+	return c.x[i*c.p.Dim : (i+1)*c.p.Dim]
+}
 
 // addReference takes record i among those that may be nearest.
 func (c *cover) addReference(i int) {
 	const part = 4096
 	at, n := c.row(i), c.p.Len()
-	_ = parallel.ForEach(context.Background(), (n+part-1)/part, parallel.Workers(n*c.p.Dim), func(b int) {
-		for q := b * part; q < min((b+1)*part, n); q++ {
-			if d := squared32(c.row(q), at); d < c.distance[q] {
-				c.distance[q], c.nearest[q] = d, i
+	_ = parallel.ForEach(context.Background(), (n+part-1)/part, parallel.Workers(n*c.p.Dim),
+		func(b int) {
+			for q := b * part; q < min((b+1)*part, n); q++ {
+				if d := squared32(c.row(q), at); d < c.distance[q] {
+					c.distance[q], c.nearest[q] = d, i
+				}
 			}
-		}
-	})
+		})
 }
 
 // isMisclassified reports whether the nearest record of record i is of another class.
-func (c *cover) isMisclassified(i int) bool { return c.p.Class[c.nearest[i]] != c.p.Class[i] }
+func (c *cover) isMisclassified(i int) bool {
+	return c.p.Class[c.nearest[i]] != c.p.Class[i]
+}
 
 // Condense returns rows of p by which every record of p is assigned its own class (Hart's CNN): it starts with the
 // first in the given order and adds each record that the current rows misclassify, until all are correct. The error is

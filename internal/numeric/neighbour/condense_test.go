@@ -80,12 +80,15 @@ func TestCondenseCancelled(t *testing.T) {
 	if _, err := FastCondense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := Compress(ctx, p, count(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Compress(ctx, p, count(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }
 
-func count(n int) []int { return evenlySpaced(n, n) }
+func count(n int) []int {
+	return evenlySpaced(n, n)
+}
 
 // TestStratified checks that shares are rounded by largest remainder, and that every class gets at least one record
 // and no more than it has.
@@ -99,7 +102,8 @@ func TestStratified(t *testing.T) {
 	order := count(100)
 	slices.Reverse(order)
 	for m, want := range map[int][5]int{
-		0: {1, 0, 1, 1, 1}, 10: {7, 0, 2, 1, 1}, 20: {14, 0, 5, 1, 1}, 40: {28, 0, 10, 1, 1}, 50: {35, 0, 12, 2, 1},
+		0: {1, 0, 1, 1, 1}, 10: {7, 0, 2, 1, 1}, 20: {14, 0, 5, 1, 1}, 40: {28, 0, 10, 1, 1},
+		50: {35, 0, 12, 2, 1},
 		55: {38, 0, 14, 2, 1}, 100: {70, 0, 25, 4, 1}, 500: {70, 0, 25, 4, 1},
 	} {
 		var got [5]int
@@ -166,7 +170,8 @@ func TestCompress(t *testing.T) {
 		if metric {
 			q.X = applyMap(p.X, c.Metric, p.Dim)
 		}
-		if after := errorsOf(c.References, q); after > before/4 || c.References.Len() != 12 || !slices.IsSorted(c.References.Class) {
+		if after := errorsOf(c.References, q); after > before/4 || c.References.Len() != 12 ||
+			!slices.IsSorted(c.References.Class) {
 			t.Errorf("metric %t: %d errors, %d before; %+v", metric, after, before, c)
 		}
 	}
@@ -185,7 +190,8 @@ func TestCompressRepeats(t *testing.T) {
 		return c
 	}
 	one := run(1, 1)
-	if four := run(1, 4); !slices.Equal(one.References.X, four.References.X) || one.Loss != four.Loss {
+	if four := run(1, 4); !slices.Equal(one.References.X, four.References.X) ||
+		one.Loss != four.Loss {
 		t.Error("four workers have another result than one")
 	}
 	if other := run(2, 1); slices.Equal(one.References.X, other.References.X) {
@@ -195,7 +201,8 @@ func TestCompressRepeats(t *testing.T) {
 
 // TestCompressLosesClass checks that a class without a starting row is refused.
 func TestCompressLosesClass(t *testing.T) {
-	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err, ErrClass) {
+	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err,
+		ErrClass) {
 		t.Error(err)
 	}
 }

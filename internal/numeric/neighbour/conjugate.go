@@ -16,11 +16,15 @@ const (
 )
 
 // Optimizers lists them, the default first.
-func Optimizers() []string { return []string{Adam, ConjugateGradient} }
+func Optimizers() []string {
+	return []string{Adam, ConjugateGradient}
+}
 
 // minimizeConjugate minimises loss by conjugate gradients, moving at in place, in at most the given number of iterations. loss
 // returns the value and its gradient. It stops early if a line search finds no improvement. The error is that of loss.
-func minimizeConjugate(ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error)) error {
+func minimizeConjugate(
+	ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error),
+) error {
 	var failed error
 	var value float64
 	var gradient, known []float64
@@ -34,8 +38,14 @@ func minimizeConjugate(ctx context.Context, at []float64, iterations int, loss f
 		known = append(known[:0], x...)
 	}
 	problem := optimize.Problem{
-		Func: func(x []float64) float64 { evaluate(x); return value },
-		Grad: func(to, x []float64) { evaluate(x); copy(to, gradient) },
+		Func: func(x []float64) float64 {
+			evaluate(x)
+			return value
+		},
+		Grad: func(to, x []float64) {
+			evaluate(x)
+			copy(to, gradient)
+		},
 		Status: func() (optimize.Status, error) {
 			if failed != nil {
 				return optimize.Failure, failed
@@ -43,7 +53,9 @@ func minimizeConjugate(ctx context.Context, at []float64, iterations int, loss f
 			return optimize.NotTerminated, nil
 		},
 	}
-	best, err := optimize.Minimize(problem, at, &optimize.Settings{MajorIterations: iterations, Converger: optimize.NeverTerminate{}}, &optimize.CG{})
+	best, err := optimize.Minimize(problem, at,
+		&optimize.Settings{MajorIterations: iterations, Converger: optimize.NeverTerminate{}},
+		&optimize.CG{})
 	switch {
 	case failed != nil:
 		return failed

@@ -19,7 +19,8 @@ func TestConjugateGradient(t *testing.T) {
 	for _, metric := range []bool{false, true} {
 		losses := []float64{}
 		for _, iterations := range []int{1, 10, 60} {
-			c, err := Compress(t.Context(), p, start, Options{Passes: iterations, Optimizer: ConjugateGradient, Metric: metric})
+			c, err := Compress(t.Context(), p, start,
+				Options{Passes: iterations, Optimizer: ConjugateGradient, Metric: metric})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,13 +39,15 @@ func TestConjugateGradient(t *testing.T) {
 	}
 	run := func(workers int, gamma2 float64) Compressed {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-		c, err := Compress(t.Context(), p, start, Options{Passes: 20, Optimizer: ConjugateGradient, Gamma2: gamma2})
+		c, err := Compress(t.Context(), p, start,
+			Options{Passes: 20, Optimizer: ConjugateGradient, Gamma2: gamma2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	if one, four := run(1, .5), run(4, .5); !slices.Equal(one.References.X, four.References.X) || one.Gamma2 != .5 {
+	if one, four := run(1, .5), run(4, .5); !slices.Equal(one.References.X, four.References.X) ||
+		one.Gamma2 != .5 {
 		t.Errorf("four workers have another result than one, or γ² is %v", one.Gamma2)
 	}
 	if a, b := run(1, .5), run(1, 2); slices.Equal(a.References.X, b.References.X) {

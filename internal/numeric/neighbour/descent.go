@@ -32,7 +32,9 @@ type descent struct {
 }
 
 // run moves at. gradient returns that of the loss of a batch there. The error is its own or that of ctx.
-func (d *descent) run(ctx context.Context, at []float64, gradient func(batch *loss, at []float64) ([]float64, error)) error {
+func (d *descent) run(
+	ctx context.Context, at []float64, gradient func(batch *loss, at []float64) ([]float64, error),
+) error {
 	n := len(d.of.class)
 	steps, total := 0, d.passes*((n+batchRows-1)/batchRows)
 	first, second := make([]float64, len(at)), make([]float64, len(at))
@@ -70,7 +72,15 @@ func (d *descent) batchLoss(rows []int) *loss {
 	for k := range p.X {
 		p.X[k] += width * (d.source.uniform() - .5)
 	}
-	return &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: d.of.from, block: batchRows / batchParts}
+	return &loss{
+		u:     p.X,
+		dim:   p.Dim,
+		x:     p.X,
+		xdim:  p.Dim,
+		class: p.Class,
+		from:  d.of.from,
+		block: batchRows / batchParts,
+	}
 }
 
 // lloydRounds is how often vectors move to the mean of their records before the descent.

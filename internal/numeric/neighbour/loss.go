@@ -73,7 +73,8 @@ func (l *loss) sumLoss(ctx context.Context, v []float64, gamma2 float64) (lossSu
 	err := parallel.ForEach(ctx, count, parallel.Workers(n*m*l.dim), func(p int) {
 		s := lossSum{cross: make([]float64, m*l.xdim), mass: make([]float64, m)}
 		weights, apart := make([]float64, block*m), make([]float64, m)
-		for first := p * blocks / count * block; first < min((p+1)*blocks/count*block, n); first += block {
+		for first := p * blocks / count *
+			block; first < min((p+1)*blocks/count*block, n); first += block {
 			if ctx.Err() != nil {
 				return
 			}

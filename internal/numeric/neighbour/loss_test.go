@@ -34,7 +34,14 @@ func threeClasses() (Points, []int) {
 }
 
 func lossOf(p Points, class []int32, classes int) *loss {
-	return &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: classBounds(class, classes)}
+	return &loss{
+		u:     p.X,
+		dim:   p.Dim,
+		x:     p.X,
+		xdim:  p.Dim,
+		class: p.Class,
+		from:  classBounds(class, classes),
+	}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -101,7 +108,11 @@ func TestSpecification(t *testing.T) {
 }
 
 func TestSpecificationTiny(t *testing.T) {
-	p := Points{Dim: 2, X: []float64{0, 0, 1, 0, 0, 1, 2, 2, 3, 2, 2, 3}, Class: []int32{0, 0, 0, 1, 1, 1}}
+	p := Points{
+		Dim:   2,
+		X:     []float64{0, 0, 1, 0, 0, 1, 2, 2, 3, 2, 2, 3},
+		Class: []int32{0, 0, 0, 1, 1, 1},
+	}
 	z := []float64{.5, .5, 2, 1}
 	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), z, .5)
 	if err != nil {

@@ -22,9 +22,10 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 	for k := m; k < len(at); k++ {
 		sizes[k] = mapStep * stepSize * root
 	}
-	err := l.movePrototypes(ctx, at, o, sizes, func(of *loss, at []float64) (float64, []float64, error) {
-		return of.metricLoss(ctx, at[:m], at[m:])
-	})
+	err := l.movePrototypes(ctx, at, o, sizes,
+		func(of *loss, at []float64) (float64, []float64, error) {
+			return of.metricLoss(ctx, at[:m], at[m:])
+		})
 	if err != nil {
 		return Compressed{}, err
 	}

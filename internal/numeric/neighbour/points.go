@@ -10,14 +10,22 @@ type Points struct {
 }
 
 // Len returns the number of vectors.
-func (p Points) Len() int { return len(p.Class) }
+func (p Points) Len() int {
+	return len(p.Class)
+}
 
 // Row returns vector i, which shares memory with p.
-func (p Points) Row(i int) []float64 { return p.X[i*p.Dim : (i+1)*p.Dim : (i+1)*p.Dim] }
+func (p Points) Row(i int) []float64 {
+	return p.X[i*p.Dim : (i+1)*p.Dim : (i+1)*p.Dim]
+}
 
 // Subset returns a copy of some of the vectors.
 func (p Points) Subset(rows []int) Points {
-	q := Points{Dim: p.Dim, X: make([]float64, 0, len(rows)*p.Dim), Class: make([]int32, 0, len(rows))}
+	q := Points{
+		Dim:   p.Dim,
+		X:     make([]float64, 0, len(rows)*p.Dim),
+		Class: make([]int32, 0, len(rows)),
+	}
 	for _, i := range rows {
 		q.X, q.Class = append(q.X, p.Row(i)...), append(q.Class, p.Class[i])
 	}

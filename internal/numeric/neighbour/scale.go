@@ -100,7 +100,9 @@ func (s Scaling) standardise(x, from []float64) {
 }
 
 // transposedMap is Map with a column for each of its rows.
-func (s Scaling) transposedMap() []float64 { return transposed(s.Map, s.Out, len(s.Center)) }
+func (s Scaling) transposedMap() []float64 {
+	return transposed(s.Map, s.Out, len(s.Center))
+}
 
 // Then returns the scaling with a further map, Out × Out by row, behind its own.
 func (s Scaling) Then(further []float64) Scaling {

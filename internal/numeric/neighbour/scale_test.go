@@ -57,14 +57,16 @@ func TestComponents(t *testing.T) {
 	near(t, "mean variance", trace/4, 1)
 	scale := squaredDistance(q.Row(0), q.Row(1)) / squaredDistance(p.Row(0), p.Row(1))
 	for i := range 79 {
-		near(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)), scale*squaredDistance(p.Row(i), p.Row(i+1)))
+		near(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)),
+			scale*squaredDistance(p.Row(i), p.Row(i+1)))
 	}
 }
 
 // TestEncode checks that numbers are clipped, missing values replaced and levels spread over entries.
 func TestEncode(t *testing.T) {
 	p := Encode([]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
-		[]Cells{{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}}, {Codes: []int32{9, 0, 1, 2, -1}}}, 1, 4)
+		[]Cells{{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}},
+			{Codes: []int32{9, 0, 1, 2, -1}}}, 1, 4)
 	want := []float64{.5, 1, 0, 1, 0, 1, 1, 0, 0, -1, 0, 0}
 	for k, v := range p.X {
 		if v != want[k] {

@@ -31,7 +31,8 @@ func Search(refs Points) *Searcher {
 	s := &Searcher{refs: refs, length: squaredNorms(refs.X, refs.Dim)}
 	for j := 0; j < refs.Len(); j += searchTile {
 		columns := min(searchTile, refs.Len()-j)
-		s.turned = append(s.turned, transposed(refs.X[j*refs.Dim:(j+columns)*refs.Dim], columns, refs.Dim)...)
+		s.turned = append(s.turned,
+			transposed(refs.X[j*refs.Dim:(j+columns)*refs.Dim], columns, refs.Dim)...)
 	}
 	for k := range s.turned {
 		s.turned[k] *= -2
@@ -53,14 +54,18 @@ type Vote struct {
 // Classes returns the class of each vector of p.
 func (s *Searcher) Classes(p Points, v Vote) []int32 {
 	out := make([]int32, p.Len())
-	s.forEachRecord(p, v.K, func(i int, found []neighbour) { out[i] = v.decideClass(found, s.refs.Class) })
+	s.forEachRecord(p, v.K, func(i int, found []neighbour) {
+		out[i] = v.decideClass(found, s.refs.Class)
+	})
 	return out
 }
 
 // Class returns the class of the vector x, as Classes does.
 func (s *Searcher) Class(x []float64, v Vote) int32 {
 	var class int32
-	s.searchBlock(x, 1, min(v.K, s.refs.Len()), func(_ int, found []neighbour) { class = v.decideClass(found, s.refs.Class) })
+	s.searchBlock(x, 1, min(v.K, s.refs.Len()), func(_ int, found []neighbour) {
+		class = v.decideClass(found, s.refs.Class)
+	})
 	return class
 }
 
@@ -82,10 +87,14 @@ type neighbour struct {
 func (s *Searcher) forEachRecord(p Points, k int, found func(i int, near []neighbour)) {
 	k = min(k, s.refs.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
-	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()), func(b int) {
-		first := b * searchBlock
-		s.searchBlock(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k, func(i int, near []neighbour) { found(first+i, near) })
-	})
+	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()),
+		func(b int) {
+			first := b * searchBlock
+			s.searchBlock(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k,
+				func(i int, near []neighbour) {
+					found(first+i, near)
+				})
+		})
 }
 
 // searchBlock is each for the first rows of x, at most searchBlock.

@@ -48,7 +48,9 @@ func TestSearch(t *testing.T) {
 				byTree, distances := tree.Classes(p, Vote{K: k})
 				for i := range want {
 					if got[i] != want[i] || byTree[i] != want[i] {
-						t.Fatalf("dim %d, %d vectors, k %d, row %d: exhaustive %d, by tree %d, want %d", dim, size, k, i, got[i], byTree[i], want[i])
+						t.Fatalf(
+							"dim %d, %d vectors, k %d, row %d: exhaustive %d, by tree %d, want %d",
+							dim, size, k, i, got[i], byTree[i], want[i])
 					}
 				}
 				if dim == 3 && size == 600 && k == 1 && distances > 150*200 {

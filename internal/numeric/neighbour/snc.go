@@ -41,7 +41,14 @@ const (
 func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed, error) {
 	z := p.Subset(sortedByClass(p, start))
 	count := int(slices.Max(p.Class)) + 1
-	l := &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: classBounds(z.Class, count)}
+	l := &loss{
+		u:     p.X,
+		dim:   p.Dim,
+		x:     p.X,
+		xdim:  p.Dim,
+		class: p.Class,
+		from:  classBounds(z.Class, count),
+	}
 	for _, c := range p.Class {
 		if l.from[c] == l.from[c+1] {
 			return Compressed{}, ErrClass
@@ -83,7 +90,8 @@ func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, e
 		}
 		return s.value, s.gradient(at, l.dim, o.Gamma2), nil
 	}
-	if err := l.movePrototypes(ctx, z.X, o, slices.Repeat([]float64{l.stepSize()}, len(z.X)), evaluate); err != nil {
+	if err := l.movePrototypes(ctx, z.X, o, slices.Repeat([]float64{l.stepSize()}, len(z.X)),
+		evaluate); err != nil {
 		return Compressed{}, err
 	}
 	s, err := l.sumLoss(ctx, z.X, o.Gamma2)
@@ -92,9 +100,13 @@ func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, e
 
 // movePrototypes moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
 // [Adam].
-func (l *loss) movePrototypes(ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error)) error {
+func (l *loss) movePrototypes(
+	ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error),
+) error {
 	if o.Optimizer == ConjugateGradient {
-		return minimizeConjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) { return evaluate(l, at) })
+		return minimizeConjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) {
+			return evaluate(l, at)
+		})
 	}
 	return l.newDescent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
 		_, g, err := evaluate(batch, at)
@@ -104,7 +116,13 @@ func (l *loss) movePrototypes(ctx context.Context, at []float64, o Options, size
 
 // newDescent returns one with steps of some sizes.
 func (l *loss) newDescent(o Options, sizes []float64) *descent {
-	return &descent{of: l, passes: o.Passes, sizes: sizes, jitter: 1 / math.Sqrt(2*o.Gamma2*float64(l.dim)), source: fixedSource(o.Seed)}
+	return &descent{
+		of:     l,
+		passes: o.Passes,
+		sizes:  sizes,
+		jitter: 1 / math.Sqrt(2*o.Gamma2*float64(l.dim)),
+		source: fixedSource(o.Seed),
+	}
 }
 
 // stepSize is the first step of a vector's coordinates.
@@ -128,7 +146,14 @@ func chooseBandwidth(ctx context.Context, p, z Points) (float64, error) {
 	slices.Sort(distances)
 	scale := distances[len(distances)/2]
 	some := p.Subset(evenlySpaced(p.Len(), gammaRows))
-	l := &loss{u: some.X, dim: p.Dim, x: some.X, xdim: p.Dim, class: some.Class, from: classBounds(z.Class, int(slices.Max(p.Class))+1)}
+	l := &loss{
+		u:     some.X,
+		dim:   p.Dim,
+		x:     some.X,
+		xdim:  p.Dim,
+		class: some.Class,
+		from:  classBounds(z.Class, int(slices.Max(p.Class))+1),
+	}
 	best, least := 1/scale, math.Inf(1)
 	for f := .125; f <= 8; f *= 2 {
 		s, err := l.sumLoss(ctx, z.X, f/scale)

@@ -81,7 +81,8 @@ func (t *Tree) Classes(p Points, v Vote) (classes []int32, distances int64) {
 	_ = parallel.ForEach(context.Background(), blocks, runtime.GOMAXPROCS(0), func(b int) {
 		measured := new(atomic.Int64)
 		for i := b * searchBlock; i < min((b+1)*searchBlock, p.Len()); i++ {
-			out[i] = v.decideClass(t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)
+			out[i] = v.decideClass(
+				t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)
 		}
 		t.measure.Add(measured.Load())
 	})
@@ -95,7 +96,9 @@ type treePoint struct {
 	measured *atomic.Int64
 }
 
-func (p treePoint) Dims() int { return len(p.x) }
+func (p treePoint) Dims() int {
+	return len(p.x)
+}
 
 func (p treePoint) Compare(c kdtree.Comparable, d kdtree.Dim) float64 {
 	return p.x[d] - c.(treePoint).x[d]
@@ -117,9 +120,15 @@ func (p ball) Distance(c vptree.Comparable) float64 {
 // treePoints is the list that a k-d tree sorts.
 type treePoints []treePoint
 
-func (p treePoints) Index(i int) kdtree.Comparable         { return p[i] }
-func (p treePoints) Len() int                              { return len(p) }
-func (p treePoints) Slice(start, end int) kdtree.Interface { return p[start:end] }
+func (p treePoints) Index(i int) kdtree.Comparable {
+	return p[i]
+}
+func (p treePoints) Len() int {
+	return len(p)
+}
+func (p treePoints) Slice(start, end int) kdtree.Interface {
+	return p[start:end]
+}
 
 // Pivot parts the points at their median along a column. It sorts them, where the medians of
 // package kdtree would draw at random.
@@ -154,4 +163,6 @@ func (s *fixedSource) shuffle(x []int) {
 }
 
 // uniform returns a number in [0, 1).
-func (s *fixedSource) uniform() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
+func (s *fixedSource) uniform() float64 {
+	return float64(s.Uint64()>>11) / (1 << 53)
+}

@@ -136,7 +136,11 @@ func (p Posterior) Draw(source Source) float64 {
 }
 
 // Normal returns a standard normal number.
-func Normal(source Source) float64 { return math.Sqrt2 * math.Erfinv(2*uniform(source)-1) }
+func Normal(source Source) float64 {
+	return math.Sqrt2 * math.Erfinv(2*uniform(source)-1)
+}
 
 // uniform returns one of the 2^53 midpoints of equal cells of (0, 1).
-func uniform(source Source) float64 { return (float64(source.Uint64()>>11) + .5) * 0x1p-53 }
+func uniform(source Source) float64 {
+	return (float64(source.Uint64()>>11) + .5) * 0x1p-53
+}

@@ -10,10 +10,14 @@ type Decimals struct {
 }
 
 // NewDecimals returns integers of 1, 2 or 4 bytes over a power.
-func NewDecimals(width int, power float64) Decimals { return Decimals{width, power, 1 / power} }
+func NewDecimals(width int, power float64) Decimals {
+	return Decimals{width, power, 1 / power}
+}
 
 // Least returns the smallest integer.
-func (d Decimals) Least() int32 { return -1 << (8*d.width - 1) }
+func (d Decimals) Least() int32 {
+	return -1 << (8*d.width - 1)
+}
 
 // Number returns the number of an integer, NaN of the smallest. It is the integer over the power, by a product with one over it that is put right once;
 // Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990. Nothing rests on that: what Number does not give

@@ -51,7 +51,8 @@ func TestDecimals(t *testing.T) {
 				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.power, is)
 			}
 			// A number is exact if it has such an integer.
-			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Least()) && same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
+			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Least()) &&
+				same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
 				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
 			}
 		}
@@ -67,7 +68,8 @@ func TestNumberIsDivision(t *testing.T) {
 		if k == d.Least() {
 			continue
 		}
-		if got, want := d.Number(k), float64(k)/d.power; math.Float64bits(got) != math.Float64bits(want) {
+		if got, want := d.Number(k),
+			float64(k)/d.power; math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%d over %v is %v, want %v", k, d.power, got, want)
 		}
 	}

@@ -4,6 +4,10 @@ package simd
 
 import "testing"
 
-func wholeGroups(int) int { return 0 }
+func wholeGroups(int) int {
+	return 0
+}
 
-func eachWidth(t *testing.T, test func(*testing.T)) { test(t) }
+func eachWidth(t *testing.T, test func(*testing.T)) {
+	test(t)
+}

@@ -10,8 +10,10 @@ import (
 
 // drawn returns random numbers of all kinds, including special values.
 func drawn(r *rand.Rand, n int) []float64 {
-	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(math.MaxUint64), math.Inf(1), math.Inf(-1), 1, -1, 5e-324, -5e-324,
-		math.MaxFloat64, -math.MaxFloat64, 0x1p-1022, 0x1p-64, -0x1p-64, 0x1p-65, 0x1p63, 0x1p64, -0x1p64, 31, 32, 31.999, -.5}
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(math.MaxUint64),
+		math.Inf(1), math.Inf(-1), 1, -1, 5e-324, -5e-324,
+		math.MaxFloat64, -math.MaxFloat64, 0x1p-1022, 0x1p-64, -0x1p-64, 0x1p-65, 0x1p63, 0x1p64,
+		-0x1p64, 31, 32, 31.999, -.5}
 	out := make([]float64, n)
 	for i := range out {
 		switch r.IntN(4) {
@@ -27,7 +29,9 @@ func drawn(r *rand.Rand, n int) []float64 {
 }
 
 // each compares n results with a rule, and checks that the elements after them were not modified.
-func each[T comparable](t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T) {
+func each[T comparable](
+	t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T,
+) {
 	t.Helper()
 	if n > len(column) || n < wholeGroups(len(column)) {
 		t.Fatalf("%d of %d numbers are done", n, len(column))
@@ -74,17 +78,18 @@ func TestEqualBins(t *testing.T) {
 		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
 		lower, scale := drawn(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
 		most := []int{31, 1023}[r.IntN(2)]
-		each(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777, func(x float64) uint16 {
-			switch p := (x - lower) * scale; {
-			case math.IsNaN(x):
-				return math.MaxUint16
-			case p >= float64(most):
-				return uint16(most)
-			case p > 0:
-				return uint16(p)
-			}
-			return 0
-		})
+		each(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777,
+			func(x float64) uint16 {
+				switch p := (x - lower) * scale; {
+				case math.IsNaN(x):
+					return math.MaxUint16
+				case p >= float64(most):
+					return uint16(most)
+				case p > 0:
+					return uint16(p)
+				}
+				return 0
+			})
 	}
 }
 
@@ -92,7 +97,8 @@ func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
 		column, dst := drawn(r, n), slices.Repeat([]int16{7777}, n+9)
-		g := Grid{drawn(r, 1)[0], drawn(r, 1)[0], []float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)]}
+		g := Grid{drawn(r, 1)[0], drawn(r, 1)[0],
+			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)]}
 		each(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
 			if math.IsNaN(x) {
 				x = g.Missing
@@ -106,7 +112,9 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-func TestPick(t *testing.T) { eachWidth(t, testPick) }
+func TestPick(t *testing.T) {
+	eachWidth(t, testPick)
+}
 
 func testPick(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -153,7 +161,8 @@ func TestShorten(t *testing.T) {
 		for i := range column {
 			column[i], factors[i] = int16(r.IntN(1<<15+1)-1<<14), int32(r.IntN(1<<15+1))
 			if r.IntN(4) == 0 {
-				column[i], factors[i] = []int16{0, 1, -1, 1 << 14, -1 << 14}[r.IntN(5)], []int32{0, 1, 1<<15 - 1, 1 << 15}[r.IntN(4)]
+				column[i], factors[i] = []int16{0, 1, -1, 1 << 14, -1 << 14}[r.IntN(5)],
+					[]int32{0, 1, 1<<15 - 1, 1 << 15}[r.IntN(4)]
 			}
 		}
 		got := slices.Clone(column)

@@ -69,22 +69,29 @@ func (c *canvas) endSVG() SVG {
 }
 
 // roundCoordinate rounds a coordinate and removes the sign of 0.
-func roundCoordinate(x float64) float64 { return math.Round(x*10)/10 + 0 }
+func roundCoordinate(x float64) float64 {
+	return math.Round(x*10)/10 + 0
+}
 
 // classAttribute returns the class attribute. names must not contain untrusted text.
-func classAttribute(names string) string { return `class="` + names + `"` }
+func classAttribute(names string) string {
+	return `class="` + names + `"`
+}
 
 func (c *canvas) line(names string, x1, y1, x2, y2 float64) {
-	c.Line(roundCoordinate(x1), roundCoordinate(y1), roundCoordinate(x2), roundCoordinate(y2), classAttribute(names))
+	c.Line(roundCoordinate(x1), roundCoordinate(y1), roundCoordinate(x2), roundCoordinate(y2),
+		classAttribute(names))
 }
 
 func (c *canvas) rect(names string, x, y, w, h float64, more ...string) {
-	c.Rect(roundCoordinate(x), roundCoordinate(y), roundCoordinate(w), roundCoordinate(h), append([]string{classAttribute(names)}, more...)...)
+	c.Rect(roundCoordinate(x), roundCoordinate(y), roundCoordinate(w), roundCoordinate(h),
+		append([]string{classAttribute(names)}, more...)...)
 }
 
 // text writes a text whose anchor is start, middle or end.
 func (c *canvas) text(names, anchor string, x, y float64, s string, more ...string) {
-	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s), append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
+	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s),
+		append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
 }
 
 // A path is a list of points.
@@ -202,4 +209,6 @@ func tickLabel(x float64) string {
 	return whole + suffix
 }
 
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func isFinite(x float64) bool {
+	return !math.IsNaN(x) && !math.IsInf(x, 0)
+}

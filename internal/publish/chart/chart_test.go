@@ -36,21 +36,69 @@ func TestPictures(t *testing.T) {
 	const name = `<b onload="x">&'</title><script>alert(1)</script>`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
 	for title, svg := range map[string]SVG{
-		"bars":    Bars(name, []Bar{{Label: name, Value: 1, Low: .5, High: 2, Text: name}, {Label: strings.Repeat("é", 99), Value: math.NaN()}, {Value: math.Inf(-1)}}),
-		"none":    Bars(name, nil),
-		"plot":    Plot{Title: name, XLabel: name, YLabel: name, Series: []Series{{Name: name, X: odd, Y: odd, Low: odd, High: odd}, {Name: "b", X: odd, Y: odd, Points: true}}}.SVG(),
+		"bars": Bars(name,
+			[]Bar{{Label: name, Value: 1, Low: .5, High: 2, Text: name},
+				{Label: strings.Repeat("é", 99), Value: math.NaN()}, {Value: math.Inf(-1)}}),
+		"none": Bars(name, nil),
+		"plot": Plot{
+			Title:  name,
+			XLabel: name,
+			YLabel: name,
+			Series: []Series{{Name: name, X: odd, Y: odd, Low: odd, High: odd},
+				{Name: "b", X: odd, Y: odd, Points: true}},
+		}.SVG(),
 		"one":     Plot{Title: name, Series: []Series{{X: []float64{1}, Y: []float64{2}}}}.SVG(),
 		"nothing": Plot{Title: name}.SVG(),
-		"logs":    Plot{Title: name, LogY: true, Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1e-9, 0, .1}}}}.SVG(),
-		"marked":  Plot{Title: name, XLabel: name, LogX: true, Ticks: []float64{1, 10, 100}, TickNames: []string{name}, YMax: 1, Series: []Series{{Name: name, Style: 9, X: []float64{1, 10, 1000}, Y: []float64{.5, 2, -1}, Low: []float64{.4, math.NaN(), 0}, High: []float64{.6, 1, 1}, Marked: true}}}.SVG(),
-		"sticks":  Plot{Title: name, Sticks: true, Series: []Series{{X: odd, Y: odd}}}.SVG(),
-		"square":  Plot{Title: name, Square: true, Series: []Series{{X: []float64{0, 1}, Y: []float64{0, 1}, Points: true, Low: []float64{0, .5}, High: []float64{1, 1}}}}.SVG(),
-		"heat":    Heat{Title: name, XLabel: name, YLabel: name, Rows: []string{name, "b"}, Columns: []string{name, "b"}, Shares: [][]float64{odd[:2], {0, 2}}, Texts: [][]string{{"1", "2"}, {"3", "4"}}}.SVG(),
+		"logs": Plot{
+			Title:  name,
+			LogY:   true,
+			Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1e-9, 0, .1}}},
+		}.SVG(),
+		"marked": Plot{
+			Title:     name,
+			XLabel:    name,
+			LogX:      true,
+			Ticks:     []float64{1, 10, 100},
+			TickNames: []string{name},
+			YMax:      1,
+			Series: []Series{{
+				Name:   name,
+				Style:  9,
+				X:      []float64{1, 10, 1000},
+				Y:      []float64{.5, 2, -1},
+				Low:    []float64{.4, math.NaN(), 0},
+				High:   []float64{.6, 1, 1},
+				Marked: true,
+			}},
+		}.SVG(),
+		"sticks": Plot{Title: name, Sticks: true, Series: []Series{{X: odd, Y: odd}}}.SVG(),
+		"square": Plot{
+			Title:  name,
+			Square: true,
+			Series: []Series{{
+				X:      []float64{0, 1},
+				Y:      []float64{0, 1},
+				Points: true,
+				Low:    []float64{0, .5},
+				High:   []float64{1, 1},
+			}},
+		}.SVG(),
+		"heat": Heat{
+			Title:   name,
+			XLabel:  name,
+			YLabel:  name,
+			Rows:    []string{name, "b"},
+			Columns: []string{name, "b"},
+			Shares:  [][]float64{odd[:2], {0, 2}},
+			Texts:   [][]string{{"1", "2"}, {"3", "4"}},
+		}.SVG(),
 	} {
 		if texts := wellFormed(t, svg); len(texts) == 0 || texts[0] != name {
 			t.Errorf("%s: %q", title, texts)
 		}
-		if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || strings.Contains(s, "<b") || strings.Contains(s, "<script") || strings.Contains(s, "<?") {
+		if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") ||
+			strings.Contains(s, "<b") || strings.Contains(s, "<script") ||
+			strings.Contains(s, "<?") {
 			t.Errorf("%s: %s", title, s)
 		}
 	}
@@ -61,7 +109,12 @@ func TestPictures(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	const odd = "\"><rect onclick='x'/>\n\u202e]]>&#x3c;\x00"
 	const want = "\"><rect onclick='x'/>\ufffd\ufffd]]>&#x3c;\ufffd"
-	svg := Plot{Title: odd, XLabel: odd, YLabel: odd, Series: []Series{{Name: odd, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: odd}}}.SVG()
+	svg := Plot{
+		Title:  odd,
+		XLabel: odd,
+		YLabel: odd,
+		Series: []Series{{Name: odd, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: odd}},
+	}.SVG()
 	named := 0
 	for _, text := range wellFormed(t, svg) {
 		if text == want || text == fitWidth(want, 34) {
@@ -78,10 +131,12 @@ func TestHostileNames(t *testing.T) {
 
 // TestReaders checks that screen readers see a picture as an image with its title, and ignore the signs of a legend.
 func TestReaders(t *testing.T) {
-	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") || !strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
+	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") ||
+		!strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
 		t.Error(s)
 	}
-	if s := string(Swatch(3)); !strings.Contains(s, `aria-hidden="true"`) || strings.Contains(s, "role=") {
+	if s := string(Swatch(3)); !strings.Contains(s, `aria-hidden="true"`) ||
+		strings.Contains(s, "role=") {
 		t.Error(s)
 	}
 }
@@ -102,11 +157,18 @@ func TestStyles(t *testing.T) {
 // TestLogPlaces checks that on a logarithmic axis equal ratios have equal distances, and that values outside the
 // drawn range are drawn at its edge.
 func TestLogPlaces(t *testing.T) {
-	svg := string(Plot{LogX: true, Ticks: []float64{1, 10, 100}, YMax: 1, Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}}}.SVG())
+	svg := string(
+		Plot{
+			LogX:   true,
+			Ticks:  []float64{1, 10, 100},
+			YMax:   1,
+			Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}},
+		}.SVG())
 	if !strings.Contains(svg, `points="72.0,200.0 265.0,105.0 458.0,10.0"`) {
 		t.Error(svg)
 	}
-	if crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG()); strings.Contains(crowded, ">1.01<") || !strings.Contains(crowded, ">2<") {
+	if crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG()); strings.Contains(crowded,
+		">1.01<") || !strings.Contains(crowded, ">2<") {
 		t.Error(crowded)
 	}
 }
@@ -114,7 +176,8 @@ func TestLogPlaces(t *testing.T) {
 // TestBarPlaces checks that the length of a bar is proportional to its value, and that bars start at 0.
 func TestBarPlaces(t *testing.T) {
 	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
-	for _, want := range []string{`x="234.7" y="7.0" width="76.7"`, `x="234.7" y="29.0" width="153.3"`, `x="158.0" y="51.0" width="76.7"`} {
+	for _, want := range []string{`x="234.7" y="7.0" width="76.7"`,
+		`x="234.7" y="29.0" width="153.3"`, `x="158.0" y="51.0" width="76.7"`} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in %s", want, svg)
 		}
@@ -135,7 +198,19 @@ func TestTicks(t *testing.T) {
 			t.Errorf("%v to %v: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", .25: "0.25", 1.0000000000000006e300: "1e300", 2e6: "2M", -12345678: "-12.3457M", 39400: "39,400", -1000: "-1,000", -100: "-100", 999999: "999,999", 1e-7: "1e-07", -40: "-40"} {
+	for x, want := range map[float64]string{
+		0:                      "0",
+		.25:                    "0.25",
+		1.0000000000000006e300: "1e300",
+		2e6:                    "2M",
+		-12345678:              "-12.3457M",
+		39400:                  "39,400",
+		-1000:                  "-1,000",
+		-100:                   "-100",
+		999999:                 "999,999",
+		1e-7:                   "1e-07",
+		-40:                    "-40",
+	} {
 		if got := tickLabel(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
@@ -147,10 +222,15 @@ func TestLabelsAreWhole(t *testing.T) {
 	const name = "number of previous inpatient admissions within 12 months (any_hospital_in_the_region_or_abroad)"
 	for _, picture := range []SVG{
 		Bars("t", []Bar{{Label: name, Value: 1}, {Label: "short", Value: 2}}),
-		Plot{Title: "t", YLabel: name, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}.SVG(),
+		Plot{
+			Title:  "t",
+			YLabel: name,
+			Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}},
+		}.SVG(),
 	} {
 		var text strings.Builder
-		for _, m := range regexp.MustCompile(`>([^<>]+)</text>`).FindAllStringSubmatch(string(picture), -1) {
+		for _, m := range regexp.MustCompile(`>([^<>]+)</text>`).FindAllStringSubmatch(
+			string(picture), -1) {
 			text.WriteString(m[1])
 		}
 		got := strings.ReplaceAll(text.String(), " ", "")
@@ -158,7 +238,8 @@ func TestLabelsAreWhole(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	if got := breakLines(strings.Repeat("x", 1000), 10); len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
+	if got := breakLines(strings.Repeat("x", 1000), 10); len(got) != mostLines ||
+		!strings.HasSuffix(got[mostLines-1], "…") {
 		t.Errorf("a name of 1,000 characters: %q", got)
 	}
 }
@@ -167,11 +248,22 @@ func TestLabelsAreWhole(t *testing.T) {
 // finite are left out.
 func TestInterval(t *testing.T) {
 	for _, p := range []Interval{
-		{Title: "t", Value: .5, Low: .4, High: .6, To: 1}, {Title: "t", Value: -7, Low: -9, High: 3, To: 1, Reference: .3, ReferenceName: "a"},
-		{Title: "t", Value: math.NaN(), Low: math.Inf(-1), High: math.NaN(), From: -1, To: 1, Reference: math.NaN(), ReferenceName: "b"},
+		{Title: "t", Value: .5, Low: .4, High: .6, To: 1},
+		{Title: "t", Value: -7, Low: -9, High: 3, To: 1, Reference: .3, ReferenceName: "a"},
+		{
+			Title:         "t",
+			Value:         math.NaN(),
+			Low:           math.Inf(-1),
+			High:          math.NaN(),
+			From:          -1,
+			To:            1,
+			Reference:     math.NaN(),
+			ReferenceName: "b",
+		},
 	} {
 		s := string(p.SVG())
-		for _, m := range regexp.MustCompile(` (?:x|x1|x2)="([^"]*)"`).FindAllStringSubmatch(s, -1) {
+		for _, m := range regexp.MustCompile(` (?:x|x1|x2)="([^"]*)"`).FindAllStringSubmatch(s,
+			-1) {
 			if x, err := strconv.ParseFloat(m[1], 64); err != nil || x < 0 || x > width {
 				t.Errorf("%+v: place %s", p, m[1])
 			}

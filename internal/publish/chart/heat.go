@@ -46,7 +46,8 @@ func (h Heat) SVG() SVG {
 				share, names = -share, "cold"
 			}
 			x := heatLeft + wide*float64(j)
-			c.rect(names, x+1, y+1, wide-2, row-2, fmt.Sprintf(`fill-opacity="%.2f"`, .04+.96*share))
+			c.rect(names, x+1, y+1, wide-2, row-2,
+				fmt.Sprintf(`fill-opacity="%.2f"`, .04+.96*share))
 			if len(h.Texts) > 0 && len(h.Texts[i][j]) <= most {
 				names := "note"
 				if share > .75 {

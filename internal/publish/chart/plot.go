@@ -81,7 +81,8 @@ func (p Plot) SVG() SVG {
 		f.drawBand(c, s)
 		f.drawCurve(c, s)
 		if len(p.Series) > 1 && s.Name != "" {
-			c.text(colourClass(s.Style)+" legend", "end", width-plotRight-4, f.y.to+14+16*float64(i), s.Name)
+			c.text(colourClass(s.Style)+" legend", "end", width-plotRight-4,
+				f.y.to+14+16*float64(i), s.Name)
 		}
 	}
 	return c.endSVG()
@@ -89,7 +90,8 @@ func (p Plot) SVG() SVG {
 
 // newField returns the scales of the two axes of a plot whose axes start below top.
 func (p Plot) newField(height, top float64) field {
-	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}, scale{math.Inf(1), math.Inf(-1), height - plotBottom, top}}
+	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight},
+		scale{math.Inf(1), math.Inf(-1), height - plotBottom, top}}
 	if p.Square {
 		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
 		return f
@@ -116,7 +118,9 @@ func (p Plot) newField(height, top float64) field {
 		f.y.low, f.y.high = exponentiate(p.LogY, p.YMin), exponentiate(p.LogY, p.YMax)
 	}
 	if len(p.Ticks) > 0 {
-		f.x = scale{exponentiate(p.LogX, slices.Min(p.Ticks)), exponentiate(p.LogX, slices.Max(p.Ticks)), plotLeft + plotInset, width - plotRight - plotInset}
+		f.x = scale{exponentiate(p.LogX, slices.Min(p.Ticks)),
+			exponentiate(p.LogX, slices.Max(p.Ticks)), plotLeft + plotInset,
+			width - plotRight - plotInset}
 	}
 	return f
 }
@@ -231,7 +235,8 @@ func (f field) drawCurve(c *canvas, s Series) {
 		}
 	}
 	if !s.Points && len(points.x) > 0 {
-		c.Polyline(points.x, points.y, classAttribute(colourClass(s.Style)+" curve"+dashPattern(s.Style)))
+		c.Polyline(points.x, points.y,
+			classAttribute(colourClass(s.Style)+" curve"+dashPattern(s.Style)))
 	}
 	if s.Points || s.Marked {
 		for i := range points.x {

@@ -7,7 +7,9 @@ import "fmt"
 const styles = 7
 
 // colourClass is the class for the colour of a style.
-func colourClass(style int) string { return numberedClass("mark", style%styles) }
+func colourClass(style int) string {
+	return numberedClass("mark", style%styles)
+}
 
 // dashPattern is the class for the dash pattern of a style, after a space; "" for a solid line.
 func dashPattern(style int) string {

@@ -15,13 +15,23 @@ const evil = "<img src=x onerror=\"alert(1)\">'&\u202e|"
 
 // hostile returns a page in which every text is evil.
 func hostile() Page {
-	table := &Table{Head: []string{evil, evil}, Rows: [][]string{{evil, evil}}, Marks: [][]Mark{{{}, {Note: evil, Heat: -.5, Strong: true, Prose: true}}}}
+	table := &Table{
+		Head:  []string{evil, evil},
+		Rows:  [][]string{{evil, evil}},
+		Marks: [][]Mark{{{}, {Note: evil, Heat: -.5, Strong: true, Prose: true}}},
+	}
 	picture := chart.Bars(evil, []chart.Bar{{Label: evil, Value: 1, Text: evil}})
 	return Page{
 		Title: evil, Lead: []string{evil}, Wide: true, Facts: []Fact{{evil, evil, evil}},
 		Sections: []Section{{ID: "a", Title: evil, Blocks: []Block{
-			{Text: evil}, {Text: evil, Severity: "error", Label: evil}, {Figure: picture, Caption: evil, Table: table}, {Caption: evil, Table: table, Fold: evil},
-			{Code: evil + "```", Text: evil}, {Gallery: &Gallery{Legend: []Sign{{chart.Swatch(2), evil}}, Pictures: []Picture{{evil, picture}}}},
+			{Text: evil}, {Text: evil, Severity: "error", Label: evil},
+			{Figure: picture, Caption: evil, Table: table},
+			{Caption: evil, Table: table, Fold: evil},
+			{Code: evil + "```", Text: evil},
+			{Gallery: &Gallery{
+				Legend:   []Sign{{chart.Swatch(2), evil}},
+				Pictures: []Picture{{evil, picture}},
+			}},
 		}}},
 	}
 }
@@ -47,7 +57,8 @@ func TestTexts(t *testing.T) {
 		switch x := token.(type) {
 		case xml.StartElement:
 			for _, a := range x.Attr {
-				if x.Name.Local == "img" || strings.HasPrefix(a.Name.Local, "on") || strings.Contains(a.Value, "alert") {
+				if x.Name.Local == "img" || strings.HasPrefix(a.Name.Local, "on") ||
+					strings.Contains(a.Value, "alert") {
 					t.Errorf("%s %s=%q", x.Name.Local, a.Name.Local, a.Value)
 				}
 			}
@@ -59,7 +70,8 @@ func TestTexts(t *testing.T) {
 		t.Errorf("%d texts", said)
 	}
 	code := "\n```\n" + strings.Replace(evil, "\u202e", "\ufffd", 1) + "'''\n```\n"
-	if s := strings.Replace(markdown.String(), code, "", 1); strings.Contains(s, "<img") || strings.Contains(s, "\u202e") || s == markdown.String() {
+	if s := strings.Replace(markdown.String(), code, "", 1); strings.Contains(s, "<img") ||
+		strings.Contains(s, "\u202e") || s == markdown.String() {
 		t.Error(s)
 	}
 }

@@ -21,14 +21,21 @@ type literal string
 // keeps every method of the program, which makes it larger by a fifth (27.0 MB for 22.4, stripped, on amd64).
 type markup struct{ strings.Builder }
 
-func (m *markup) writeTags(s literal) { m.WriteString(string(s)) }
+func (m *markup) writeTags(s literal) {
+	m.WriteString(string(s))
+}
 
-func (m *markup) writePicture(s chart.SVG) { m.WriteString(string(s)) }
+func (m *markup) writePicture(s chart.SVG) {
+	m.WriteString(string(s))
+}
 
 // escapes are the same replacements as in html/template.
-var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\uFFFD")
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'",
+	"&#39;", "+", "&#43;", "\x00", "\uFFFD")
 
-func (m *markup) writeText(s string) { m.WriteString(escapes.Replace(replaceControls(s))) }
+func (m *markup) writeText(s string) {
+	m.WriteString(escapes.Replace(replaceControls(s)))
+}
 
 // writeWithin writes a text between two tags.
 func (m *markup) writeWithin(before literal, s string, after literal) {

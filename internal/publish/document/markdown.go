@@ -51,7 +51,9 @@ func (x Block) writeMarkdown(b *strings.Builder) {
 		x.Table.writeMarkdown(b)
 	}
 	if x.Code != "" {
-		b.WriteString("\n```\n" + strings.ReplaceAll(strings.TrimRight(replaceControls(x.Code), "\n"), "```", "'''") + "\n```\n")
+		b.WriteString("\n```\n" +
+			strings.ReplaceAll(strings.TrimRight(replaceControls(x.Code), "\n"), "```", "'''") +
+			"\n```\n")
 	}
 }
 
@@ -71,6 +73,9 @@ func (t *Table) writeMarkdown(b *strings.Builder) {
 }
 
 // marks escapes the markup characters of Markdown.
-var marks = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "#", "\\#", "\n", " ")
+var marks = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*",
+	"_", "\\_", "`", "\\`", "[", "\\[", "#", "\\#", "\n", " ")
 
-func escapeMarkdown(s string) string { return marks.Replace(replaceControls(s)) }
+func escapeMarkdown(s string) string {
+	return marks.Replace(replaceControls(s))
+}

@@ -30,7 +30,9 @@ func absentColumns(ctx context.Context, r Request) ([]string, error) {
 
 // Absent returns the protected columns of an account that are missing from a table with this header. It refuses a run
 // that uses as public a column that may be a protected one; path is the path of the ledger.
-func Absent(acc *ledger.Account, path string, header, public []string) (absent []string, err error) {
+func Absent(
+	acc *ledger.Account, path string, header, public []string,
+) (absent []string, err error) {
 	for _, name := range acc.Private {
 		has := func(column string) bool { return strings.ToValidUTF8(column, "\uFFFD") == name }
 		if slices.ContainsFunc(header, has) {
@@ -38,10 +40,14 @@ func Absent(acc *ledger.Account, path string, header, public []string) (absent [
 		}
 		absent = append(absent, name)
 		if near, ok := recipe.Nearest(name, public); ok {
-			err := fmt.Errorf("%w: data set %q protects a column %q, which the table does not have, and the run uses %q as public",
+			err := fmt.Errorf(
+				"%w: data set %q protects a column %q, which the table does not have, and the run uses %q as public",
 				ledger.ErrPublic, acc.Name, name, near)
-			return nil, fmt.Errorf("%w; if the registration misspells it, register the data set under another name, "+
-				"otherwise mark %q with private: true in data.columns, or list it in data.exclude", ledger.InFile(path, err), near)
+			return nil,
+				fmt.Errorf(
+					"%w; if the registration misspells it, register the data set under another name, "+
+						"otherwise mark %q with private: true in data.columns, or list it in data.exclude",
+					ledger.InFile(path, err), near)
 		}
 	}
 	return absent, nil
@@ -50,5 +56,6 @@ func Absent(acc *ledger.Account, path string, header, public []string) (absent [
 // AbsentText is the warning about protected columns that the table does not have.
 func AbsentText(dataset string, absent []string) string {
 	return fmt.Sprintf("Data set %q protects %s, which the table does not have. "+
-		"If a column was meant that has another name, the ledger does not protect that column.", dataset, quoted(absent))
+		"If a column was meant that has another name, the ledger does not protect that column.",
+		dataset, quoted(absent))
 }

@@ -19,12 +19,16 @@ const (
 )
 
 // Engines lists the engines.
-func Engines() []string { return []string{EngineAuto, EngineMemory, EngineStream} }
+func Engines() []string {
+	return []string{EngineAuto, EngineMemory, EngineStream}
+}
 
 // Streams reports whether a run keeps its table in a scratch file. [EngineAuto] decides by the plan, the size of the
 // file at path, if there is one, and the number of its fields. It returns an error for a plan that the engine cannot
 // carry out.
-func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int) (bool, error) {
+func Streams(
+	engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int,
+) (bool, error) {
 	if !slices.Contains(Engines(), engine) {
 		return false, fault.New(fault.Usage, "the engine is one of "+strings.Join(Engines(), ", "))
 	}
@@ -40,7 +44,9 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 }
 
 // FitStreamed reads a table into a scratch file and trains on it. read is called after the table has been read.
-func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
+func FitStreamed(
+	ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source, o pipeline.Options, read func(),
+) (*pipeline.Result, *dataset.Stats, error) {
 	from.Most = plan.MostRecords()
 	e, stats, err := stream.Open(ctx, from, p.Schema)
 	if err != nil {

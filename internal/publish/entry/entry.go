@@ -41,15 +41,16 @@ type Run struct {
 
 // RunOf returns the run of a pipeline and its plan; plan may be nil for a run that is not carried out.
 func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
-	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(), Price: func(epsilon float64) (*budget.Priced, error) {
-		q := *p
-		q.Budget.Epsilon = epsilon
-		plan, err := q.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return plan.Priced, nil
-	}}
+	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(),
+		Price: func(epsilon float64) (*budget.Priced, error) {
+			q := *p
+			q.Budget.Epsilon = epsilon
+			plan, err := q.Plan()
+			if err != nil {
+				return nil, err
+			}
+			return plan.Priced, nil
+		}}
 	if plan != nil {
 		r.Priced, r.Method = plan.Priced, plan.Method()
 	}
@@ -74,7 +75,8 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 		return nil, err
 	}
 	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
-		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method, Target: r.Run.Target, CuratorNotes: true,
+		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method,
+		Target: r.Run.Target, CuratorNotes: true,
 		Public: r.Run.Public, Records: Records(r.Table, r.Format), Note: r.Note,
 	})
 	if err != nil {
@@ -115,10 +117,19 @@ func (e *Entry) Enter(r *report.Report) {
 		return
 	}
 	name, head := e.request.Dataset, e.reservation.Head
-	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash, Nonce: e.reservation.Nonce})
+	r.Enter(report.Ledger{
+		Dataset: name,
+		Entry:   head.Sequence,
+		Head:    head.Hash,
+		Nonce:   e.reservation.Nonce,
+	})
 	if len(e.absent) > 0 {
 		text := AbsentText(name, e.absent)
-		r.Warn(pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
+		r.Warn(pipeline.Warning{
+			Code:     "protected-absent",
+			Severity: pipeline.Theoretical,
+			Text:     text,
+		})
 	}
 	if others := e.reservation.Others; len(others) > 0 {
 		text := othersText(name, others)
@@ -127,7 +138,8 @@ func (e *Entry) Enter(r *report.Report) {
 }
 
 // ErrChanged is returned for results that were changed after their run was committed.
-var ErrChanged = errors.New("the results were changed after the ledger entered the run as ended with them")
+var ErrChanged = errors.New(
+	"the results were changed after the ledger entered the run as ended with them")
 
 // Stop records that the run stopped after the first step of its plan: Commit then gives back the unspent budget.
 func (e *Entry) Stop() {
@@ -206,16 +218,21 @@ type SpentError struct {
 }
 
 // Error returns the error and the fact that the price stays spent.
-func (e *SpentError) Error() string { return e.error.Error() + e.Consequence() }
+func (e *SpentError) Error() string {
+	return e.error.Error() + e.Consequence()
+}
 
 // Unwrap returns the underlying error.
-func (e *SpentError) Unwrap() error { return e.error }
+func (e *SpentError) Unwrap() error {
+	return e.error
+}
 
 // Consequence states that the price stays spent, and where kept results are. It starts with a semicolon.
 func (e *SpentError) Consequence() string {
 	var kept *KeptError
 	if errors.As(e.error, &kept) {
-		return "; the price of this run stays spent in " + e.ledger + ", and its results are kept in " + kept.folder +
+		return "; the price of this run stays spent in " + e.ledger +
+			", and its results are kept in " + kept.folder +
 			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
 	}
 	return "; the price of this run stays spent in " + e.ledger
@@ -228,12 +245,15 @@ type KeptError struct {
 }
 
 // Unwrap returns the reason why the run could not be committed.
-func (e *KeptError) Unwrap() error { return e.error }
+func (e *KeptError) Unwrap() error {
+	return e.error
+}
 
 // othersText is the warning about a table that has runs under other names.
 func othersText(dataset string, others []string) string {
 	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. "+
-		"Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.", quoted(others), dataset)
+		"Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.",
+		quoted(others), dataset)
 }
 
 // quoted lists names in quotes.

@@ -40,7 +40,8 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
 	r := &run{dir: dir}
-	r.Ledger, r.Dataset, r.Note = ledger.At(filepath.Join(dir, "l"), ledger.Options{Wait: -1}), "doses", "a note"
+	r.Ledger, r.Dataset, r.Note = ledger.At(filepath.Join(dir, "l"), ledger.Options{Wait: -1}),
+		"doses", "a note"
 	total := budget.Total{Epsilon: 3, Delta: 1e-5, Relation: target.Relation}
 	must(r.Ledger.Register(t.Context(), r.Dataset, total, private...))
 	r.Table, r.Header = filepath.Join(dir, "absent.csv"), []string{"dose", "response"}
@@ -53,7 +54,8 @@ func (r *run) price(target budget.Target) {
 	private := target.Relation == budget.SubstitutePrivateColumns
 	r.Pipeline = &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "dose", Ranged: true, Upper: 10, Private: private}, {Name: "response", Ranged: true, Upper: 10},
+			{Name: "dose", Ranged: true, Upper: 10, Private: private},
+			{Name: "response", Ranged: true, Upper: 10},
 		}},
 		Target: "response", Budget: target, Model: adassp.JointGram{},
 	}
@@ -86,7 +88,8 @@ func (r *run) files(t *testing.T) report.Files {
 	for i := range x {
 		x[i] = float64(i%100) / 10
 	}
-	table := must(dataset.NewTable(r.Pipeline.Schema, []dataset.ColumnData{{Floats: x}, {Floats: x}}, nil))
+	table := must(
+		dataset.NewTable(r.Pipeline.Schema, []dataset.ColumnData{{Floats: x}, {Floats: x}}, nil))
 	res := must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{}))
 	return report.Collect(report.New(res), res.Model, res.Curator, nil, nil, r.Table)
 }
@@ -101,12 +104,15 @@ func TestReserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := r.account()
-	if len(a.Runs) != 1 || a.Committed != (budget.Charge{}) || a.Reserved != must(a.Price(r.Plan.Priced)) || a.Reserved.Cost == 0 {
+	if len(a.Runs) != 1 || a.Committed != (budget.Charge{}) ||
+		a.Reserved != must(a.Price(r.Plan.Priced)) || a.Reserved.Cost == 0 {
 		t.Fatalf("%+v", a)
 	}
 	got := a.Runs[0]
-	if got.Committed || got.Table != RealPath(r.Table) || got.Method != "joint-gram" || got.Target != "response" || got.Note != "a note" ||
-		got.Records != ledger.RecordsLines || !got.CuratorNotes || got.Epsilon != 1 || got.Public != nil {
+	if got.Committed || got.Table != RealPath(r.Table) || got.Method != "joint-gram" ||
+		got.Target != "response" || got.Note != "a note" ||
+		got.Records != ledger.RecordsLines || !got.CuratorNotes || got.Epsilon != 1 ||
+		got.Public != nil {
 		t.Errorf("%+v", got.Run)
 	}
 }
@@ -118,13 +124,27 @@ func TestReserveRefuses(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"over the total":     {func(r *run) { r.price(budget.Target{Epsilon: 9, Delta: 1e-6}) }, ledger.ErrSpent, "with delta 1e-06 the largest epsilon that fits is 3."},
-		"another name":       {func(r *run) { r.Dataset = "does" }, ledger.ErrUnknown, "dptrain ledger init"},
-		"no ledger":          {func(r *run) { r.Ledger = ledger.At(filepath.Join(r.dir, "none"), ledger.Options{}) }, ledger.ErrUnreadable, "dptrain ledger init"},
-		"another relation":   {func(r *run) { r.price(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute}) }, ledger.ErrRelation, "change privacy.relation"},
-		"a note of a page":   {func(r *run) { r.Note = strings.Repeat("note ", 1000) }, ledger.ErrInvalid, "note"},
-		"units of a column":  {func(r *run) { r.unit("person") }, ledger.ErrUnit, "change privacy.unit"},
-		"an unusable ledger": {func(r *run) { write(r.Ledger.Path(), "no ledger") }, ledger.ErrFormat, "not a ledger"},
+		"over the total": {func(r *run) {
+			r.price(budget.Target{Epsilon: 9, Delta: 1e-6})
+		}, ledger.ErrSpent, "with delta 1e-06 the largest epsilon that fits is 3."},
+		"another name": {func(r *run) {
+			r.Dataset = "does"
+		}, ledger.ErrUnknown, "dptrain ledger init"},
+		"no ledger": {func(r *run) {
+			r.Ledger = ledger.At(filepath.Join(r.dir, "none"), ledger.Options{})
+		}, ledger.ErrUnreadable, "dptrain ledger init"},
+		"another relation": {func(r *run) {
+			r.price(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute})
+		}, ledger.ErrRelation, "change privacy.relation"},
+		"a note of a page": {func(r *run) {
+			r.Note = strings.Repeat("note ", 1000)
+		}, ledger.ErrInvalid, "note"},
+		"units of a column": {func(r *run) {
+			r.unit("person")
+		}, ledger.ErrUnit, "change privacy.unit"},
+		"an unusable ledger": {func(r *run) {
+			write(r.Ledger.Path(), "no ledger")
+		}, ledger.ErrFormat, "not a ledger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := aRun(t, oneEpsilon)
@@ -137,7 +157,9 @@ func TestReserveRefuses(t *testing.T) {
 			if x.is == ledger.ErrFormat {
 				return
 			}
-			after := must(must(ledger.At(filepath.Join(r.dir, "l"), ledger.Options{}).Read(t.Context())).Account("doses"))
+			after := must(
+				must(ledger.At(filepath.Join(r.dir, "l"),
+					ledger.Options{}).Read(t.Context())).Account("doses"))
 			if after.Spent() != before.Spent() || len(after.Runs) > 0 {
 				t.Errorf("entered: %+v", after)
 			}
@@ -165,7 +187,8 @@ func TestReserveRecords(t *testing.T) {
 	must(Reserve(t.Context(), r.Request))
 	r.Format.MultilineQuotes = true
 	r.price(oneEpsilon)
-	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) || !strings.Contains(err.Error(), "data.multiline_quotes") {
+	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) ||
+		!strings.Contains(err.Error(), "data.multiline_quotes") {
 		t.Errorf("%v", err)
 	}
 	r.Table = "doses.parquet"
@@ -185,12 +208,17 @@ func TestReserveProtected(t *testing.T) {
 	}
 	var page report.Report
 	e.Enter(&page)
-	if len(page.Warnings) != 1 || page.Warnings[0].Code != "protected-absent" || !strings.Contains(page.Warnings[0].Text, `"weight"`) {
+	if len(page.Warnings) != 1 || page.Warnings[0].Code != "protected-absent" ||
+		!strings.Contains(page.Warnings[0].Text, `"weight"`) {
 		t.Errorf("%+v", page.Warnings)
 	}
-	for private, says := range map[string]string{"response": "mark it with private: true", "respons": `protects a column "respons"`} {
+	for private, says := range map[string]string{
+		"response": "mark it with private: true",
+		"respons":  `protects a column "respons"`,
+	} {
 		other := aRun(t, target, "dose", private)
-		if _, err := Reserve(t.Context(), other.Request); !errors.Is(err, ledger.ErrPublic) || !strings.Contains(err.Error(), says) {
+		if _, err := Reserve(t.Context(), other.Request); !errors.Is(err, ledger.ErrPublic) ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s is protected: %v", private, err)
 		}
 		if a := other.account(); len(a.Runs) > 0 {
@@ -230,10 +258,12 @@ func TestEnter(t *testing.T) {
 		t.Fatal("a run without a ledger does not say so")
 	}
 	e.Enter(files.Report)
-	if l := files.Report.Ledger; warned("no-ledger") || l == nil || l.Dataset != "doses" || l.Entry != 3 {
+	if l := files.Report.Ledger; warned("no-ledger") || l == nil || l.Dataset != "doses" ||
+		l.Entry != 3 {
 		t.Fatalf("%+v, %+v", l, files.Report.Warnings)
 	}
-	head := must(ledger.ParseHead(fmt.Sprintf("%d:%s", files.Report.Ledger.Entry, files.Report.Ledger.Head)))
+	head := must(
+		ledger.ParseHead(fmt.Sprintf("%d:%s", files.Report.Ledger.Entry, files.Report.Ledger.Head)))
 	if _, err := r.Ledger.Verify(t.Context(), head); err != nil {
 		t.Errorf("the head of the report: %v", err)
 	}
@@ -243,7 +273,8 @@ func TestEnter(t *testing.T) {
 	r.price(oneEpsilon)
 	var page report.Report
 	must(Reserve(t.Context(), r.Request)).Enter(&page)
-	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" || !strings.Contains(page.Warnings[0].Text, `another name too: "doses"`) {
+	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" ||
+		!strings.Contains(page.Warnings[0].Text, `another name too: "doses"`) {
 		t.Errorf("%+v", page.Warnings)
 	}
 }
@@ -262,7 +293,8 @@ func TestCommit(t *testing.T) {
 	back()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) || r.account().Runs[0].Committed {
+	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) ||
+		r.account().Runs[0].Committed {
 		t.Errorf("interrupted: %v", err)
 	}
 	for range 2 {
@@ -332,7 +364,8 @@ func TestPublish(t *testing.T) {
 			}
 			err := e.Publish(ctx, folder, out)
 			if name == "at once" {
-				if err != nil || !r.account().Runs[0].Committed || !strings.Contains(listed(t, out), "release/model.json") {
+				if err != nil || !r.account().Runs[0].Committed ||
+					!strings.Contains(listed(t, out), "release/model.json") {
 					t.Fatalf("%v, %s", err, listed(t, out))
 				}
 				return
@@ -345,17 +378,23 @@ func TestPublish(t *testing.T) {
 			if claim.Head != head || claim.Nonce == "" {
 				t.Errorf("%+v", claim)
 			}
-			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head, claim.Release); err != nil {
+			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head,
+				claim.Release); err != nil {
 				t.Fatal(err)
 			}
-			staged := must(os.ReadFile(filepath.Join(out, report.KeptDir, report.ReleaseDir, "report.json")))
+			staged := must(
+				os.ReadFile(filepath.Join(out, report.KeptDir, report.ReleaseDir, "report.json")))
 			if err := report.PlaceKept(t.Context(), out, false); err != nil {
 				t.Fatal(err)
 			}
-			if published := must(os.ReadFile(filepath.Join(out, report.ReleaseDir, "report.json"))); !bytes.Equal(staged, published) {
+			if published := must(
+				os.ReadFile(filepath.Join(out, report.ReleaseDir, "report.json"))); !bytes.Equal(
+				staged, published) {
 				t.Error("another report is published than was kept")
 			}
-			v := must(report.Verify(t.Context(), filepath.Join(out, report.ReleaseDir), report.VerifyOptions{Ledger: r.Ledger}))
+			v := must(
+				report.Verify(t.Context(), filepath.Join(out, report.ReleaseDir),
+					report.VerifyOptions{Ledger: r.Ledger}))
 			if v.Err() != nil {
 				t.Errorf("%+v", v)
 			}
@@ -374,7 +413,9 @@ func checkKept(t *testing.T, e *Entry, err error, out string) {
 		t.Errorf("kept: %s", listed(t, out))
 	}
 	spent := e.Spent(err)
-	for _, want := range []string{"stays spent in " + e.request.Ledger.Path(), "are kept in " + filepath.Join(out, report.KeptDir), "`dptrain ledger commit " + out + "`"} {
+	for _, want := range []string{"stays spent in " + e.request.Ledger.Path(),
+		"are kept in " + filepath.Join(out, report.KeptDir),
+		"`dptrain ledger commit " + out + "`"} {
 		if !strings.Contains(spent.Error(), want) {
 			t.Errorf("%q is not in: %v", want, spent)
 		}
@@ -390,7 +431,9 @@ func TestSpent(t *testing.T) {
 	e := must(Reserve(t.Context(), r.Request))
 	err := e.Spent(fmt.Errorf("training: %w", context.Canceled))
 	var spent *SpentError
-	if !errors.As(err, &spent) || !errors.Is(err, context.Canceled) || err.Error() != "training: context canceled; the price of this run stays spent in "+r.Ledger.Path() {
+	if !errors.As(err, &spent) || !errors.Is(err, context.Canceled) ||
+		err.Error() != "training: context canceled; the price of this run stays spent in "+
+			r.Ledger.Path() {
 		t.Errorf("%v", err)
 	}
 	if e.Spent(nil) != nil {
@@ -403,7 +446,8 @@ func TestNoEntry(t *testing.T) {
 	var e *Entry
 	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
 	e.Enter(&page)
-	if err := e.Commit(t.Context(), aRelease); err != nil || page.Ledger != nil || len(page.Warnings) != 1 {
+	if err := e.Commit(t.Context(), aRelease); err != nil || page.Ledger != nil ||
+		len(page.Warnings) != 1 {
 		t.Errorf("%v, %+v", err, page)
 	}
 	if err := e.Spent(context.Canceled); err != context.Canceled { //nolint:errorlint // the error itself
@@ -430,7 +474,8 @@ func TestLargestEpsilon(t *testing.T) {
 			return sum.Within(a.Limit)
 		}
 		if e <= 0 || !fits(e) || fits(e*1.01) {
-			t.Errorf("%d runs of epsilon %v fit: %v, of 1%% more: %v", runs, e, fits(e), fits(e*1.01))
+			t.Errorf("%d runs of epsilon %v fit: %v, of 1%% more: %v", runs, e, fits(e),
+				fits(e*1.01))
 		}
 		if digits := fmt.Sprintf("%.3g", e); digits != fmt.Sprint(e) {
 			t.Errorf("%v has more than three digits", e)
@@ -456,16 +501,20 @@ func TestTimes(t *testing.T) {
 // TestSmallerDelta checks that the suggested delta has two digits, fits, and is omitted if delta is not the reason
 // for the refusal.
 func TestSmallerDelta(t *testing.T) {
-	black := func(delta float64) budget.Charge { return budget.BlackBoxCharge(budget.ZCDP, 1, delta) }
+	black := func(delta float64) budget.Charge {
+		return budget.BlackBoxCharge(budget.ZCDP, 1, delta)
+	}
 	limit := budget.Charge{Cost: math.MaxInt64 / 4, Delta: black(1e-6).Delta}
 	over := &ledger.SpentError{Limit: limit, Spent: black(4e-7), Charge: black(1e-6)}
-	if got := smallerDelta(over, 1e-6); got < 5.8e-7 || got > 6e-7 || fmt.Sprintf("%.2g", got) != fmt.Sprint(got) {
+	if got := smallerDelta(over, 1e-6); got < 5.8e-7 || got > 6e-7 ||
+		fmt.Sprintf("%.2g", got) != fmt.Sprint(got) {
 		t.Errorf("%v of 6e-7 that are left", got)
 	}
 	if got := smallerDelta(&ledger.SpentError{Limit: limit, Charge: black(1e-7)}, 1e-7); got != 0 {
 		t.Errorf("%v where delta fits", got)
 	}
-	if got := smallerDelta(&ledger.SpentError{Limit: limit, Spent: limit, Charge: black(1e-6)}, 1e-6); got != 0 {
+	if got := smallerDelta(&ledger.SpentError{Limit: limit, Spent: limit, Charge: black(1e-6)},
+		1e-6); got != 0 {
 		t.Errorf("%v where none is left", got)
 	}
 }
@@ -473,7 +522,8 @@ func TestSmallerDelta(t *testing.T) {
 // TestHoldable checks that a table is rejected based on the size of its file, and that a table that may fit is
 // accepted.
 func TestHoldable(t *testing.T) {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b", Kind: dataset.Category}}}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"},
+		{Name: "b", Kind: dataset.Category}}}
 	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
 		t.Errorf("1000 records of a number and a category: %d bytes", got)
 	}
@@ -482,7 +532,9 @@ func TestHoldable(t *testing.T) {
 		t.Errorf("as much as there is: %v", err)
 	}
 	err := holdable("t.csv", 1<<30+1, limit)
-	if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "ulimit -v leaves 1 GiB") || !strings.Contains(err.Error(), "exclude columns") {
+	if !errors.Is(err, dataset.ErrTooLarge) ||
+		!strings.Contains(err.Error(), "ulimit -v leaves 1 GiB") ||
+		!strings.Contains(err.Error(), "exclude columns") {
 		t.Errorf("more than there is: %v", err)
 	}
 	if err := Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1); err != nil {
@@ -497,7 +549,8 @@ func TestRecordsOfTables(t *testing.T) {
 		quotes bool
 		want   ledger.Records
 	}{
-		{"t.csv", false, ledger.RecordsLines}, {"t.tsv.gz", true, ledger.RecordsQuoted}, {"t.parquet", true, ledger.RecordsUnstated}, {"", true, ledger.RecordsUnstated},
+		{"t.csv", false, ledger.RecordsLines}, {"t.tsv.gz", true, ledger.RecordsQuoted},
+		{"t.parquet", true, ledger.RecordsUnstated}, {"", true, ledger.RecordsUnstated},
 	} {
 		if got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes}); got != x.want {
 			t.Errorf("%q, %v: %q", x.table, x.quotes, got)
@@ -505,7 +558,8 @@ func TestRecordsOfTables(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(filepath.Join(dir, "t.csv"), "a\n")
-	if err := os.Symlink("t.csv", filepath.Join(dir, "link.csv")); err == nil && RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
+	if err := os.Symlink("t.csv", filepath.Join(dir, "link.csv")); err == nil &&
+		RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
 		t.Error("a link has another path than its table")
 	}
 	if RealPath("") != "" || !filepath.IsAbs(RealPath("t.csv")) {

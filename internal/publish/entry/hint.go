@@ -18,15 +18,22 @@ func Hint(ctx context.Context, err error, path string, r Run) error {
 	case errors.Is(err, ledger.ErrSpent):
 		return fitting(ctx, err, r)
 	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
-		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
+		return fmt.Errorf(
+			"%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err,
+			path)
 	case errors.Is(err, ledger.ErrRelation):
 		return fmt.Errorf("%w; change privacy.relation", err)
 	case errors.Is(err, ledger.ErrPublic):
-		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+		return fmt.Errorf(
+			"%w; mark it with private: true in data.columns, or list it in data.exclude", err)
 	case errors.Is(err, ledger.ErrRecords):
-		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
+		return fmt.Errorf(
+			"%w; set data.multiline_quotes as they do, or register the data set under another name",
+			err)
 	case errors.Is(err, ledger.ErrUnit):
-		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
+		return fmt.Errorf(
+			"%w; change privacy.unit, or register the data set for that unit under another name",
+			err)
 	}
 	return err
 }
@@ -38,18 +45,25 @@ func fitting(ctx context.Context, refusal error, r Run) error {
 	if !errors.As(refusal, &spent) {
 		return refusal
 	}
-	a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
+	a := &ledger.Account{
+		Dataset:   ledger.Dataset{Limit: spent.Limit},
+		Promise:   spent.Total,
+		Committed: spent.Spent,
+	}
 	e, err := LargestEpsilon(ctx, a, r, 1)
 	delta := smallerDelta(spent, r.Budget.Delta)
 	switch {
 	case err != nil:
 		return err
 	case e == 0 && delta > 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, r.Budget.Delta, delta)
+		return fmt.Errorf(
+			"%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal,
+			r.Budget.Delta, delta)
 	case e == 0:
 		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, r.Budget.Delta)
 	}
-	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, r.Budget.Delta, e)
+	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal,
+		r.Budget.Delta, e)
 }
 
 // smallerDelta returns the delta, instead of the given one, at which the black boxes of a refused run would fit, to
@@ -66,7 +80,8 @@ func smallerDelta(spent *ledger.SpentError, delta float64) float64 {
 		return 0
 	}
 	digit := math.Pow(10, math.Floor(math.Log10(delta))-1)
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(delta/digit)*digit, 'g', 2, 64), 64)
+	rounded, err := strconv.ParseFloat(
+		strconv.FormatFloat(math.Floor(delta/digit)*digit, 'g', 2, 64), 64)
 	if err != nil || rounded > delta {
 		return 0
 	}

@@ -31,7 +31,9 @@ func holdable(path string, need int64, limit memlimit.Limit) error {
 		return nil
 	}
 	return &dataset.FileError{Path: path, Err: dataset.ErrTooLarge,
-		Msg:  fmt.Sprintf("is too large a file: its table does not fit into memory, of which %s leaves %.2g GiB", limit.Name, float64(limit.Free)/(1<<30)),
+		Msg: fmt.Sprintf(
+			"is too large a file: its table does not fit into memory, of which %s leaves %.2g GiB",
+			limit.Name, float64(limit.Free)/(1<<30)),
 		Hint: "raise the limit, exclude columns (data.exclude), or fit with --engine stream"}
 }
 

@@ -18,7 +18,9 @@ import (
 func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger.Head) error {
 	if l != nil {
 		if inside := fileWithin(out, l.Path()); inside != "" {
-			return ledger.InFile(l.Path(), fmt.Errorf("%w: it is %s, which this run replaces; keep the ledger elsewhere", ledger.ErrInvalid, inside))
+			return ledger.InFile(l.Path(),
+				fmt.Errorf("%w: it is %s, which this run replaces; keep the ledger elsewhere",
+					ledger.ErrInvalid, inside))
 		}
 	}
 	head, err := report.EntryOf(out)
@@ -28,7 +30,9 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 	if l == nil {
 		return &report.DirError{
 			Path: out, Err: report.ErrExists,
-			Msg:  fmt.Sprintf("holds a release that was entered in a ledger (entry %d), and this run has no ledger to find it in", head.Sequence),
+			Msg: fmt.Sprintf(
+				"holds a release that was entered in a ledger (entry %d), and this run has no ledger to find it in",
+				head.Sequence),
 			Hint: "name the ledger and its data set, choose another --out, or move the old release away",
 		}
 	}
@@ -37,9 +41,12 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 		return Hint(ctx, err, l.Path(), Run{})
 	}
 	if !held {
-		return ledger.InFile(l.Path(), fmt.Errorf("%w: the release in %s is entry %d of a ledger, and this one does not have it: "+
-			"it was put back to an earlier state, or is another ledger; "+
-			"choose another --out, and find the ledger that has the entry", ledger.ErrHead, out, head.Sequence))
+		return ledger.InFile(l.Path(),
+			fmt.Errorf(
+				"%w: the release in %s is entry %d of a ledger, and this one does not have it: "+
+					"it was put back to an earlier state, or is another ledger; "+
+					"choose another --out, and find the ledger that has the entry", ledger.ErrHead,
+				out, head.Sequence))
 	}
 	return nil
 }

@@ -75,7 +75,12 @@ func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit)
 	if a.Tree.Name == "" {
 		return nil // a result without a plan
 	}
-	out := &Accounting{Rule: a.Rule, Epsilon: a.Epsilon, SecretSplit: a.Coin, Grid: AccountingGrid{a.Step, a.Cells}}
+	out := &Accounting{
+		Rule:        a.Rule,
+		Epsilon:     a.Epsilon,
+		SecretSplit: a.Coin,
+		Grid:        AccountingGrid{a.Step, a.Cells},
+	}
 	part := func(n budget.Node, path string, raised float64) {
 		out.Parts = append(out.Parts, AccountingPart{n.Name, raised, accountingNode(a, n, path)})
 	}
@@ -123,7 +128,11 @@ func accountingNode(a budget.Addition, n budget.Node, path string) AccountingNod
 	case budget.OpPar:
 		return AccountingNode{Op: "largest", Kids: kids}
 	case budget.OpSelect:
-		return AccountingNode{Op: "best", Kids: kids, Tries: &AccountingTries{n.Select.Mean(), n.Select.Eta, n.Select.Gamma}}
+		return AccountingNode{
+			Op:    "best",
+			Kids:  kids,
+			Tries: &AccountingTries{n.Select.Mean(), n.Select.Eta, n.Select.Gamma},
+		}
 	}
 	return sequence(kids)
 }
@@ -146,12 +155,16 @@ func sequence(nodes []AccountingNode) AccountingNode {
 
 // has reports whether a plan has a node with the given op.
 func (n AccountingNode) has(op string) bool {
-	return n.Op == op || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool { return kid.has(op) })
+	return n.Op == op || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool {
+		return kid.has(op)
+	})
 }
 
 // hasStep reports whether a plan has the step of an event.
 func (n AccountingNode) hasStep(id string) bool {
-	return n.Step == id || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool { return kid.hasStep(id) })
+	return n.Step == id || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool {
+		return kid.hasStep(id)
+	})
 }
 
 // has reports whether the plan of a part has a node with the given op.
@@ -160,11 +173,14 @@ func (a *Accounting) has(op string) bool {
 }
 
 // formula describes in sentences how the steps add up.
-func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []budget.Kind) []string {
+func (a *Accounting) formula(
+	relation budget.Relation, unit budget.Unit, laws []budget.Kind,
+) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if unit.Column != "" {
-		say("The sensitivity of every step is that of a whole unit: at most %d records with one value of the column %s.", unit.MaxRows, shown(unit.Column))
+		say("The sensitivity of every step is that of a whole unit: at most %d records with one value of the column %s.",
+			unit.MaxRows, shown(unit.Column))
 	}
 	if a.Rule == sumRule {
 		return append(out, a.sumFormula(laws)...)
@@ -191,10 +207,12 @@ func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []
 			"Let f and g be the curves of the parts %[3]s and %[2]s, L the likelihood ratio of the part %[2]s, and E the expectation over its outputs without the record. Then "+
 			"delta(epsilon) = max(there, back), "+
 			"there = (1 - q) E f(ln((e^epsilon - q L)/(1 - q))) + q g(infinity), back = E u f(epsilon - ln(u/(1 - q))), u = max(0, 1 - q L e^epsilon). "+
-			"For k <= 0 the value of f(ln k) is 1 - k.", number(a.SecretSplit), shown(a.Parts[1].Part), shown(a.Parts[0].Part))
+			"For k <= 0 the value of f(ln k) is 1 - k.", number(a.SecretSplit),
+			shown(a.Parts[1].Part), shown(a.Parts[0].Part))
 	default:
 		if len(a.Parts) > 1 {
-			say("The parts add up to the largest of their curves: a record is in one part.%s", noAmplification(relation))
+			say("The parts add up to the largest of their curves: a record is in one part.%s",
+				noAmplification(relation))
 		}
 	}
 	if a.Lead != nil {
@@ -210,14 +228,16 @@ func noAmplification(relation budget.Relation) string {
 	if relation == budget.AddRemove {
 		return ""
 	}
-	return fmt.Sprintf(" That nobody knows which one does not raise the budget under the relation %v.", relation)
+	return fmt.Sprintf(
+		" That nobody knows which one does not raise the budget under the relation %v.", relation)
 }
 
 // sumFormula describes in sentences how epsilons are added.
 func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 	out := []string{"sequence: the sum of the epsilons of its kids. A step costs its epsilon once a draw."}
 	if slices.Contains(laws, budget.Gaussian) {
-		out = append(out, "A Gaussian draw costs the epsilon at which its curve, with the mu of the step, is the delta that the plan states for it. These deltas add up to no more than that of the guarantee.")
+		out = append(out,
+			"A Gaussian draw costs the epsilon at which its curve, with the mu of the step, is the delta that the plan states for it. These deltas add up to no more than that of the guarantee.")
 	}
 	if a.has("largest") {
 		out = append(out, "largest: the largest of its kids.")
@@ -226,10 +246,12 @@ func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 		out = append(out, "best: 2 + eta times the largest of its kids.")
 	}
 	if a.Lead != nil {
-		out = append(out, "lead: steps on the records of all parts; their epsilons are added to those of the parts.")
+		out = append(out,
+			"lead: steps on the records of all parts; their epsilons are added to those of the parts.")
 	}
 	if len(a.Parts) > 1 {
-		out = append(out, "The parts add up to the largest: a record is in one part. That nobody knows which one does not raise the budget where epsilons are added.")
+		out = append(out,
+			"The parts add up to the largest: a record is in one part. That nobody knows which one does not raise the budget where epsilons are added.")
 	}
 	return out
 }
@@ -257,7 +279,9 @@ func (a *Accounting) problems(again *Accounting) []string {
 	}
 	var out []string
 	if !near(a.Epsilon, again.Epsilon) {
-		out = append(out, fmt.Sprintf("accounting has epsilon %s, and the steps add up to %s", number(a.Epsilon), number(again.Epsilon)))
+		out = append(out,
+			fmt.Sprintf("accounting has epsilon %s, and the steps add up to %s", number(a.Epsilon),
+				number(again.Epsilon)))
 	}
 	if a.Grid.Step <= 0 || a.Grid.Cells < 1 {
 		out = append(out, "accounting has no grid")
@@ -328,7 +352,8 @@ func (a *Accounting) amplificationText() string {
 	var factors []string
 	for _, p := range a.Parts {
 		if p.Raised > 1.0005 {
-			factors = append(factors, fmt.Sprintf("%.2f times in the part %s", p.Raised, shown(p.Part)))
+			factors = append(factors,
+				fmt.Sprintf("%.2f times in the part %s", p.Raised, shown(p.Part)))
 		}
 	}
 	if len(factors) == 0 {
@@ -336,8 +361,11 @@ func (a *Accounting) amplificationText() string {
 	}
 	why := "The choice between branches is priced as a whole"
 	if a.SecretSplit > 0 {
-		why = fmt.Sprintf("The train/test split is secret: a record is in the part %s with probability %s, and nobody learns where it is (amplification by sampling)",
+		why = fmt.Sprintf(
+			"The train/test split is secret: a record is in the part %s with probability %s, and nobody learns where it is (amplification by sampling)",
 			shown(a.Parts[1].Part), number(rounded(a.SecretSplit)))
 	}
-	return why + ". So each mu and epsilon is larger than the promise would leave that part by itself: " + strings.Join(factors, ", ") + "."
+	return why +
+		". So each mu and epsilon is larger than the promise would leave that part by itself: " +
+		strings.Join(factors, ", ") + "."
 }

@@ -56,12 +56,18 @@ func (e estimate) text() string {
 }
 
 // unknownEstimate is an estimate hidden by the noise.
-func unknownEstimate() estimate { return estimate{math.NaN(), math.Inf(-1), math.Inf(1)} }
+func unknownEstimate() estimate {
+	return estimate{math.NaN(), math.Inf(-1), math.Inf(1)}
+}
 
 // width is the width of a bin, and middle the centre of bin k.
-func (c CardColumn) width() float64 { return (c.Upper - c.Lower) / float64(len(c.Counts)) }
+func (c CardColumn) width() float64 {
+	return (c.Upper - c.Lower) / float64(len(c.Counts))
+}
 
-func (c CardColumn) middle(k int) float64 { return c.Lower + c.width()*(float64(k)+.5) }
+func (c CardColumn) middle(k int) float64 {
+	return c.Lower + c.width()*(float64(k)+.5)
+}
 
 // records is the number of records with a value.
 func (c CardColumn) records() estimate {
@@ -119,7 +125,8 @@ func (c CardColumn) deviation() estimate {
 	v, spread := c.moment(n, func(x float64) float64 { return (x - m) * (x - m) })
 	noise := cardZ * c.Scale * math.Sqrt(spread) / n
 	return estimate{
-		math.Sqrt(max(v, 0)), max(math.Sqrt(max(v-noise, 0))-c.width()/2, 0), math.Sqrt(max(v+noise, 0)) + c.width()/2,
+		math.Sqrt(max(v, 0)), max(math.Sqrt(max(v-noise, 0))-c.width()/2, 0),
+		math.Sqrt(max(v+noise, 0)) + c.width()/2,
 	}
 }
 
@@ -177,7 +184,8 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 			n += x
 		}
 		half := cardZ * c.Scale * math.Sqrt(float64(end-k))
-		label := short(c.Lower+c.width()*float64(k)) + " to " + short(c.Lower+c.width()*float64(end))
+		label := short(c.Lower+c.width()*float64(k)) + " to " +
+			short(c.Lower+c.width()*float64(end))
 		switch {
 		case k == 0 && end < len(c.Counts):
 			label = "below " + short(c.Lower+c.width()*float64(end))
@@ -185,8 +193,16 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 			label = "above " + short(c.Lower+c.width()*float64(k))
 		}
 		value, low, high := max(n, 0), max(n-half, 0), max(n+half, 0)
-		out = append(out, chart.Bar{Label: label, Value: value, Low: low, High: high, Text: about(value, c.Scale)})
-		table.Rows = append(table.Rows, []string{label, about(value, c.Scale), about(low, c.Scale), about(high, c.Scale)})
+		out = append(out,
+			chart.Bar{
+				Label: label,
+				Value: value,
+				Low:   low,
+				High:  high,
+				Text:  about(value, c.Scale),
+			})
+		table.Rows = append(table.Rows,
+			[]string{label, about(value, c.Scale), about(low, c.Scale), about(high, c.Scale)})
 	}
 	return out, table
 }
@@ -204,19 +220,24 @@ const (
 
 // cardBlocks describes the training data, using the histograms released for the ranges of columns.
 func cardBlocks(r *Report) []document.Block {
-	table := &document.Table{Head: []string{"column", "records", "mean", "standard deviation", "lower quartile", "median", "upper quartile"}}
+	table := &document.Table{Head: []string{"column", "records", "mean", "standard deviation",
+		"lower quartile", "median", "upper quartile"}}
 	var pictures []document.Block
 	for _, c := range r.Card {
 		if !c.valid() {
 			continue
 		}
-		table.Rows = append(table.Rows, []string{shown(c.Column), c.records().text(), c.mean().text(), c.deviation().text(),
-			c.quantile(.25).text(), c.quantile(.5).text(), c.quantile(.75).text()})
+		table.Rows = append(table.Rows,
+			[]string{shown(c.Column), c.records().text(), c.mean().text(), c.deviation().text(),
+				c.quantile(.25).text(), c.quantile(.5).text(), c.quantile(.75).text()})
 		if len(pictures) == drawnCard {
 			continue
 		}
 		bars, numbers := c.bars()
-		b := figure(chart.Bars("Histogram of "+shown(c.Column), bars), "Training records by the value of "+shown(c.Column)+", with 95% intervals. The first and the last bar include all values beyond.", numbers)
+		b := figure(chart.Bars("Histogram of "+shown(c.Column), bars),
+			"Training records by the value of "+shown(c.Column)+
+				", with 95% intervals. The first and the last bar include all values beyond.",
+			numbers)
 		if len(pictures) >= openCard {
 			b.Fold = "Histogram of " + shown(c.Column)
 		}
@@ -254,8 +275,13 @@ func (v *verifier) card() {
 			continue
 		}
 		if !slices.ContainsFunc(scales, func(x float64) bool { return near(x, c.Scale) }) {
-			problems = append(problems, fmt.Sprintf("%s: the noise of its histogram is %s, which is not that of a step that released it", shown(c.Column), number(c.Scale)))
+			problems = append(problems,
+				fmt.Sprintf(
+					"%s: the noise of its histogram is %s, which is not that of a step that released it",
+					shown(c.Column), number(c.Scale)))
 		}
 	}
-	v.add("card", "the noise of the histograms of the columns is that of the step that released them", problems)
+	v.add("card",
+		"the noise of the histograms of the columns is that of the step that released them",
+		problems)
 }

@@ -31,16 +31,30 @@ func TestCardCovers(t *testing.T) {
 			mean += x / float64(len(values))
 			square += x * x / float64(len(values))
 		}
-		truth := map[string]float64{"mean": mean, "deviation": math.Sqrt(square - mean*mean), "lower": values[1500], "median": values[3000], "upper": values[4500], "records": 6000}
+		truth := map[string]float64{
+			"mean":      mean,
+			"deviation": math.Sqrt(square - mean*mean),
+			"lower":     values[1500],
+			"median":    values[3000],
+			"upper":     values[4500],
+			"records":   6000,
+		}
 		held := map[string]int{}
 		const runs = 400
 		for range runs {
-			c := CardColumn{Column: "x", Lower: lower, Upper: upper, Counts: slices.Clone(exact), Scale: 40}
+			c := CardColumn{
+				Column: "x",
+				Lower:  lower,
+				Upper:  upper,
+				Counts: slices.Clone(exact),
+				Scale:  40,
+			}
 			for k := range c.Counts {
 				c.Counts[k] += c.Scale * draw.NormFloat64()
 			}
 			for what, e := range map[string]estimate{
-				"mean": c.mean(), "deviation": c.deviation(), "lower": c.quantile(.25), "median": c.quantile(.5), "upper": c.quantile(.75), "records": c.records(),
+				"mean": c.mean(), "deviation": c.deviation(), "lower": c.quantile(.25),
+				"median": c.quantile(.5), "upper": c.quantile(.75), "records": c.records(),
 			} {
 				if e.lower > e.value || e.value > e.upper {
 					t.Fatalf("%s, %s: %+v", name, what, e)
@@ -75,7 +89,8 @@ func TestCardWithoutNoise(t *testing.T) {
 		t.Errorf("%+v: %s", q, q.text())
 	}
 	none := CardColumn{Column: "x", Lower: 0, Upper: 4, Counts: []float64{3, -2, 1, 0}, Scale: 5}
-	if got := none.mean().text() + none.deviation().text() + none.quantile(.5).text(); got != "unknownunknownunknown" {
+	if got := none.mean().text() + none.deviation().text() +
+		none.quantile(.5).text(); got != "unknownunknownunknown" {
 		t.Error(got)
 	}
 }
@@ -84,7 +99,13 @@ func TestCardWithoutNoise(t *testing.T) {
 // histogram has no histograms on its page.
 func TestCardOnThePage(t *testing.T) {
 	s := evilSource(7)
-	s.Report.Card = []CardColumn{{Column: "<b>age", Lower: 0, Upper: 32, Counts: slices.Repeat([]float64{100}, 32), Scale: 9}}
+	s.Report.Card = []CardColumn{{
+		Column: "<b>age",
+		Lower:  0,
+		Upper:  32,
+		Counts: slices.Repeat([]float64{100}, 32),
+		Scale:  9,
+	}}
 	html, markdown := pageOn(t, s)
 	for _, want := range []string{"The training data", "&lt;b&gt;age", "above 30"} {
 		if !strings.Contains(html, want) {
@@ -94,7 +115,9 @@ func TestCardOnThePage(t *testing.T) {
 	if !strings.Contains(markdown, "3,200") {
 		t.Error("the number of records is missing")
 	}
-	for _, c := range []CardColumn{{Column: "x"}, {Column: "x", Lower: 1, Upper: 1, Counts: []float64{1}}, {Column: "x", Lower: -math.MaxFloat64, Upper: math.MaxFloat64, Counts: []float64{1}}} {
+	for _, c := range []CardColumn{{Column: "x"},
+		{Column: "x", Lower: 1, Upper: 1, Counts: []float64{1}},
+		{Column: "x", Lower: -math.MaxFloat64, Upper: math.MaxFloat64, Counts: []float64{1}}} {
 		s.Report.Card = []CardColumn{c}
 		if html, _ := pageOn(t, s); strings.Contains(html, "The training data") {
 			t.Errorf("%+v is drawn", c)

@@ -102,12 +102,24 @@ type CausalRedraws struct {
 func NewCausal(res *causal.Result) *Report {
 	r := newReport(CausalFormat, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
 	r.addEvents(res.Events, &pipeline.Result{})
-	c := &Causal{Method: res.Method, Protected: protectedAll, Redraws: CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed}}
+	c := &Causal{
+		Method:    res.Method,
+		Protected: protectedAll,
+		Redraws: CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent,
+			res.Seed},
+	}
 	if res.TestOnly {
 		c.Protected = protectedTest
 	}
 	for _, x := range res.Columns {
-		c.Columns = append(c.Columns, CausalColumn{Name: x.Name, Lower: x.Lower, Upper: x.Upper, Declared: x.Declared, Unread: x.Unread})
+		c.Columns = append(c.Columns,
+			CausalColumn{
+				Name:     x.Name,
+				Lower:    x.Lower,
+				Upper:    x.Upper,
+				Declared: x.Declared,
+				Unread:   x.Unread,
+			})
 	}
 	for _, p := range res.Pairs {
 		c.Pairs = append(c.Pairs, causalPair(p))
@@ -125,19 +137,23 @@ const (
 func causalPair(p direction.Pair) CausalPair {
 	if b := p.Baseline; b != nil {
 		return CausalPair{
-			X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability,
+			X: p.X, Y: p.Y, Direction: directionText(p.Direction),
+			Preferred: directionText(p.Preferred), Stability: p.Stability,
 			Baseline: &CausalBaseline{b.Score, b.Train, b.Test, b.Difference, b.Scale, b.Quartiles},
 		}
 	}
 	out := CausalPair{
-		X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability, Dependence: p.Dependence,
-		Vote: directionText(p.Vote), Likelihood: "projected", Records: p.Total(), Noise: causalNoise(p.Noise),
+		X: p.X, Y: p.Y, Direction: directionText(p.Direction),
+		Preferred: directionText(p.Preferred), Stability: p.Stability, Dependence: p.Dependence,
+		Vote: directionText(p.Vote), Likelihood: "projected", Records: p.Total(),
+		Noise: causalNoise(p.Noise),
 	}
 	if p.Signed {
 		out.Likelihood = "signed"
 	}
 	for _, s := range p.Scores {
-		out.Scores = append(out.Scores, CausalScore{s.Name, s.Forward, s.Backward, directionText(s.Prefers())})
+		out.Scores = append(out.Scores,
+			CausalScore{s.Name, s.Forward, s.Backward, directionText(s.Prefers())})
 	}
 	for i := range p.B {
 		out.Counts = append(out.Counts, p.Counts[i*p.B:(i+1)*p.B])
@@ -173,8 +189,12 @@ func (c *Causal) validate(*Report) error {
 			continue
 		}
 		b := len(p.Counts)
-		if b < direction.MinBins || b > direction.MaxBins || slices.ContainsFunc(p.Counts, func(row []float64) bool { return len(row) != b }) {
-			return fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins", ErrContent, i+1, direction.MinBins, direction.MaxBins)
+		if b < direction.MinBins || b > direction.MaxBins ||
+			slices.ContainsFunc(p.Counts, func(row []float64) bool {
+				return len(row) != b
+			}) {
+			return fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins",
+				ErrContent, i+1, direction.MinBins, direction.MaxBins)
 		}
 		if len(p.Scores) == 0 || p.Noise == nil {
 			return fmt.Errorf("%w: pair %d has no score or no noise", ErrContent, i+1)
@@ -203,7 +223,8 @@ func (p CausalPair) answer() string {
 func (c *Causal) text(r *Report) string {
 	rows := newRows(r)
 	if c.Protected == protectedTest {
-		rows.add("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection")
+		rows.add("Protected",
+			"the test records alone, about half of all. What is said above is about them; the training records have no protection")
 	}
 	var ranges []string
 	for _, x := range c.Columns {
@@ -214,7 +235,8 @@ func (c *Causal) text(r *Report) string {
 		case x.Unread:
 			from = "none was found"
 		}
-		ranges = append(ranges, fmt.Sprintf("%s %.6g to %.6g (%s)", shown(x.Name), x.Lower, x.Upper, from))
+		ranges = append(ranges,
+			fmt.Sprintf("%s %.6g to %.6g (%s)", shown(x.Name), x.Lower, x.Upper, from))
 	}
 	rows.add("Ranges", strings.Join(ranges, ", "))
 	for _, p := range c.Pairs {
@@ -230,30 +252,36 @@ func (c *Causal) text(r *Report) string {
 
 // reasons describes how certain the answer is.
 func (p CausalPair) reasons(r CausalRedraws) string {
-	s := fmt.Sprintf("stability %.2f: the share of %d redraws of the noisy histogram that agree", p.Stability, r.Number)
+	s := fmt.Sprintf("stability %.2f: the share of %d redraws of the noisy histogram that agree",
+		p.Stability, r.Number)
 	switch {
 	case p.Direction == Undecided && p.Dependence < r.Dependent:
-		s += fmt.Sprintf(". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated "+
-			"from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
+		s += fmt.Sprintf(
+			". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated "+
+				"from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
 	case p.Direction == Undecided:
 		s += fmt.Sprintf(", and a direction is stated from %.2f on", r.Least)
 		if p.Preferred != Undecided {
 			s += "; preferred, " + p.named(p.Preferred)
 		}
 	}
-	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count", s, len(p.Counts), len(p.Counts),
+	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count",
+		s, len(p.Counts), len(p.Counts),
 		p.Records, p.Noise.Law, p.Noise.Scale)
 }
 
 // baseline describes the result of the method anm.
 func (p CausalPair) baseline(least float64) string {
 	b := p.Baseline
-	s := fmt.Sprintf("baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
+	s := fmt.Sprintf(
+		"baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
 		b.Score, b.Test, b.Train, shown(p.X), shown(p.Y), b.Difference)
 	if b.Scale == 0 {
 		return s + ", from noisy quartiles. Nothing says how sure that is"
 	}
-	s += fmt.Sprintf(", with Laplace noise of scale %.4g. Noise keeps the sign with probability %.2f", b.Scale, p.Stability)
+	s += fmt.Sprintf(
+		", with Laplace noise of scale %.4g. Noise keeps the sign with probability %.2f", b.Scale,
+		p.Stability)
 	if p.Direction == Undecided {
 		s += fmt.Sprintf(", and a direction is stated from %.2f on", least)
 	}
@@ -272,6 +300,7 @@ func (p CausalPair) scores() string {
 	for _, s := range p.Scores {
 		parts = append(parts, fmt.Sprintf("%s %.4f against %.4f", s.Name, s.XToY, s.YToX))
 	}
-	return fmt.Sprintf("%s to %s against the reverse, the smaller is preferred: %s; vote of hsic, anmlik and loci: %s",
+	return fmt.Sprintf(
+		"%s to %s against the reverse, the smaller is preferred: %s; vote of hsic, anmlik and loci: %s",
 		shown(p.X), shown(p.Y), strings.Join(parts, ", "), p.named(p.Vote))
 }

@@ -102,7 +102,8 @@ func TestCausalRoundTrip(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := Text(&text, r); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
+	if err := Text(&text, r); err != nil ||
+		!strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -111,7 +112,8 @@ func TestCausalRoundTrip(t *testing.T) {
 func TestCausalPicture(t *testing.T) {
 	c := studied(t).Report.Causal
 	var a, b bytes.Buffer
-	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil ||
+		!bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Fatalf("two pictures of one account (%v)", err)
 	}
 	cells := 0
@@ -149,9 +151,14 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 		{"noise", func(r *Report) { r.Causal.Pairs[0].Noise.Scale /= 2 }},
 		{"steps", func(r *Report) { r.Events[0].Scale /= 2 }},
 		{"noise", func(r *Report) { r.Events[1].Scale /= 2 }},
-		{"guarantee", func(r *Report) { r.Guarantee.Epsilon = 1; r.Guarantee = r.Guarantee.explained() }},
+		{"guarantee", func(r *Report) {
+			r.Guarantee.Epsilon = 1
+			r.Guarantee = r.Guarantee.explained()
+		}},
 		{"plan", func(r *Report) { r.Events = r.Events[1:] }},
-		{"recipe", func(r *Report) { r.Causal.Columns[0].Name, r.Causal.Pairs[0].X = "other", "other" }},
+		{"recipe", func(r *Report) {
+			r.Causal.Columns[0].Name, r.Causal.Pairs[0].X = "other", "other"
+		}},
 		{"recipe", func(r *Report) { r.Unprotected = nil }},
 		{"recipe", func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) }},
 	} {
@@ -217,13 +224,15 @@ func TestDecodeCausalRefuses(t *testing.T) {
 	}{
 		{"", ErrFormat},
 		{"{}", ErrFormat},
-		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/3", 1), ErrFormat},
+		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/3", 1),
+			ErrFormat},
 		{strings.Replace(encoded(func(*Causal) {}), `"method"`, `"more"`, 1), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Scores = nil }), ErrContent},
 		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, Format, 1), ErrFormat},
-		{strings.Replace(encoded(func(*Causal) {}), `"files": {}`, `"files": {"model.json":"ab"}`, 1), ErrContent},
+		{strings.Replace(encoded(func(*Causal) {}), `"files": {}`, `"files": {"model.json":"ab"}`,
+			1), ErrContent},
 	} {
 		if _, err := DecodeFile(strings.NewReader(c.text), CausalFile); !errors.Is(err, c.want) {
 			t.Errorf("%.60s: %v, want %v", c.text, err, c.want)

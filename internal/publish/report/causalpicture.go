@@ -23,10 +23,15 @@ func (c *Causal) Picture(w io.Writer) error {
 	columns := min(max(len(c.Pairs), 1), panelsPerRow)
 	rows := (len(c.Pairs) + panelsPerRow - 1) / panelsPerRow
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n", columns*panelPitch, max(rows, 1)*panelPitch)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", columns*panelPitch, max(rows, 1)*panelPitch)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+
+			"\n",
+		columns*panelPitch, max(rows, 1)*panelPitch)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", columns*panelPitch,
+		max(rows, 1)*panelPitch)
 	for i, p := range c.Pairs {
-		fmt.Fprintf(&b, `<g transform="translate(%d,%d)">`+"\n", i%panelsPerRow*panelPitch+panelMargin, i/panelsPerRow*panelPitch+panelMargin)
+		fmt.Fprintf(&b, `<g transform="translate(%d,%d)">`+"\n",
+			i%panelsPerRow*panelPitch+panelMargin, i/panelsPerRow*panelPitch+panelMargin)
 		c.panel(&b, p)
 		b.WriteString("</g>\n")
 	}
@@ -51,19 +56,24 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 				float64(i)*side, float64(n-1-j)*side, side, side, shade(x/largest))
 		}
 	}
-	fmt.Fprintf(b, `<rect width="%d" height="%d" fill="none" stroke="#444444"/>`+"\n", panelSide, panelSide)
+	fmt.Fprintf(b, `<rect width="%d" height="%d" fill="none" stroke="#444444"/>`+"\n", panelSide,
+		panelSide)
 	text := func(x, y int, anchor, more, s string) {
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="%s"%s>%s</text>`+"\n", x, y, anchor, more, escaped(s))
+		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="%s"%s>%s</text>`+"\n", x, y, anchor, more,
+			escaped(s))
 	}
 	text(panelSide/2, -20, "middle", ` font-weight="bold"`, p.answer())
-	text(panelSide/2, -6, "middle", "", fmt.Sprintf("stability %.2f, noise %s of scale %.3g", p.Stability, p.Noise.Law, p.Noise.Scale))
+	text(panelSide/2, -6, "middle", "",
+		fmt.Sprintf("stability %.2f, noise %s of scale %.3g", p.Stability, p.Noise.Law,
+			p.Noise.Scale))
 	x, y := c.columnNamed(p.X), c.columnNamed(p.Y)
 	text(0, panelSide+14, "start", "", fmt.Sprintf("%.4g", x.Lower))
 	text(panelSide, panelSide+14, "end", "", fmt.Sprintf("%.4g", x.Upper))
 	text(panelSide/2, panelSide+28, "middle", "", shown(p.X))
 	text(-4, panelSide, "end", "", fmt.Sprintf("%.4g", y.Lower))
 	text(-4, 10, "end", "", fmt.Sprintf("%.4g", y.Upper))
-	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2), shown(p.Y))
+	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2),
+		shown(p.Y))
 }
 
 // columnNamed returns the column with that name, or a placeholder with only the name if there is no such column.

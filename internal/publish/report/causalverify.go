@@ -16,7 +16,9 @@ import (
 // the directions are functions of the report.
 func (c *Causal) verify(v *verifier) {
 	c.verifyPlan(v)
-	v.add("directions", "the scores, the stability and the direction of every pair follow from its counts", c.readingProblems())
+	v.add("directions",
+		"the scores, the stability and the direction of every pair follow from its counts",
+		c.readingProblems())
 	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems(v.report.Events))
 }
 
@@ -24,7 +26,13 @@ func (c *Causal) verify(v *verifier) {
 func (c *Causal) hashedFiles(v *verifier) []hashedFile {
 	h := v.report.Files
 	return []hashedFile{
-		{name: pictureFile, hash: h.Picture, size: MaxBytes, optional: true, problem: c.pictureProblem},
+		{
+			name:     pictureFile,
+			hash:     h.Picture,
+			size:     MaxBytes,
+			optional: true,
+			problem:  c.pictureProblem,
+		},
 		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
 	}
 }
@@ -54,20 +62,23 @@ func (c *Causal) verifyPlan(v *verifier) {
 		return
 	}
 	out := v.dataSetProblems(r)
-	if (c.Protected == protectedTest) != study.TestOnly || c.Protected != protectedTest && c.Protected != protectedAll {
+	if (c.Protected == protectedTest) != study.TestOnly ||
+		c.Protected != protectedTest && c.Protected != protectedAll {
 		out = append(out, "other records are protected than the account says")
 	}
 	if !sameJSON(v.report.Unprotected, list(study.Facts())) {
 		out = append(out, "unprotected does not list what the recipe states about the data")
 	}
-	v.add("recipe", "it states what the account says it states", append(out, c.columnProblems(study.Schema.Names())...))
+	v.add("recipe", "it states what the account says it states",
+		append(out, c.columnProblems(study.Schema.Names())...))
 	plan, err := study.Plan()
 	if err != nil {
 		v.add("plan", "", []string{"the recipe has no price: " + err.Error()})
 		return
 	}
 	problems, _ := v.leafProblems(plan.Priced)
-	v.add("plan", "the recipe has these steps, law by law, and this guarantee; no table was read", problems)
+	v.add("plan", "the recipe has these steps, law by law, and this guarantee; no table was read",
+		problems)
 }
 
 // columnProblems compares the columns, and their pairs, with those of a study.
@@ -104,9 +115,12 @@ func (c *Causal) readingProblems() []string {
 	if err != nil || n != len(seed) || len(c.Redraws.Seed) != 2*len(seed) {
 		return []string{"the seed of the redraws is none"}
 	}
-	if c.Redraws.Number != direction.Redraws || c.Redraws.Least != direction.Decided || c.Redraws.Dependent != direction.Dependent {
-		return []string{fmt.Sprintf("there were %d redraws for a stability of %v and a dependence of %v, and this version makes %d for %v and %v",
-			c.Redraws.Number, c.Redraws.Least, c.Redraws.Dependent, direction.Redraws, direction.Decided, direction.Dependent)}
+	if c.Redraws.Number != direction.Redraws || c.Redraws.Least != direction.Decided ||
+		c.Redraws.Dependent != direction.Dependent {
+		return []string{fmt.Sprintf(
+			"there were %d redraws for a stability of %v and a dependence of %v, and this version makes %d for %v and %v",
+			c.Redraws.Number, c.Redraws.Least, c.Redraws.Dependent, direction.Redraws,
+			direction.Decided, direction.Dependent)}
 	}
 	src := seed.Stream()
 	var out []string
@@ -116,7 +130,9 @@ func (c *Causal) readingProblems() []string {
 			noise = direction.Noise{Scale: p.Noise.Scale / math.Sqrt2, Gaussian: true}
 		}
 		if again := c.again(p, direction.Read(p.histogram(), noise, src)); !again.same(p) {
-			out = append(out, fmt.Sprintf("pair %d, %s and %s, does not follow from its counts", i+1, shown(p.X), shown(p.Y)))
+			out = append(out,
+				fmt.Sprintf("pair %d, %s and %s, does not follow from its counts", i+1, shown(p.X),
+					shown(p.Y)))
 		}
 	}
 	return out
@@ -130,11 +146,19 @@ func (c *Causal) baselineProblems() []string {
 	var out []string
 	for i, p := range c.Pairs {
 		b := p.Baseline
-		again := &direction.Baseline{Score: b.Score, Difference: b.Difference, Scale: b.Scale, Quartiles: b.Quartiles}
+		again := &direction.Baseline{
+			Score:      b.Score,
+			Difference: b.Difference,
+			Scale:      b.Scale,
+			Quartiles:  b.Quartiles,
+		}
 		r := again.Read()
-		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) || directionText(r.Preferred) != p.Preferred ||
+		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) ||
+			directionText(r.Preferred) != p.Preferred ||
 			directionText(r.Direction) != p.Direction {
-			out = append(out, fmt.Sprintf("pair %d, %s and %s, does not follow from what was released", i+1, shown(p.X), shown(p.Y)))
+			out = append(out,
+				fmt.Sprintf("pair %d, %s and %s, does not follow from what was released", i+1,
+					shown(p.X), shown(p.Y)))
 		}
 	}
 	return out
@@ -143,7 +167,8 @@ func (c *Causal) baselineProblems() []string {
 // again returns a copy of the pair with the results of another reading of its counts.
 func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	out := p
-	out.Preferred, out.Stability, out.Dependence = directionText(r.Preferred), r.Stability, r.Dependence
+	out.Preferred, out.Stability, out.Dependence = directionText(r.Preferred), r.Stability,
+		r.Dependence
 	out.Vote, out.Likelihood = directionText(r.Vote), "projected"
 	if r.Signed {
 		out.Likelihood = "signed"
@@ -154,7 +179,8 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	}
 	out.Scores = nil
 	for _, s := range r.Scores {
-		out.Scores = append(out.Scores, CausalScore{s.Name, s.Forward, s.Backward, directionText(s.Prefers())})
+		out.Scores = append(out.Scores,
+			CausalScore{s.Name, s.Forward, s.Backward, directionText(s.Prefers())})
 	}
 	return out
 }
@@ -162,10 +188,13 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 // same reports whether two readings agree up to the differences between processors.
 func (p CausalPair) same(q CausalPair) bool {
 	alike := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a)) }
-	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote && p.Likelihood == q.Likelihood &&
-		near(p.Stability, q.Stability) && near(p.Dependence, q.Dependence) && near(p.Records, q.Records) &&
+	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote &&
+		p.Likelihood == q.Likelihood &&
+		near(p.Stability, q.Stability) && near(p.Dependence, q.Dependence) &&
+		near(p.Records, q.Records) &&
 		slices.EqualFunc(p.Scores, q.Scores, func(a, b CausalScore) bool {
-			return a.Name == b.Name && a.Prefers == b.Prefers && alike(a.XToY, b.XToY) && alike(a.YToX, b.YToX)
+			return a.Name == b.Name && a.Prefers == b.Prefers && alike(a.XToY, b.XToY) &&
+				alike(a.YToX, b.YToX)
 		})
 }
 
@@ -173,15 +202,21 @@ func (p CausalPair) same(q CausalPair) bool {
 func (c *Causal) noiseProblems(events []Event) []string {
 	var out []string
 	for _, e := range events { // every pure step of a study is Laplace noise on counts
-		if e.Law == budget.Pure.String() && !(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
-			out = append(out, fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v", shown(e.ID), e.Scale,
-				e.Sensitivity/e.Epsilon))
+		if e.Law == budget.Pure.String() &&
+			!(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
+			out = append(out,
+				fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v",
+					shown(e.ID), e.Scale,
+					e.Sensitivity/e.Epsilon))
 		}
 	}
 	for i, p := range c.Pairs {
 		if b := p.Baseline; b != nil {
-			k := slices.IndexFunc(events, func(e Event) bool { return e.ID == "causal/all/difference" })
-			if b.Scale > 0 && (k < 0 || math.Abs(b.Scale-events[k].Scale) > computedTolerance*b.Scale) {
+			k := slices.IndexFunc(events, func(e Event) bool {
+				return e.ID == "causal/all/difference"
+			})
+			if b.Scale > 0 &&
+				(k < 0 || math.Abs(b.Scale-events[k].Scale) > computedTolerance*b.Scale) {
 				out = append(out, "the noise of the difference is not that of its step")
 			}
 			continue
@@ -197,7 +232,8 @@ func (c *Causal) noiseProblems(events []Event) []string {
 		if e.Law == budget.Gaussian.String() {
 			least = e.Sensitivity / e.Mu
 		}
-		if !(e.Scale >= least*(1-computedTolerance)) || math.Abs(p.Noise.Scale-e.Scale) > 1e-4*e.Scale {
+		if !(e.Scale >= least*(1-computedTolerance)) ||
+			math.Abs(p.Noise.Scale-e.Scale) > 1e-4*e.Scale {
 			out = append(out, fmt.Sprintf("%s: its noise is not what its law asks for", name))
 		}
 	}

@@ -28,12 +28,17 @@ func CheckScript(w io.Writer, data []byte) error {
 	accounting, events, delta := r.Accounting, r.Events, r.Guarantee.Delta
 	switch {
 	case accounting == nil:
-		return fmt.Errorf("%w: it is of an earlier version, which does not state how the steps add up; `dptrain verify` adds them up", ErrNoScript)
+		return fmt.Errorf(
+			"%w: it is of an earlier version, which does not state how the steps add up; `dptrain verify` adds them up",
+			ErrNoScript)
 	case accounting.Rule == renyiRule:
-		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up", ErrNoScript)
+		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up",
+			ErrNoScript)
 	}
 	if accounting.Lead != nil { // its steps have a line of their own
-		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return accounting.Lead.hasStep(e.ID) })
+		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
+			return accounting.Lead.hasStep(e.ID)
+		})
 	}
 	text := sumScript(accounting, events)
 	if accounting.Rule != sumRule {
@@ -43,7 +48,8 @@ func CheckScript(w io.Writer, data []byte) error {
 	if delta > 0 && delta < slackDelta {
 		tolerance = `0.01 * promise["epsilon"]`
 	}
-	_, err = io.WriteString(w, strings.NewReplacer("SHA256", hashOf(data), "TOLERANCE", tolerance).Replace(text))
+	_, err = io.WriteString(w,
+		strings.NewReplacer("SHA256", hashOf(data), "TOLERANCE", tolerance).Replace(text))
 	return err
 }
 
@@ -96,11 +102,14 @@ func sumScript(a *Accounting, events []Event) string {
 	s.when(gaussian, `        if step["law"] == "gaussian":
             step["epsilon"] = pld.from_gaussian_mechanism(1 / step["mu"]).get_epsilon_for_delta(node["delta"])
 `)
-	s.when(true, `        return step["draws"] * step["epsilon"], step["draws"] * (node.get("delta", 0) + step.get("delta", 0))
+	s.when(true,
+		`        return step["draws"] * step["epsilon"], step["draws"] * (node.get("delta", 0) + step.get("delta", 0))
     costs = [cost(kid) for kid in node.get("kids", [])]
 `)
-	s.when(a.has("largest"), "    if node[\"op\"] == \"largest\":\n        return tuple(map(max, zip(*costs)))\n")
-	s.when(a.has("best"), "    if node[\"op\"] == \"best\":\n        return (2 + node[\"tries\"][\"eta\"]) * max(costs)[0], 0\n")
+	s.when(a.has("largest"),
+		"    if node[\"op\"] == \"largest\":\n        return tuple(map(max, zip(*costs)))\n")
+	s.when(a.has("best"),
+		"    if node[\"op\"] == \"best\":\n        return (2 + node[\"tries\"][\"eta\"]) * max(costs)[0], 0\n")
 	s.when(true, `    return tuple(map(sum, zip((0, 0), *costs)))
 epsilon, delta = map(max, zip(*[cost(part["plan"]) for part in account["parts"]]))
 `)
@@ -114,7 +123,9 @@ epsilon, delta = map(max, zip(*[cost(part["plan"]) for part in account["parts"]]
 
 // gaussians reports whether every part is a sequence of Gaussian steps.
 func gaussians(a *Accounting, events []Event) bool {
-	return !a.has("largest") && !a.has("best") && !slices.ContainsFunc(events, func(e Event) bool { return e.Law != budget.Gaussian.String() })
+	return !a.has("largest") && !a.has("best") && !slices.ContainsFunc(events, func(e Event) bool {
+		return e.Law != budget.Gaussian.String()
+	})
 }
 
 // curveScript returns a script that composes privacy loss distributions.
@@ -125,17 +136,21 @@ func curveScript(a *Accounting, events []Event) string {
 	pure := usesOf(events, budget.Pure) || usesOf(events, budget.Approximate)
 	connects := a.has("largest") || a.has("best") || bounded || pure
 	var s script
-	s.when(true, scriptHead+"import functools, hashlib, json, math, sys, numpy as np, scipy.optimize\nfrom dp_accounting.pld import ")
+	s.when(true,
+		scriptHead+
+			"import functools, hashlib, json, math, sys, numpy as np, scipy.optimize\nfrom dp_accounting.pld import ")
 	s.when(connects, "pld_pmf, ")
 	s.when(true, "privacy_loss_distribution as pld\n"+openReport)
-	s.when(mixes, `h, n, q = account["grid"]["step"], account["grid"]["cells"], account["secret_split"]
+	s.when(mixes,
+		`h, n, q = account["grid"]["step"], account["grid"]["cells"], account["secret_split"]
 `)
 	s.when(!mixes, `h, n = account["grid"]["step"], account["grid"]["cells"]
 `)
 	s.when(true, `t = np.exp(h * np.arange(-n, n + 1))  # e^loss, on the grid
 `)
 	if gaussians(a, events) {
-		s.when(true, `def curve(node):  # Gaussian steps are one together, whose mu squared is the sum of theirs
+		s.when(true,
+			`def curve(node):  # Gaussian steps are one together, whose mu squared is the sum of theirs
     mu2 = sum(e["mu"] ** 2 * e["draws"] for e in [steps.pop(kid["step"]) for kid in node.get("kids", [node])])
     return pld.from_gaussian_mechanism(mu2**-0.5, value_discretization_interval=h).get_delta_for_epsilon(np.log(t))
 curves = [curve(part["plan"]) for part in account["parts"]]
@@ -157,7 +172,9 @@ curves = [curve(part["plan"]) for part in account["parts"]]
 	if a.Lead != nil {
 		whole = "whole"
 	}
-	s.when(true, strings.ReplaceAll(`epsilon = scipy.optimize.brentq(lambda e: WHOLE(math.exp(e)) - promise["delta"], 0, h * n) if WHOLE(1) > promise["delta"] else 0
+	s.when(true,
+		strings.ReplaceAll(
+			`epsilon = scipy.optimize.brentq(lambda e: WHOLE(math.exp(e)) - promise["delta"], 0, h * n) if WHOLE(1) > promise["delta"] else 0
 `, "WHOLE", whole))
 	s.when(true, lastLines)
 	return s.String()
@@ -202,10 +219,12 @@ func (s *script) compose(a *Accounting, curves bool) {
 	s.when(curves, "    if node[\"op\"] == \"sequence\":\n        return "+sum+
 		"    largest = np.max([kid.get_delta_for_epsilon(np.log(t)) for kid in kids], axis=0)\n")
 	best := a.has("best")
-	s.when(best && a.has("largest"), "    return connect(best(largest, node[\"tries\"]) if node[\"op\"] == \"best\" else largest)\n")
+	s.when(best && a.has("largest"),
+		"    return connect(best(largest, node[\"tries\"]) if node[\"op\"] == \"best\" else largest)\n")
 	s.when(best && !a.has("largest"), "    return connect(best(largest, node[\"tries\"]))\n")
 	s.when(curves && !best, "    return connect(largest)\n")
-	s.when(true, "curves = [compose(part[\"plan\"]).get_delta_for_epsilon(np.log(t)) for part in account[\"parts\"]]\n")
+	s.when(true,
+		"curves = [compose(part[\"plan\"]).get_delta_for_epsilon(np.log(t)) for part in account[\"parts\"]]\n")
 }
 
 // bestText computes the curve of a private selection. c is largest at a likelihood ratio of at least 1, where a

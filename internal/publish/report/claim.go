@@ -73,7 +73,8 @@ func EntryOf(dir string) (*ledger.Head, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return nil, &DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrUnwritable}
+			return nil,
+				&DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrUnwritable}
 		}
 		var file struct {
 			Ledger *struct {
@@ -105,10 +106,16 @@ func KeptClaim(dir string, k Kept) (ledger.Claim, error) {
 	path := filepath.Join(folder, reportIn(folder))
 	claim, entered, err := ReadClaim(path)
 	if err != nil {
-		return claim, &DirError{Path: path, Msg: fmt.Sprintf("cannot be published: %v", err), Err: ErrKept}
+		return claim,
+			&DirError{Path: path, Msg: fmt.Sprintf("cannot be published: %v", err), Err: ErrKept}
 	}
 	if entered == nil || entered.Entry != k.Entry || entered.Head != k.Head {
-		return claim, &DirError{Path: path, Msg: "is not the report of the reservation that " + keptFile + " names", Err: ErrKept}
+		return claim,
+			&DirError{
+				Path: path,
+				Msg:  "is not the report of the reservation that " + keptFile + " names",
+				Err:  ErrKept,
+			}
 	}
 	return claim, nil
 }

@@ -75,16 +75,29 @@ func (m *Metrics) classes(res *pipeline.Result) {
 		return
 	}
 	m.Accuracy, m.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)
-	m.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, Private: true, Part: "holdout"}
+	m.Confusion = &Confusion{
+		Classes: c.Classes,
+		Counts:  c.Counts,
+		Scale:   c.Sigma,
+		Private: true,
+		Part:    "holdout",
+	}
 	for k, s := range c.Recalls {
-		recall := Recall{Class: c.Classes[k], Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level}
+		recall := Recall{
+			Class: c.Classes[k],
+			Value: s.Value,
+			Lower: s.Lower,
+			Upper: s.Upper,
+			Level: s.Level,
+		}
 		if k < len(c.Right) {
 			recall.Counts = c.Right[k][:]
 		}
 		m.Recalls = append(m.Recalls, recall)
 	}
 	x := c.Largest
-	m.LargestClass = &LargestClass{c.Classes[x.Class], x.Share.Value, x.Share.Lower, x.Share.Upper, x.Share.Level, x.GainLower, x.GainUpper}
+	m.LargestClass = &LargestClass{c.Classes[x.Class], x.Share.Value, x.Share.Lower, x.Share.Upper,
+		x.Share.Level, x.GainLower, x.GainUpper}
 	m.counts(c.Records, c.Missing)
 	o := c.OtherShare
 	m.OtherLabels = &Missing{
@@ -132,7 +145,12 @@ func bins(s *evaluate.Scores) []Bin {
 }
 
 func threshold(t evaluate.Threshold, curve *regression.Probability) Threshold {
-	out := Threshold{Score: *places(t.Edge), Recall: withEnds(t.Recall), FirstRecall: withEnds(t.FirstRecall), Precision: withEnds(t.Precision)}
+	out := Threshold{
+		Score:       *places(t.Edge),
+		Recall:      withEnds(t.Recall),
+		FirstRecall: withEnds(t.FirstRecall),
+		Precision:   withEnds(t.Precision),
+	}
 	if curve != nil {
 		out.Probability = places(curve.At(t.Edge))
 	}

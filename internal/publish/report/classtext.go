@@ -52,10 +52,14 @@ func scoreQuality(m Metrics) string {
 	if a := m.AUC; a != nil && a.Lower == 0 && a.Upper == 1 {
 		parts = append(parts, "AUC unknown: the noise hides a class")
 	} else if a != nil {
-		parts = append(parts, fmt.Sprintf("AUC %.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower, a.Upper))
+		parts = append(parts,
+			fmt.Sprintf("AUC %.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower,
+				a.Upper))
 	}
 	if l := m.LogLoss; l != nil {
-		parts = append(parts, fmt.Sprintf("log loss %.3f (%.3f to %.3f; %.3f for the class shares alone)", l.Value, l.Lower, l.Upper, entropy(m.Reliability)))
+		parts = append(parts,
+			fmt.Sprintf("log loss %.3f (%.3f to %.3f; %.3f for the class shares alone)", l.Value,
+				l.Lower, l.Upper, entropy(m.Reliability)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -103,9 +107,12 @@ func otherLabels(m Metrics) string {
 	case x == nil || x.Upper <= fewUnknown:
 		return ""
 	case x.Lower <= 0:
-		return fmt.Sprintf("at most %s of the labelled records belong to classes the model does not know (%g%% confidence); they count as errors", percent(x.Upper), 50+50*x.Level)
+		return fmt.Sprintf(
+			"at most %s of the labelled records belong to classes the model does not know (%g%% confidence); they count as errors",
+			percent(x.Upper), 50+50*x.Level)
 	}
-	return fmt.Sprintf("%s of the labelled records (%g%% interval %s to %s) belong to classes the model does not know; they count as errors",
+	return fmt.Sprintf(
+		"%s of the labelled records (%g%% interval %s to %s) belong to classes the model does not know; they count as errors",
 		percent(x.Share), 100*x.Level, percent(x.Lower), percent(x.Upper))
 }
 
@@ -196,7 +203,8 @@ func block(label string, lines []string) string {
 		if i > 0 {
 			label = ""
 		}
-		b.WriteString(strings.TrimRight(padRight(label, labelWidth)+strings.Map(printable, line), " ") + "\n")
+		b.WriteString(
+			strings.TrimRight(padRight(label, labelWidth)+strings.Map(printable, line), " ") + "\n")
 	}
 	return b.String()
 }
@@ -207,22 +215,28 @@ func block(label string, lines []string) string {
 func ScoreTable(w io.Writer, r *Report) error {
 	m := r.Metrics
 	if len(m.Reliability) == 0 {
-		_, err := io.WriteString(w, Paragraph("Scores", "not counted: there is no classifier that was measured on held-out records in this version"))
+		_, err := io.WriteString(w,
+			Paragraph("Scores",
+				"not counted: there is no classifier that was measured on held-out records in this version"))
 		return err
 	}
 	what := "right"
 	if len(m.Thresholds) > 0 && m.Confusion != nil && len(m.Confusion.Classes) == 2 {
 		what = fitted(m.Confusion.Classes[1])
 	}
-	lines := []string{fmt.Sprintf("%9s %9s %9s %13s  %s", "above", "up to", "records", "share of", "model says"), pad(what, 43)}
+	lines := []string{fmt.Sprintf("%9s %9s %9s %13s  %s", "above", "up to", "records", "share of",
+		"model says"), pad(what, 43)}
 	for _, b := range m.Reliability {
 		lines = append(lines, binLine(b))
 	}
 	text := block("Bins", lines)
 	if len(m.Thresholds) > 0 {
-		lines = []string{fmt.Sprintf("%8s %6s  %-21s %-21s", "above", "prob.", "recall of "+what, "precision")}
+		lines = []string{fmt.Sprintf("%8s %6s  %-21s %-21s", "above", "prob.", "recall of "+what,
+			"precision")}
 		for _, t := range m.Thresholds {
-			lines = append(lines, fmt.Sprintf("%8.4g %6s  %-21s %-21s", t.Score, optional3(t.Probability), triple(t.Recall), triple(t.Precision)))
+			lines = append(lines,
+				fmt.Sprintf("%8.4g %6s  %-21s %-21s", t.Score, optional3(t.Probability),
+					triple(t.Recall), triple(t.Precision)))
 		}
 		text += block("Thresholds", lines)
 	}
@@ -245,7 +259,9 @@ func binLine(b Bin) string {
 	if b.Share != nil && b.StdError != nil {
 		share = fmt.Sprintf("%.3f ± %.3f", *b.Share, *b.StdError)
 	}
-	return strings.TrimRight(fmt.Sprintf("%9s %9s %9d %13s  %s", end(b.Above), end(b.UpTo), n, share, optional3(b.Probability)), " ")
+	return strings.TrimRight(
+		fmt.Sprintf("%9s %9s %9d %13s  %s", end(b.Above), end(b.UpTo), n, share,
+			optional3(b.Probability)), " ")
 }
 
 func optional3(x *float64) string {

@@ -50,7 +50,9 @@ func (f *Folder) Place(ctx context.Context) error {
 
 // alone calls place, provided that the place is still free, while holding the lock that excludes other processes.
 // Then it syncs and closes the folder.
-func (f *Folder) alone(ctx context.Context, free func() error, name string, place func() error, sync func()) error {
+func (f *Folder) alone(
+	ctx context.Context, free func() error, name string, place func() error, sync func(),
+) error {
 	if err := f.before(ctx, "rename"); err != nil {
 		return err
 	}
@@ -83,7 +85,13 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	for wait := time.Millisecond; !filelock.TryLock(dir); wait *= 2 {
 		if wait > patience/2 {
 			dir.Close()
-			return nil, &DirError{Path: f.given, Msg: "another run is writing there and does not end", Hint: "choose another --out", Err: ErrUnwritable}
+			return nil,
+				&DirError{
+					Path: f.given,
+					Msg:  "another run is writing there and does not end",
+					Hint: "choose another --out",
+					Err:  ErrUnwritable,
+				}
 		}
 		select {
 		case <-ctx.Done():
@@ -126,10 +134,15 @@ func (f *Folder) steps(files Files) []step {
 		return step{name, func() error { return os.Mkdir(filepath.Join(f.stage, name), mode) }}
 	}
 	file := func(name string, mode fs.FileMode, content func(io.Writer) error) step {
-		return step{name, func() error { return writeFile(filepath.Join(f.stage, name), mode, content) }}
+		return step{name, func() error {
+			return writeFile(filepath.Join(f.stage, name), mode, content)
+		}}
 	}
 	sync := func(name string) step {
-		return step{name, func() error { syncDir(filepath.Join(f.stage, name)); return nil }}
+		return step{name, func() error {
+			syncDir(filepath.Join(f.stage, name))
+			return nil
+		}}
 	}
 	list := []step{dir(ReleaseDir, 0o755)}
 	for _, x := range files.published(&f.checksum) {
@@ -154,13 +167,16 @@ func (files Files) published(checksum *string) []publishedFile {
 	var hashes Hashes
 	var list []publishedFile
 	if files.Model != nil {
-		list = append(list, publishedFile{modelFile, hashed(&hashes.Model, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) })})
+		list = append(list, publishedFile{modelFile, hashed(&hashes.Model, func(w io.Writer) error {
+			return regression.EncodeModel(w, files.Model)
+		})})
 	}
 	if files.Recipe != nil {
-		list = append(list, publishedFile{recipeFile, hashed(&hashes.Recipe, func(w io.Writer) error {
-			_, err := w.Write(files.Recipe)
-			return err
-		})})
+		list = append(list,
+			publishedFile{recipeFile, hashed(&hashes.Recipe, func(w io.Writer) error {
+				_, err := w.Write(files.Recipe)
+				return err
+			})})
 	}
 	section := files.Report.section()
 	list = append(list, section.drawnFiles(files, &hashes)...)
@@ -177,10 +193,14 @@ func (files Files) published(checksum *string) []publishedFile {
 }
 
 // drawnFiles returns the page.
-func (t *Training) drawnFiles(f Files, hashes *Hashes) []publishedFile { return f.drawnPage(hashes) }
+func (t *Training) drawnFiles(f Files, hashes *Hashes) []publishedFile {
+	return f.drawnPage(hashes)
+}
 
 // drawnFiles returns the page.
-func (d *Description) drawnFiles(f Files, hashes *Hashes) []publishedFile { return f.drawnPage(hashes) }
+func (d *Description) drawnFiles(f Files, hashes *Hashes) []publishedFile {
+	return f.drawnPage(hashes)
+}
 
 // drawnFiles returns the picture, of a study that released histograms.
 func (c *Causal) drawnFiles(_ Files, hashes *Hashes) []publishedFile {
@@ -209,7 +229,9 @@ func (files Files) Checksum() (string, error) {
 }
 
 // Checksum returns the checksum of the staged release.
-func (f *Folder) Checksum() string { return f.checksum }
+func (f *Folder) Checksum() string {
+	return f.checksum
+}
 
 // hashed returns a writer function that passes content through and stores its hash.
 func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {
@@ -252,14 +274,17 @@ func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	name := filepath.Base(final)
 	_, err = os.Lstat(final)
 	if err != nil || !f.force {
-		return func() error { return os.Rename(final, fresh) }, f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+		return func() error { return os.Rename(final, fresh) },
+			f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
 	}
 	err = f.move("exchange with "+name, func() error { return f.exchange(fresh, final) })
 	if err == nil || !errors.Is(err, errNoExchange) {
 		return func() error { return f.exchange(final, fresh) }, err
 	}
 	old := filepath.Join(f.stage, oldPrefix+name)
-	if err := f.move("rename to "+oldPrefix+name, func() error { return os.Rename(final, old) }); err != nil {
+	if err := f.move("rename to "+oldPrefix+name, func() error {
+		return os.Rename(final, old)
+	}); err != nil {
 		return nil, err
 	}
 	err = f.move("rename to "+name, func() error { return os.Rename(fresh, final) })

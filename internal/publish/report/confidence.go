@@ -48,7 +48,8 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 	}
 	out := &Confidence{Selector: c.Selector, Columns: []ChoiceProbability{}}
 	for _, x := range c.Columns {
-		out.Columns = append(out.Columns, ChoiceProbability{x.Column, slices.Contains(res.Selected, x.Column), x.Probability})
+		out.Columns = append(out.Columns,
+			ChoiceProbability{x.Column, slices.Contains(res.Selected, x.Column), x.Probability})
 	}
 	slices.SortStableFunc(out.Columns, func(a, b ChoiceProbability) int {
 		switch {
@@ -63,7 +64,9 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 		out.Meaning = "Each column has the probability that the same rule would choose it without noise, given what was released."
 		return out
 	}
-	out.Meaning = fmt.Sprintf("The selector %s releases the chosen columns and no scores, so there are no probabilities; the selectors dpfsdr, dpfs, crfs and greedy-gram give them.", c.Selector)
+	out.Meaning = fmt.Sprintf(
+		"The selector %s releases the chosen columns and no scores, so there are no probabilities; the selectors dpfsdr, dpfs, crfs and greedy-gram give them.",
+		c.Selector)
 	g := c.Gap
 	if g == nil || math.IsInf(g.Score, 0) {
 		return out
@@ -73,7 +76,8 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 	if g.Rounds {
 		bound = "no round picked a column that scores more than %s below the best column of that round"
 	}
-	out.Meaning += fmt.Sprintf(" With %g%% probability, "+bound+". The score is the %s; the largest possible one is %s.",
+	out.Meaning += fmt.Sprintf(" With %g%% probability, "+bound+
+		". The score is the %s; the largest possible one is %s.",
 		100*g.Level, short(g.Score), g.Scores, g.Reach)
 	return out
 }
@@ -133,10 +137,17 @@ func confidenceBlocks(r *Report) []document.Block {
 			label = shown(x.Column)
 		}
 		if i < mostColumns {
-			bars = append(bars, chart.Bar{Label: label, Value: x.Probability, Text: fmt.Sprintf("%.2f", x.Probability)})
+			bars = append(bars,
+				chart.Bar{
+					Label: label,
+					Value: x.Probability,
+					Text:  fmt.Sprintf("%.2f", x.Probability),
+				})
 		}
-		g.Rows = append(g.Rows, []string{shown(x.Column), chosen, fmt.Sprintf("%.3f", x.Probability)})
+		g.Rows = append(g.Rows,
+			[]string{shown(x.Column), chosen, fmt.Sprintf("%.3f", x.Probability)})
 	}
 	return []document.Block{figure(chart.Bars("Confidence of the choice of columns", bars),
-		"The probability that the same rule would choose the column without noise, given what was released.", g)}
+		"The probability that the same rule would choose the column without noise, given what was released.",
+		g)}
 }

@@ -16,22 +16,48 @@ import (
 // that a selector without scores is described as such, with its gap. Both must survive a round trip and appear on the
 // terminal and on the page.
 func TestConfidenceText(t *testing.T) {
-	res := &pipeline.Result{Task: "regression", Target: "y", Method: "joint-gram", Selected: []string{"b"}, Considered: []string{"a", "b", "c"},
+	res := &pipeline.Result{Task: "regression", Target: "y", Method: "joint-gram",
+		Selected: []string{"b"}, Considered: []string{"a", "b", "c"},
 		Guarantee: budget.Guarantee{Epsilon: 1, Spent: 1, Delta: 1e-6, Mu: .2}}
-	gap := &method.Gap{Score: 61.25, Level: .95, Scores: "rank correlation", Reach: "half the number of records"}
+	gap := &method.Gap{
+		Score:  61.25,
+		Level:  .95,
+		Scores: "rank correlation",
+		Reach:  "half the number of records",
+	}
 	for _, tt := range []struct {
 		name string
 		c    *pipeline.Confidence
 		want []string
 		not  string
 	}{
-		{"scores", &pipeline.Confidence{Selector: "greedy-gram", Columns: []pipeline.ColumnConfidence{{Column: "a", Probability: .25}, {Column: "b", Probability: .75}, {Column: "c"}}},
-			[]string{"column without noise: b 0.75. Most probable among those left out: a 0.25, c 0.00"}, "no scores"},
+		{"scores",
+			&pipeline.Confidence{
+				Selector: "greedy-gram",
+				Columns: []pipeline.ColumnConfidence{{Column: "a", Probability: .25},
+					{Column: "b", Probability: .75}, {Column: "c"}},
+			},
+			[]string{"column without noise: b 0.75. Most probable among those left out: a 0.25, c 0.00"},
+			"no scores"},
 		{"gap", &pipeline.Confidence{Selector: "sis", Gap: gap},
-			[]string{"sis releases the chosen columns and no scores", "With 95% probability, no column that was left out scores more than 61.2", "rank correlation; the largest possible one is half the number of records"}, "round"},
-		{"rounds", &pipeline.Confidence{Selector: "kendall", Gap: &method.Gap{Score: 61.25, Level: .95, Scores: "s", Reach: "r", Rounds: true}},
+			[]string{"sis releases the chosen columns and no scores",
+				"With 95% probability, no column that was left out scores more than 61.2",
+				"rank correlation; the largest possible one is half the number of records"},
+			"round"},
+		{"rounds",
+			&pipeline.Confidence{
+				Selector: "kendall",
+				Gap: &method.Gap{
+					Score:  61.25,
+					Level:  .95,
+					Scores: "s",
+					Reach:  "r",
+					Rounds: true,
+				},
+			},
 			[]string{"no round picked a column that scores more than 61.2"}, "left out scores"},
-		{"nothing", &pipeline.Confidence{Selector: "sis", Gap: &method.Gap{Score: math.Inf(1), Level: .95}},
+		{"nothing",
+			&pipeline.Confidence{Selector: "sis", Gap: &method.Gap{Score: math.Inf(1), Level: .95}},
 			[]string{"sis releases the chosen columns and no scores"}, "95% probability"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,9 +92,14 @@ func TestConfidenceText(t *testing.T) {
 			}
 		})
 	}
-	res.Confidence = &pipeline.Confidence{Selector: "dpfs", Columns: []pipeline.ColumnConfidence{{Column: "a", Probability: .25}, {Column: "b", Probability: .75}}}
+	res.Confidence = &pipeline.Confidence{
+		Selector: "dpfs",
+		Columns: []pipeline.ColumnConfidence{{Column: "a", Probability: .25},
+			{Column: "b", Probability: .75}},
+	}
 	got := New(res).Confidence.Columns
-	if len(got) != 2 || got[0] != (ChoiceProbability{"b", true, .75}) || got[1] != (ChoiceProbability{"a", false, .25}) {
+	if len(got) != 2 || got[0] != (ChoiceProbability{"b", true, .75}) ||
+		got[1] != (ChoiceProbability{"a", false, .25}) {
 		t.Errorf("columns %+v", got)
 	}
 }
@@ -76,10 +107,12 @@ func TestConfidenceText(t *testing.T) {
 // TestConfidenceProblems checks that verify notices probabilities of columns that are not consistent with the
 // features.
 func TestConfidenceProblems(t *testing.T) {
-	c := &Confidence{Columns: []ChoiceProbability{{"a", true, .5}, {"x", false, 1.5}, {"b", true, .5}}}
+	c := &Confidence{Columns: []ChoiceProbability{{"a", true, .5}, {"x", false, 1.5},
+		{"b", true, .5}}}
 	p := &pipeline.Pipeline{Target: "y"}
 	base := len(featureProblems(Features{[]string{"a", "b"}, []string{"a"}}, nil, p))
-	if got := featureProblems(Features{[]string{"a", "b"}, []string{"a"}}, c, p); len(got) != base+3 {
+	if got := featureProblems(Features{[]string{"a", "b"}, []string{"a"}}, c, p); len(got) != base+
+		3 {
 		t.Errorf("problems %q", got)
 	}
 }

@@ -31,7 +31,9 @@ func PrepareAudit(dir string, force bool) (*CuratorFile, error) {
 }
 
 // PrepareLook is PrepareAudit for LookFile.
-func PrepareLook(dir string, force bool) (*CuratorFile, error) { return prepare(dir, LookFile, force) }
+func PrepareLook(dir string, force bool) (*CuratorFile, error) {
+	return prepare(dir, LookFile, force)
+}
 
 func prepare(dir, name string, force bool) (*CuratorFile, error) {
 	c := &CuratorFile{Folder{given: filepath.Clean(dir), force: force}, name}
@@ -43,7 +45,9 @@ func prepare(dir, name string, force bool) (*CuratorFile, error) {
 }
 
 // Close removes temporary files, and a folder that was created but not used.
-func (c *CuratorFile) Close() error { return c.folder.Close() }
+func (c *CuratorFile) Close() error {
+	return c.folder.Close()
+}
 
 // free checks that the file may be put in place. An existing folder is made private, like the file in it.
 func (c *CuratorFile) free() error {
@@ -61,9 +65,11 @@ func (c *CuratorFile) free() error {
 	info, err = os.Lstat(filepath.Join(dir, c.name))
 	switch {
 	case err == nil && info.IsDir():
-		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another --out", ErrForeign}
+		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another --out",
+			ErrForeign}
 	case err == nil && !f.force:
-		return &DirError{filepath.Join(shown, c.name), "exists already", "choose another --out, or replace it with --force", ErrExists}
+		return &DirError{filepath.Join(shown, c.name), "exists already",
+			"choose another --out, or replace it with --force", ErrExists}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return unwritable(shown, err)
 	}
@@ -86,7 +92,10 @@ func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error)
 	for _, s := range []step{
 		{CuratorDir, func() error { return os.Mkdir(fresh, 0o700) }},
 		{name, func() error { return writeFile(filepath.Join(fresh, c.name), 0o600, content) }},
-		{"sync", func() error { syncDir(fresh); return nil }},
+		{"sync", func() error {
+			syncDir(fresh)
+			return nil
+		}},
 	} {
 		if err := f.before(ctx, s.name); err != nil {
 			return err

@@ -40,7 +40,8 @@ func TestCuratorFile(t *testing.T) {
 	if diff := cmp.Diff(want, modes(tree(t, dir))); diff != "" {
 		t.Error(diff)
 	}
-	if err := writeAudit(t, dir, "second", false); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "--force") {
+	if err := writeAudit(t, dir, "second", false); !errors.Is(err, ErrExists) ||
+		!strings.Contains(err.Error(), "--force") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "curator"), 0o755); err != nil {
@@ -49,7 +50,8 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "third", true); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- third" || got["curator"] != "drwx------ " && got["curator"] != "drwx------" {
+	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- third" ||
+		got["curator"] != "drwx------ " && got["curator"] != "drwx------" {
 		t.Errorf("%q", got)
 	}
 	if _, err := Prepare(dir, false); !errors.Is(err, ErrExists) {
@@ -64,7 +66,8 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "fourth", false); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- fourth" || got["curator/run.json"] == "" || len(got) != 8 {
+	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- fourth" ||
+		got["curator/run.json"] == "" || len(got) != 8 {
 		t.Errorf("%q", modes(got))
 	}
 }
@@ -76,8 +79,12 @@ func TestCuratorFileRefused(t *testing.T) {
 		lay  func(dir string) error
 		want error
 	}{
-		"curator is a link": {func(dir string) error { return os.Symlink(elsewhere, filepath.Join(dir, CuratorDir)) }, ErrForeign},
-		"curator is a file": {func(dir string) error { return os.WriteFile(filepath.Join(dir, CuratorDir), nil, 0o600) }, ErrForeign},
+		"curator is a link": {func(dir string) error {
+			return os.Symlink(elsewhere, filepath.Join(dir, CuratorDir))
+		}, ErrForeign},
+		"curator is a file": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, CuratorDir), nil, 0o600)
+		}, ErrForeign},
 		"the file is a folder": {func(dir string) error {
 			return os.MkdirAll(filepath.Join(dir, CuratorDir, AuditFile), 0o700)
 		}, ErrForeign},
@@ -96,7 +103,9 @@ func TestCuratorFileRefused(t *testing.T) {
 	}
 	// A link in place of the file is replaced, and its target is unchanged.
 	dir, victim := t.TempDir(), filepath.Join(elsewhere, "victim")
-	if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), os.Mkdir(filepath.Join(dir, CuratorDir), 0o700), os.Symlink(victim, filepath.Join(dir, CuratorDir, AuditFile))); err != nil {
+	if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600),
+		os.Mkdir(filepath.Join(dir, CuratorDir), 0o700),
+		os.Symlink(victim, filepath.Join(dir, CuratorDir, AuditFile))); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeAudit(t, dir, "x", true); err != nil {
@@ -113,7 +122,8 @@ func TestCuratorFileRefused(t *testing.T) {
 // TestCuratorFileInterrupted interrupts a commit at every step, by the context and by a failure, and checks that the
 // earlier state is restored.
 func TestCuratorFileInterrupted(t *testing.T) {
-	names := []string{"curator", "curator/audit.json", "sync", "rename", "rename to curator/audit.json"}
+	names := []string{"curator", "curator/audit.json", "sync", "rename",
+		"rename to curator/audit.json"}
 	failure := errors.New("disk full")
 	for _, old := range []bool{false, true} {
 		for _, name := range names {

@@ -24,10 +24,14 @@ var (
 
 // Decode reads the report of a run that trained a model. It is strict: every key of the format must be there
 // once, and no other. Errors wrap [ErrFormat] or [ErrContent].
-func Decode(r io.Reader) (*Report, error) { return decodeFrom(r, &trainingKind) }
+func Decode(r io.Reader) (*Report, error) {
+	return decodeFrom(r, &trainingKind)
+}
 
 // DecodeFile reads a report as [Decode] does. Its task follows from the name of its file, one of [FileNames].
-func DecodeFile(r io.Reader, name string) (*Report, error) { return decodeFrom(r, kindOfFile(name)) }
+func DecodeFile(r io.Reader, name string) (*Report, error) {
+	return decodeFrom(r, kindOfFile(name))
+}
 
 func decodeFrom(r io.Reader, want *kind) (*Report, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
@@ -54,7 +58,9 @@ func decode(data []byte, want *kind) (*Report, error) {
 		want = kindOfFormat(format)
 	}
 	if !slices.Contains(want.formats, format) {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format, want.knownFormats())
+		return nil,
+			fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format,
+				want.knownFormats())
 	}
 	out := &Report{Format: format}
 	want.addSection(out)
@@ -71,11 +77,14 @@ func decode(data []byte, want *kind) (*Report, error) {
 }
 
 // target returns the target of the model.
-func (t *Training) target() string { return t.Target }
+func (t *Training) target() string {
+	return t.Target
+}
 
 // validate refuses a task that the format does not have.
 func (t *Training) validate(r *Report) error {
-	if classes := t.Task == regression.TaskClassification; classes && r.Format == format1 || !classes && r.Format == format2 {
+	if classes := t.Task == regression.TaskClassification; classes && r.Format == format1 ||
+		!classes && r.Format == format2 {
 		return fmt.Errorf("%w: task and format do not fit", ErrContent)
 	}
 	return nil

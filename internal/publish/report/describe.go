@@ -56,17 +56,21 @@ func (d *Description) validate(*Report) error {
 
 // checkCard rejects estimates that cannot be shown on a page.
 func (d *Description) checkCard() error {
-	whole := func(e describe.Estimate) bool { return e.Value != nil && e.Lower != nil && e.Upper != nil }
+	whole := func(e describe.Estimate) bool {
+		return e.Value != nil && e.Lower != nil && e.Upper != nil
+	}
 	open := func(e describe.Estimate) bool { return e.Value == nil || whole(e) }
 	fits := whole(d.Records)
 	for _, c := range d.Columns {
-		fits = fits && open(c.Missing) && (c.Kind != describe.Numeric || whole(c.Below) && whole(c.Above))
+		fits = fits && open(c.Missing) &&
+			(c.Kind != describe.Numeric || whole(c.Below) && whole(c.Above))
 		for _, x := range c.Categories {
 			fits = fits && whole(x.Count)
 		}
 	}
 	for _, a := range d.Correlations {
-		fits = fits && open(describe.Estimate{Value: a.Value, Lower: a.Lower, Upper: a.Upper}) && open(describe.Estimate{Value: a.Value, Lower: a.LowerAll, Upper: a.UpperAll})
+		fits = fits && open(describe.Estimate{Value: a.Value, Lower: a.Lower, Upper: a.Upper}) &&
+			open(describe.Estimate{Value: a.Value, Lower: a.LowerAll, Upper: a.UpperAll})
 	}
 	if d.By != nil {
 		for _, g := range d.By.Groups {
@@ -78,11 +82,16 @@ func (d *Description) checkCard() error {
 	}
 	for _, c := range d.Columns {
 		numeric := c.Kind == describe.Numeric
-		if c.Kind != describe.Category && c.Kind != describe.Unread && !numeric || numeric != (c.Bins != nil) || numeric && (len(c.Range) != 2 || len(c.Quartiles) != 3) {
-			return fmt.Errorf("%w: the column %s has other keys than its kind", ErrContent, shown(c.Name))
+		if c.Kind != describe.Category && c.Kind != describe.Unread && !numeric ||
+			numeric != (c.Bins != nil) || numeric && (len(c.Range) != 2 || len(c.Quartiles) != 3) {
+			return fmt.Errorf("%w: the column %s has other keys than its kind", ErrContent,
+				shown(c.Name))
 		}
-		if numeric && (len(c.Bins.Counts) != mechanism.TreeLeaves || len(c.Bins.Edges) != mechanism.TreeLeaves+1) {
-			return fmt.Errorf("%w: the histogram of %s has no %d bins", ErrContent, shown(c.Name), mechanism.TreeLeaves)
+		if numeric &&
+			(len(c.Bins.Counts) != mechanism.TreeLeaves ||
+				len(c.Bins.Edges) != mechanism.TreeLeaves+1) {
+			return fmt.Errorf("%w: the histogram of %s has no %d bins", ErrContent, shown(c.Name),
+				mechanism.TreeLeaves)
 		}
 	}
 	return nil
@@ -157,5 +166,6 @@ func counts(e describe.Estimate) string {
 	if e.Value == nil {
 		return "unknown"
 	}
-	return fmt.Sprintf("%s (%s to %s)", grouped(*e.Value, 0), grouped(*e.Lower, 0), grouped(*e.Upper, 0))
+	return fmt.Sprintf("%s (%s to %s)", grouped(*e.Value, 0), grouped(*e.Lower, 0),
+		grouped(*e.Upper, 0))
 }

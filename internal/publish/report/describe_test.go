@@ -23,7 +23,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-var writeDescribeKeys = flag.Bool("write-describe-keys", false, "write testdata/describe-keys.txt anew; with a new version of the format only, once version 1 was published")
+var writeDescribeKeys = flag.Bool("write-describe-keys", false,
+	"write testdata/describe-keys.txt anew; with a new version of the format only, once version 1 was published")
 
 // describedTable returns a study of d numeric columns and one column of groups, and a table of n records.
 func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
@@ -31,7 +32,8 @@ func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	s := describe.Study{By: "group", Budget: budget.Target{Epsilon: 20, Delta: 1e-6}}
 	var data []dataset.ColumnData
 	for j := range d {
-		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: fmt.Sprintf("a rather long name of column %d", j)})
+		s.Schema.Columns = append(s.Schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("a rather long name of column %d", j)})
 		var x []float64
 		for i := range n {
 			v := float64(i%97) + float64(j)*float64(i%13)
@@ -46,7 +48,8 @@ func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	for k := range 12 {
 		names = append(names, fmt.Sprintf("the group with number %d", k))
 	}
-	s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: "group", Kind: dataset.Category, Categories: names, Other: true})
+	s.Schema.Columns = append(s.Schema.Columns,
+		dataset.Column{Name: "group", Kind: dataset.Category, Categories: names, Other: true})
 	var codes []int32
 	for i := range n {
 		codes = append(codes, int32(i%13))
@@ -70,7 +73,8 @@ func descriptionRelease(t testing.TB, s describe.Study, table *dataset.Table) st
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := Write(context.Background(), dir, Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv"), false); err != nil {
+	if err := Write(context.Background(), dir,
+		Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv"), false); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -97,7 +101,8 @@ func putDescription(t testing.TB, dir string, d *Report) {
 	if err := Encode(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ReleaseDir, DescriptionFile), b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ReleaseDir, DescriptionFile), b.Bytes(),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -105,7 +110,8 @@ func putDescription(t testing.TB, dir string, d *Report) {
 // TestDescriptionKeys checks the keys of describe.json, which are part of the format dptrain.describe/1.
 func TestDescriptionKeys(t *testing.T) {
 	s, table := describedTable(t, 2, 4000)
-	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
+	data, err := os.ReadFile(
+		filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +135,8 @@ func TestDescriptionKeys(t *testing.T) {
 			keys[strings.TrimPrefix(path, ".")] = true
 		}
 	}
-	for _, key := range []string{"records", "columns", "correlations", "by", "released", "files", "checksum", "format"} {
+	for _, key := range []string{"records", "columns", "correlations", "by", "released", "files",
+		"checksum", "format"} {
 		walk(key, file[key])
 	}
 	var got []string
@@ -156,7 +163,9 @@ func TestDescriptionKeys(t *testing.T) {
 			order = append(order, strings.Split(line, `"`)[1])
 		}
 	}
-	if text := strings.Join(order, " "); text != "format guarantee accounting events records columns correlations by released unprotected warnings files checksum" {
+	if text := strings.Join(order,
+		" "); text !=
+		"format guarantee accounting events records columns correlations by released unprotected warnings files checksum" {
 		t.Errorf("the order of the keys is %s", text)
 	}
 }
@@ -164,7 +173,8 @@ func TestDescriptionKeys(t *testing.T) {
 // TestDescriptionTextFitsAScreen checks that every description has at most 39 lines of 78 characters; the command
 // adds one line.
 func TestDescriptionTextFitsAScreen(t *testing.T) {
-	for _, c := range []struct{ columns, records int }{{1, 4000}, {6, 4000}, {60, 4000}, {3, 0}, {25, 50}} {
+	for _, c := range []struct{ columns, records int }{{1, 4000}, {6, 4000}, {60, 4000}, {3, 0},
+		{25, 50}} {
 		s, table := describedTable(t, c.columns, c.records)
 		d := readBack(t, descriptionRelease(t, s, table))
 		d.Enter(Ledger{Dataset: strings.Repeat("long ", 40), Entry: 12})
@@ -209,16 +219,28 @@ func TestVerifyDescription(t *testing.T) {
 		edit func(*Report)
 		want string
 	}{
-		"a mean":            {func(d *Report) { *d.Description.Columns[0].Mean.Value++ }, "estimates"},
-		"a released sum":    {func(d *Report) { d.Description.Released.Columns[1].Sum += 50 }, "estimates"},
-		"a correlation":     {func(d *Report) { *d.Description.Correlations[0].Upper = 1.5 }, "estimates"},
-		"a group":           {func(d *Report) { d.Description.By.Groups[1].Small = true }, "estimates"},
-		"epsilon":           {func(d *Report) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
-		"a mu":              {func(d *Report) { d.Events[2].Mu /= 2 }, "guarantee plan"},
-		"a noise":           {func(d *Report) { d.Description.Released.MatrixNoise /= 2 }, "estimates noise"},
-		"a noise of groups": {func(d *Report) { d.Description.Released.Groups.SumNoise /= 2 }, "estimates noise"},
-		"a step":            {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
-		"a column stated":   {func(d *Report) { d.Unprotected[0].Value = []string{"x"} }, "plan"},
+		"a mean": {func(d *Report) {
+			*d.Description.Columns[0].Mean.Value++
+		}, "estimates"},
+		"a released sum": {func(d *Report) {
+			d.Description.Released.Columns[1].Sum += 50
+		}, "estimates"},
+		"a correlation": {func(d *Report) {
+			*d.Description.Correlations[0].Upper = 1.5
+		}, "estimates"},
+		"a group": {func(d *Report) {
+			d.Description.By.Groups[1].Small = true
+		}, "estimates"},
+		"epsilon": {func(d *Report) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
+		"a mu":    {func(d *Report) { d.Events[2].Mu /= 2 }, "guarantee plan"},
+		"a noise": {func(d *Report) {
+			d.Description.Released.MatrixNoise /= 2
+		}, "estimates noise"},
+		"a noise of groups": {func(d *Report) {
+			d.Description.Released.Groups.SumNoise /= 2
+		}, "estimates noise"},
+		"a step":          {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
+		"a column stated": {func(d *Report) { d.Unprotected[0].Value = []string{"x"} }, "plan"},
 		"a declared range": {func(d *Report) {
 			for j := range d.Description.Released.Columns {
 				d.Description.Released.Columns[j].Source = describe.Declared
@@ -253,16 +275,22 @@ func TestDescriptionDecodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string]func(*Report){
-		"no released numbers":  func(d *Report) { d.Description.Released = nil },
-		"no histogram":         func(d *Report) { d.Description.Columns[0].Bins = nil },
-		"a small histogram":    func(d *Report) { d.Description.Columns[0].Bins.Counts = d.Description.Columns[0].Bins.Counts[:3] },
-		"a count without ends": func(d *Report) { d.Description.Columns[2].Categories[0].Count.Lower = nil },
-		"a small matrix":       func(d *Report) { d.Description.Released.Matrix.Packed = d.Description.Released.Matrix.Packed[:1] },
-		"few groups":           func(d *Report) { d.Description.Released.Groups.Sums = nil },
-		"no leaves":            func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
-		"another kind":         func(d *Report) { d.Description.Released.Columns[0].Kind = "date" },
-		"few counts":           func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
-		"no records":           func(d *Report) { d.Description.Records.Value = nil },
+		"no released numbers": func(d *Report) { d.Description.Released = nil },
+		"no histogram":        func(d *Report) { d.Description.Columns[0].Bins = nil },
+		"a small histogram": func(d *Report) {
+			d.Description.Columns[0].Bins.Counts = d.Description.Columns[0].Bins.Counts[:3]
+		},
+		"a count without ends": func(d *Report) {
+			d.Description.Columns[2].Categories[0].Count.Lower = nil
+		},
+		"a small matrix": func(d *Report) {
+			d.Description.Released.Matrix.Packed = d.Description.Released.Matrix.Packed[:1]
+		},
+		"few groups":   func(d *Report) { d.Description.Released.Groups.Sums = nil },
+		"no leaves":    func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
+		"another kind": func(d *Report) { d.Description.Released.Columns[0].Kind = "date" },
+		"few counts":   func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
+		"no records":   func(d *Report) { d.Description.Records.Value = nil },
 	} {
 		d := readBack(t, dir)
 		edit(d)
@@ -274,7 +302,8 @@ func TestDescriptionDecodes(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	for _, part := range []string{"", "{", string(data[:len(data)/2]), `{"format":"dptrain.describe/2"}`, strings.Replace(string(data), `"by"`, `"bye"`, 1)} {
+	for _, part := range []string{"", "{", string(data[:len(data)/2]),
+		`{"format":"dptrain.describe/2"}`, strings.Replace(string(data), `"by"`, `"bye"`, 1)} {
 		if _, err := DecodeFile(strings.NewReader(part), DescriptionFile); err == nil {
 			t.Errorf("%.20q was accepted", part)
 		}
@@ -297,8 +326,14 @@ func TestDescriptionPage(t *testing.T) {
 	if err := Markdown(&text, Source{Report: d}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Histograms and categories", "Associations", "Trust model", "alone, with the public", "release/describe.json", "What is guaranteed", "too few records", "How the steps add up", "whisker", "below "} {
-		if !strings.Contains(page.String(), want) && !(want == "too few records" && !slices.ContainsFunc(d.Description.By.Groups, func(g describe.Group) bool { return g.Small })) {
+	for _, want := range []string{"Histograms and categories", "Associations", "Trust model",
+		"alone, with the public", "release/describe.json", "What is guaranteed", "too few records",
+		"How the steps add up", "whisker", "below "} {
+		if !strings.Contains(page.String(), want) &&
+			!(want == "too few records" &&
+				!slices.ContainsFunc(d.Description.By.Groups, func(g describe.Group) bool {
+					return g.Small
+				})) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
@@ -328,7 +363,14 @@ func TestNumbersForPeople(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", 17: "17", 1234567: "1,230,000", -.25: "-0.25", 2e15: "2e+15", 1e-9: "1e-09"} {
+	for x, want := range map[float64]string{
+		0:       "0",
+		17:      "17",
+		1234567: "1,230,000",
+		-.25:    "-0.25",
+		2e15:    "2e+15",
+		1e-9:    "1e-09",
+	} {
 		if got := short3(x); got != want {
 			t.Errorf("%v is printed as %q, want %q", x, got, want)
 		}
@@ -339,11 +381,13 @@ func TestNumbersForPeople(t *testing.T) {
 // one of the two errors, or printed, drawn and recomputed without a panic and without terminal control characters.
 func TestDescriptionSurvivesEdits(t *testing.T) {
 	s, table := describedTable(t, 2, 600)
-	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
+	data, err := os.ReadFile(
+		filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := []any{nil, 0., -1e300, 1e308, 5e-324, 1e9, "", "\x1b[2J\n", "category", "numeric", "found", true, false, []any{}, map[string]any{}, []any{1., "x"}}
+	values := []any{nil, 0., -1e300, 1e308, 5e-324, 1e9, "", "\x1b[2J\n", "category", "numeric",
+		"found", true, false, []any{}, map[string]any{}, []any{1., "x"}}
 	rng := rand.New(rand.NewPCG(1, 2))
 	accepted := 0
 	for range 1000 {
@@ -398,7 +442,9 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 		if err := Text(&text, d); err != nil {
 			t.Fatal(err)
 		}
-		if strings.ContainsFunc(text.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
+		if strings.ContainsFunc(text.String(), func(c rune) bool {
+			return c != '\n' && unicode.IsControl(c)
+		}) {
 			t.Fatalf("a control character in %q", text.String())
 		}
 		if err := HTML(&page, Source{Report: d}); err != nil {

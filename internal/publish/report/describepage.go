@@ -11,33 +11,47 @@ import (
 
 // body shows the estimates.
 func (d *Description) body(Source) pageBody {
-	records := document.Fact{Name: "Records", Value: grouped(*d.Records.Value, 0), Note: grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0)}
-	return pageBody{title: "Private description of a table", facts: []document.Fact{records}, sections: []document.Section{
-		{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
-		{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
-		{ID: "associations", Title: "Associations", Blocks: d.associationBlocks()},
-		{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
-	}}
+	records := document.Fact{
+		Name:  "Records",
+		Value: grouped(*d.Records.Value, 0),
+		Note:  grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0),
+	}
+	return pageBody{title: "Private description of a table", facts: []document.Fact{records},
+		sections: []document.Section{
+			{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
+			{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
+			{ID: "associations", Title: "Associations", Blocks: d.associationBlocks()},
+			{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
+		}}
 }
 
 // columnBlocks lists the estimates of every column.
 func (d *Description) columnBlocks() []document.Block {
 	show := func(e describe.Estimate) string { return interval(e.Value, e.Lower, e.Upper) }
-	numeric := &document.Table{Head: []string{"column", "range", "missing", "mean", "standard deviation", "lower quartile", "median", "upper quartile"}}
+	numeric := &document.Table{Head: []string{"column", "range", "missing", "mean",
+		"standard deviation", "lower quartile", "median", "upper quartile"}}
 	other := &document.Table{Head: []string{"column", "kind", "categories"}}
 	for _, c := range d.Columns {
 		switch c.Kind {
 		case describe.Numeric:
-			numeric.Rows = append(numeric.Rows, []string{shown(c.Name), short3(c.Range[0]) + " to " + short3(c.Range[1]) + " (" + c.Source + ")", shareText(c.Missing),
-				show(c.Mean), show(c.Deviation), show(c.Quartiles[0]), show(c.Quartiles[1]), show(c.Quartiles[2])})
+			numeric.Rows = append(numeric.Rows,
+				[]string{shown(c.Name),
+					short3(c.Range[0]) + " to " + short3(c.Range[1]) + " (" + c.Source + ")",
+					shareText(c.Missing),
+					show(c.Mean), show(c.Deviation), show(c.Quartiles[0]), show(c.Quartiles[1]),
+					show(c.Quartiles[2])})
 		case describe.Category:
-			other.Rows = append(other.Rows, []string{shown(c.Name), "categories, " + c.Source, fmt.Sprint(max(len(c.Categories)-1, 0))})
+			other.Rows = append(other.Rows,
+				[]string{shown(c.Name), "categories, " + c.Source,
+					fmt.Sprint(max(len(c.Categories)-1, 0))})
 		default:
-			other.Rows = append(other.Rows, []string{shown(c.Name), "no range and no categories were found", "none"})
+			other.Rows = append(other.Rows,
+				[]string{shown(c.Name), "no range and no categories were found", "none"})
 		}
 	}
-	out := []document.Block{prose("Each value has an interval that holds that of the table with 95% confidence, for each number alone. Means and standard deviations are " +
-		"those of values cut at the range, and all but the share of missing values are about records with a value.")}
+	out := []document.Block{prose(
+		"Each value has an interval that holds that of the table with 95% confidence, for each number alone. Means and standard deviations are " +
+			"those of values cut at the range, and all but the share of missing values are about records with a value.")}
 	if len(numeric.Rows) > 0 {
 		out = append(out, document.Block{Table: numeric})
 	}
@@ -69,8 +83,16 @@ func (d *Description) histogramBlocks() []document.Block {
 		var bars []chart.Bar
 		t := &document.Table{Head: []string{"values", "records", "lower", "upper"}}
 		add := func(label string, e describe.Estimate) {
-			bars = append(bars, chart.Bar{Label: label, Value: *e.Value, Low: *e.Lower, High: *e.Upper, Text: grouped(*e.Value, 0)})
-			t.Rows = append(t.Rows, []string{label, grouped(*e.Value, 0), grouped(*e.Lower, 0), grouped(*e.Upper, 0)})
+			bars = append(bars,
+				chart.Bar{
+					Label: label,
+					Value: *e.Value,
+					Low:   *e.Lower,
+					High:  *e.Upper,
+					Text:  grouped(*e.Value, 0),
+				})
+			t.Rows = append(t.Rows,
+				[]string{label, grouped(*e.Value, 0), grouped(*e.Lower, 0), grouped(*e.Upper, 0)})
 		}
 		caption := "Records of " + shown(c.Name) + ", with 95% intervals."
 		switch c.Kind {
@@ -81,7 +103,8 @@ func (d *Description) histogramBlocks() []document.Block {
 				add(short3(c.Bins.Edges[k*each])+" to "+short3(c.Bins.Edges[(k+1)*each]), e)
 			}
 			add("above "+short3(c.Range[1]), c.Above)
-			caption = "Records by the value of " + shown(c.Name) + ", with 95% intervals. The first and the last bar hold all values beyond the range."
+			caption = "Records by the value of " + shown(c.Name) +
+				", with 95% intervals. The first and the last bar hold all values beyond the range."
 		case describe.Category:
 			for k, x := range c.Categories {
 				if k < mostBars || x.Other {
@@ -107,15 +130,20 @@ func (d *Description) associationBlocks() []document.Block {
 	if len(d.Correlations) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("Of %d pairs of columns, %d are known at this budget. Values are cut at their outer quantiles, and a missing one counts as the median. "+
-		"The second interval holds for all pairs together.", len(d.Correlations), len(strong))
+	text := fmt.Sprintf(
+		"Of %d pairs of columns, %d are known at this budget. Values are cut at their outer quantiles, and a missing one counts as the median. "+
+			"The second interval holds for all pairs together.", len(d.Correlations), len(strong))
 	if len(strong) > mostAssociations {
 		text += fmt.Sprintf(" The strongest %d are shown.", mostAssociations)
 	}
-	t := &document.Table{Head: []string{"columns", "measure", "value", "95% interval", "for all pairs"}}
+	t := &document.Table{Head: []string{"columns", "measure", "value", "95% interval",
+		"for all pairs"}}
 	for _, a := range strong[:min(len(strong), mostAssociations)] {
-		t.Rows = append(t.Rows, []string{shown(a.First) + ", " + shown(a.Second), a.Measure, fmt.Sprintf("%.3f", *a.Value),
-			fmt.Sprintf("%.3f to %.3f", *a.Lower, *a.Upper), fmt.Sprintf("%.3f to %.3f", *a.LowerAll, *a.UpperAll)})
+		t.Rows = append(t.Rows,
+			[]string{shown(a.First) + ", " + shown(a.Second), a.Measure,
+				fmt.Sprintf("%.3f", *a.Value),
+				fmt.Sprintf("%.3f to %.3f", *a.Lower, *a.Upper),
+				fmt.Sprintf("%.3f to %.3f", *a.LowerAll, *a.UpperAll)})
 	}
 	out := []document.Block{prose(text)}
 	if len(t.Rows) > 0 {
@@ -150,6 +178,9 @@ func (d *Description) groupBlocks() []document.Block {
 		t.Rows = append(t.Rows, row)
 	}
 	misses := 100 * (1 - math.Pow(.95, float64(len(d.By.Groups))))
-	return []document.Block{prose(fmt.Sprintf("Each interval holds for its group alone: of %d groups, some interval of a column misses in up to about %.0f%% of descriptions. "+
-		"The group \"other\" holds all other values and missing ones.", len(d.By.Groups), misses)), {Table: t}}
+	return []document.Block{prose(
+		fmt.Sprintf(
+			"Each interval holds for its group alone: of %d groups, some interval of a column misses in up to about %.0f%% of descriptions. "+
+				"The group \"other\" holds all other values and missing ones.", len(d.By.Groups),
+			misses)), {Table: t}}
 }

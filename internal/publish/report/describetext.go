@@ -40,7 +40,8 @@ func (d *Description) text(r *Report) string {
 	}
 	skip(len(d.Columns)-columnLines, "column", "columns")
 	if strong := d.strongest(); len(strong) > 0 {
-		lines = append(lines, "Strongest associations; the intervals hold together with 95% confidence")
+		lines = append(lines,
+			"Strongest associations; the intervals hold together with 95% confidence")
 		for _, a := range strong[:min(len(strong), correlationLines)] {
 			lines = append(lines, associationLine(a))
 		}
@@ -72,10 +73,12 @@ func (d *Description) text(r *Report) string {
 		codes = append(codes, x.Code)
 	}
 	if len(codes) > 0 {
-		lines = append(lines, "Warnings: "+strings.Join(codes, ", ")+"; "+DescriptionFile+" says more")
+		lines = append(lines,
+			"Warnings: "+strings.Join(codes, ", ")+"; "+DescriptionFile+" says more")
 	}
 	if l := r.Ledger; l != nil {
-		lines = append(lines, fmt.Sprintf("Ledger: entry %d for data set %s", l.Entry, shown(l.Dataset)))
+		lines = append(lines,
+			fmt.Sprintf("Ledger: entry %d for data set %s", l.Entry, shown(l.Dataset)))
 	}
 	for i, line := range lines {
 		lines[i] = shortened(line, textWidth) + "\n"
@@ -98,7 +101,8 @@ func (d *Description) guaranteeLines(g Guarantee) []string {
 	if g.Unit != nil {
 		who = "Each value of " + shortened(shown(g.Unit.Column), nameWidth)
 	}
-	first := fmt.Sprintf("%s is protected: epsilon %s, delta %s, %s", who, number(g.Epsilon), number(g.Delta), g.Relation)
+	first := fmt.Sprintf("%s is protected: epsilon %s, delta %s, %s", who, number(g.Epsilon),
+		number(g.Delta), g.Relation)
 	if g.Mu != nil {
 		first += fmt.Sprintf(", mu %.3g", *g.Mu)
 	}
@@ -129,7 +133,8 @@ func columnLine(c describe.ColumnCard, width int) string {
 	}
 	parts = append(parts, "mean "+interval(c.Mean.Value, c.Mean.Lower, c.Mean.Upper))
 	median := c.Quartiles[1]
-	parts = append(parts, "median "+interval(median.Value, median.Lower, median.Upper), sparkline(c))
+	parts = append(parts, "median "+interval(median.Value, median.Lower, median.Upper),
+		sparkline(c))
 	for _, part := range parts {
 		if utf8.RuneCountInString(line)+2+utf8.RuneCountInString(part) <= textWidth {
 			line += "  " + part
@@ -191,7 +196,9 @@ func (d *Description) strongest() []describe.Association {
 			out = append(out, a)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b describe.Association) int { return cmp.Compare(math.Abs(*b.Value), math.Abs(*a.Value)) })
+	slices.SortStableFunc(out, func(a, b describe.Association) int {
+		return cmp.Compare(math.Abs(*b.Value), math.Abs(*a.Value))
+	})
 	return out
 }
 
@@ -201,7 +208,8 @@ func associationLine(a describe.Association) string {
 	if a.Measure != describe.Correlation {
 		measure = "  " + a.Measure
 	}
-	return fmt.Sprintf("  %s  %s (%s to %s)%s", names, grouped(*a.Value, 2), grouped(*a.LowerAll, 2), grouped(*a.UpperAll, 2), measure)
+	return fmt.Sprintf("  %s  %s (%s to %s)%s", names, grouped(*a.Value, 2),
+		grouped(*a.LowerAll, 2), grouped(*a.UpperAll, 2), measure)
 }
 
 func groupLine(g describe.Group) string {
@@ -210,7 +218,8 @@ func groupLine(g describe.Group) string {
 		return line + "  too few for means"
 	}
 	for _, m := range g.Means {
-		part := "  " + shortened(shown(m.Column), nameWidth) + " " + interval(m.Value, m.Lower, m.Upper)
+		part := "  " + shortened(shown(m.Column), nameWidth) + " " +
+			interval(m.Value, m.Lower, m.Upper)
 		if utf8.RuneCountInString(line)+utf8.RuneCountInString(part) > textWidth {
 			break
 		}

@@ -17,8 +17,10 @@ import (
 // released numbers.
 func (d *Description) verify(v *verifier) {
 	d.verifyPlan(v)
-	v.add("estimates", "every estimate and every interval follows from the released numbers", d.estimateProblems())
-	v.add("noise", "the noise of the released numbers is that of their steps", d.noiseProblems(v.report))
+	v.add("estimates", "every estimate and every interval follows from the released numbers",
+		d.estimateProblems())
+	v.add("noise", "the noise of the released numbers is that of their steps",
+		d.noiseProblems(v.report))
 }
 
 // hashedFiles lists the page.
@@ -72,7 +74,9 @@ func (d *Description) verifyPlan(v *verifier) {
 	if !slices.Equal(stated, names) {
 		out = append(out, "unprotected does not list the described columns")
 	}
-	v.add(name, "a description of these columns has these steps, law by law, and this guarantee; no table was read", out)
+	v.add(name,
+		"a description of these columns has these steps, law by law, and this guarantee; no table was read",
+		out)
 }
 
 // estimateProblems compares the estimates with recomputed ones.
@@ -83,7 +87,8 @@ func (d *Description) estimateProblems() []string {
 	for _, x := range []struct {
 		name      string
 		have, now any
-	}{{"records", d.Records, again.Records}, {"columns", d.Columns, again.Columns}, {"correlations", d.Correlations, again.Correlations}, {"by", d.By, again.By}} {
+	}{{"records", d.Records, again.Records}, {"columns", d.Columns, again.Columns},
+		{"correlations", d.Correlations, again.Correlations}, {"by", d.By, again.By}} {
 		if !nearJSON(x.have, x.now) {
 			out = append(out, x.name+" does not follow from the released numbers")
 		}
@@ -104,7 +109,9 @@ func (d *Description) noiseProblems(r *Report) []string {
 	var out []string
 	check := func(what string, have, want float64) {
 		if !(math.Abs(have-want) <= computedTolerance*math.Max(math.Abs(have), math.Abs(want))) {
-			out = append(out, fmt.Sprintf("the noise of %s is %s, and that of its step %s", what, number(have), number(want)))
+			out = append(out,
+				fmt.Sprintf("the noise of %s is %s, and that of its step %s", what, number(have),
+					number(want)))
 		}
 	}
 	x := d.Released
@@ -121,7 +128,8 @@ func (d *Description) noiseProblems(r *Report) []string {
 		if err != nil {
 			return out
 		}
-		counts, sums := mechanism.NewMaker(relation).NewGroupSums(1, make([]bool, max(len(g.Counted), 1))).Noise(scale("groups"))
+		counts, sums := mechanism.NewMaker(relation).NewGroupSums(1,
+			make([]bool, max(len(g.Counted), 1))).Noise(scale("groups"))
 		check("a count of a group", g.CountNoise, counts)
 		check("a sum of a group", g.SumNoise, sums)
 	} else if scale("groups") != 0 {

@@ -29,7 +29,8 @@ func Example() {
 		dose[i] = math.Mod(float64(i)*.618, 10)
 		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
 	}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}},
+		nil)
 	check(err)
 
 	p := &pipeline.Pipeline{
@@ -42,7 +43,8 @@ func Example() {
 
 	result, err := p.Fit(context.Background(), table, pipeline.Options{})
 	check(err)
-	y, err := result.Model.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"dose": {4}}})
+	y, err := result.Model.Predict(nil,
+		regression.Rows{N: 1, Numeric: map[string][]float64{"dose": {4}}})
 	check(err)
 	fmt.Println("about 5:", math.Abs(y[0]-5) < .5)
 
@@ -98,8 +100,12 @@ func ExampleText() {
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu},
 		Training: &report.Training{
 			Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
-			Features: report.Features{Considered: []string{"area", "rooms"}, Selected: []string{"area", "rooms"}},
-			Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95, TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
+			Features: report.Features{
+				Considered: []string{"area", "rooms"},
+				Selected:   []string{"area", "rooms"},
+			},
+			Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95,
+				TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
 				ErrorLimit: 142000, AllErrors: &report.AllErrors{Lower: .44, Level: .975}}},
 		},
 	})
@@ -131,8 +137,18 @@ func check(err error) {
 func ExampleRegistry() {
 	mu := 0.25
 	d := report.Registry(&report.Report{
-		Training:  &report.Training{Task: "regression", Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"}},
-		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Spent: 1},
+		Training: &report.Training{
+			Task:   "regression",
+			Target: "price",
+			Model:  report.Model{Method: "joint-gram", Kind: "linear"},
+		},
+		Guarantee: report.Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: "add-remove",
+			Mu:       &mu,
+			Spent:    1,
+		},
 	})
 	fmt.Println(d.Deployment.Variant.Name, d.Deployment.Loss.Parameters)
 	fmt.Println(d.Deployment.Loss.UnitDetails)

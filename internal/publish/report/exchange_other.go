@@ -3,4 +3,6 @@
 package report
 
 // exchange always fails: this system cannot exchange two folders.
-func exchange(string, string) error { return errNoExchange }
+func exchange(string, string) error {
+	return errNoExchange
+}

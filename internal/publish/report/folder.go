@@ -49,11 +49,18 @@ func (e *DirError) Error() string {
 }
 
 // Unwrap returns the sentinel.
-func (e *DirError) Unwrap() error { return e.Err }
+func (e *DirError) Unwrap() error {
+	return e.Err
+}
 
 // unwritable converts an error of the operating system into a DirError.
 func unwritable(path string, err error) error {
-	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", fault.Cause(err)), Hint: "check it, or choose another --out", Err: ErrUnwritable}
+	return &DirError{
+		Path: path,
+		Msg:  fmt.Sprintf("cannot be written: %v", fault.Cause(err)),
+		Hint: "check it, or choose another --out",
+		Err:  ErrUnwritable,
+	}
 }
 
 // Files are the contents of the two folders.
@@ -165,7 +172,8 @@ func (f *Folder) free() error {
 		case err != nil:
 			return unwritable(shown, err)
 		case !f.force:
-			return &DirError{shown, "exists already", "choose another --out, or replace it with --force", ErrExists}
+			return &DirError{shown, "exists already",
+				"choose another --out, or replace it with --force", ErrExists}
 		case info.Mode()&fs.ModeSymlink != 0: // the link is replaced, not its target
 			continue
 		case !info.IsDir():
@@ -177,7 +185,8 @@ func (f *Folder) free() error {
 		}
 		for _, e := range entries {
 			if !slices.Contains(contents(name), e.Name()) {
-				return &DirError{shown, "holds files that dptrain did not write", "choose another --out", ErrForeign}
+				return &DirError{shown, "holds files that dptrain did not write",
+					"choose another --out", ErrForeign}
 			}
 		}
 	}

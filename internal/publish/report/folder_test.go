@@ -22,7 +22,12 @@ import (
 func lineFiles(t testing.TB) Files {
 	t.Helper()
 	res := lineResult(t, 300)
-	return Files{Model: res.Model, Report: New(res), Recipe: []byte("version: 1\n"), Run: NewRun(New(res), res.Curator, nil)}
+	return Files{
+		Model:  res.Model,
+		Report: New(res),
+		Recipe: []byte("version: 1\n"),
+		Run:    NewRun(New(res), res.Curator, nil),
+	}
 }
 
 // tree lists everything below dir with its mode, and the content of files.
@@ -68,8 +73,10 @@ func TestWrite(t *testing.T) {
 	}
 	got := tree(t, dir)
 	want := map[string]string{
-		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--", "release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--", "release/report.html": "-rw-r--r--",
-		"curator": "drwx------", "curator/run.json": "-rw-------",
+		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--",
+		"release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--",
+		"release/report.html": "-rw-r--r--",
+		"curator":             "drwx------", "curator/run.json": "-rw-------",
 	}
 	if diff := cmp.Diff(want, modes(got)); diff != "" {
 		t.Error(diff)
@@ -82,7 +89,11 @@ func TestWrite(t *testing.T) {
 	if err != nil || report.Target != "y" {
 		t.Errorf("report %v, error %v", report, err)
 	}
-	for name, hash := range map[string]string{"model.json": report.Files.Model, "recipe.yaml": report.Files.Recipe, "report.html": report.Files.Page} {
+	for name, hash := range map[string]string{
+		"model.json":  report.Files.Model,
+		"recipe.yaml": report.Files.Recipe,
+		"report.html": report.Files.Page,
+	} {
 		data, err := os.ReadFile(filepath.Join(dir, "release", name))
 		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || sum != hash {
 			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)
@@ -145,8 +156,10 @@ func TestPrepareRefuses(t *testing.T) {
 	}{
 		{"release exists", []string{"release/model.json"}, ".", false, ErrExists, "--force"},
 		{"only curator exists", []string{"curator/run.json"}, ".", false, ErrExists, "--force"},
-		{"foreign file in release", []string{"release/model.json", "release/v1.tar"}, ".", true, ErrForeign, "another --out"},
-		{"foreign file in curator", []string{"curator/notes.txt"}, ".", true, ErrForeign, "another --out"},
+		{"foreign file in release", []string{"release/model.json", "release/v1.tar"}, ".", true,
+			ErrForeign, "another --out"},
+		{"foreign file in curator", []string{"curator/notes.txt"}, ".", true, ErrForeign,
+			"another --out"},
 		{"release is a file", []string{"release"}, ".", true, ErrForeign, "another --out"},
 		{"out is a file", []string{"out"}, "out", true, ErrUnwritable, "another --out"},
 		{"parent is a file", []string{"out"}, "out/a/b", true, ErrUnwritable, "another --out"},
@@ -160,7 +173,8 @@ func TestPrepareRefuses(t *testing.T) {
 			before := tree(t, dir)
 			_, err := Prepare(filepath.Join(dir, tt.out), tt.force)
 			var de *DirError
-			if !errors.As(err, &de) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.remedy) {
+			if !errors.As(err, &de) || !errors.Is(err, tt.want) ||
+				!strings.Contains(err.Error(), tt.remedy) {
 				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
 			}
 			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
@@ -221,7 +235,10 @@ func steps(t *testing.T, files Files, noExchange bool) []string {
 	defer f.Close()
 	var names []string
 	f.noExchange = noExchange
-	f.step = func(name string) error { names = append(names, name); return nil }
+	f.step = func(name string) error {
+		names = append(names, name)
+		return nil
+	}
 	if err := f.Commit(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +296,8 @@ func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
 	}
 	before := tree(t, filepath.Dir(dir))
 	for _, cancelled := range []bool{true, false} {
-		if cancelled && (strings.HasPrefix(name, "rename to") || strings.HasPrefix(name, "exchange")) {
+		if cancelled &&
+			(strings.HasPrefix(name, "rename to") || strings.HasPrefix(name, "exchange")) {
 			continue // the moves themselves are not interrupted
 		}
 		f, err := Prepare(dir, true)
@@ -306,7 +324,9 @@ func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
 		f.Close()
 		cancel()
 		if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
-			t.Errorf("step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s", name, old, noExchange, cancelled, diff)
+			t.Errorf(
+				"step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s",
+				name, old, noExchange, cancelled, diff)
 		}
 	}
 }
@@ -325,7 +345,8 @@ func TestResultsAppearMeanwhile(t *testing.T) {
 	if err := f.Commit(t.Context(), files); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want %v", err, ErrExists)
 	}
-	if recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml")); err != nil || string(recipe) != "version: 1\n" {
+	if recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml")); err != nil ||
+		string(recipe) != "version: 1\n" {
 		t.Errorf("the other run's recipe became %q, error %v", recipe, err)
 	}
 }
@@ -339,7 +360,8 @@ func TestSymbolicLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(mine, "model.json"), []byte("precious"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(mine, "model.json"), []byte("precious"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for from, to := range map[string]string{link: real, filepath.Join(real, "release"): mine} {
@@ -406,7 +428,8 @@ func TestMakeAllSyncs(t *testing.T) {
 		t.Errorf("made %v, put on disk %v, want %v: %v", made, synced, want, err)
 	}
 	synced = nil
-	if made, err = makeAll(filepath.Join(root, "a", "b"), sync); err != nil || made != nil || synced != nil {
+	if made, err = makeAll(filepath.Join(root, "a", "b"), sync); err != nil || made != nil ||
+		synced != nil {
 		t.Errorf("made %v, put on disk %v: %v", made, synced, err)
 	}
 }

@@ -29,7 +29,8 @@ func childFull(folder string) {
 		case err == nil:
 			fmt.Println("written at", size)
 			return
-		case !errors.As(err, &de) || !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "file too large"):
+		case !errors.As(err, &de) || !errors.Is(err, ErrUnwritable) ||
+			!strings.Contains(err.Error(), "file too large"):
 			fail(err)
 		}
 		release, err := os.ReadFile(filepath.Join(folder, ReleaseDir, "recipe.yaml"))
@@ -49,7 +50,8 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := child(t, "full", folder, "").CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), "written at") || strings.HasPrefix(string(out), "written at 0") {
+	if err != nil || !strings.HasPrefix(string(out), "written at") ||
+		strings.HasPrefix(string(out), "written at 0") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if k := runOf(t, filepath.Join(folder, ReleaseDir)); k != 2 {

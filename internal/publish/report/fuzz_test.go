@@ -47,7 +47,9 @@ func FuzzDecode(f *testing.F) {
 		if err := Text(&text, r); err != nil {
 			t.Fatal(err)
 		}
-		if strings.ContainsFunc(text.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
+		if strings.ContainsFunc(text.String(), func(c rune) bool {
+			return c != '\n' && unicode.IsControl(c)
+		}) {
 			t.Fatalf("a control character in %q", text.String())
 		}
 	})
@@ -57,11 +59,15 @@ func FuzzDecode(f *testing.F) {
 // values.
 func TestDeepReport(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 4000)
-	data := `{"format":"` + Format + `","unprotected":[{"name":"x","value":` + deep + strings.Repeat("0,", 1<<20) + `0` + strings.Repeat("]}", 4000) + "}]}"
+	data := `{"format":"` + Format + `","unprotected":[{"name":"x","value":` + deep +
+		strings.Repeat("0,", 1<<20) + `0` + strings.Repeat("]}", 4000) + "}]}"
 	if _, err := Decode(strings.NewReader(data)); !errors.Is(err, ErrContent) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Decode(strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1))); err == nil || !strings.Contains(err.Error(), `unprotected[0].value: key "b" is repeated`) || len(err.Error()) > 500 {
+	if _, err := Decode(
+		strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1))); err == nil ||
+		!strings.Contains(err.Error(), `unprotected[0].value: key "b" is repeated`) ||
+		len(err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}
 }

@@ -47,13 +47,19 @@ func weights(r *Report) string {
 	nameWidth := 0
 	for i, x := range shownOnes {
 		names[i], values[i] = cut(shown(x.Column), mostNameWidth), short(x.Value)
-		nameWidth, width = max(nameWidth, utf8.RuneCountInString(names[i])), max(width, len(values[i]))
+		nameWidth, width = max(nameWidth, utf8.RuneCountInString(names[i])),
+			max(width, len(values[i]))
 	}
 	var b strings.Builder
-	b.WriteString(Paragraph("Columns", fmt.Sprintf("importance: standard deviation of each column's contribution to the prediction, %s, with %g%% interval", unit, 100*list[0].Level)))
+	b.WriteString(
+		Paragraph("Columns",
+			fmt.Sprintf(
+				"importance: standard deviation of each column's contribution to the prediction, %s, with %g%% interval",
+				unit, 100*list[0].Level)))
 	for i, x := range shownOnes {
 		gap := strings.Repeat(" ", nameWidth-utf8.RuneCountInString(names[i]))
-		fmt.Fprintf(&b, "%*s%s%s  %*s  %s to %s\n", labelWidth, "", names[i], gap, width, values[i], short(x.Lower), short(x.Upper))
+		fmt.Fprintf(&b, "%*s%s%s  %*s  %s to %s\n", labelWidth, "", names[i], gap, width, values[i],
+			short(x.Lower), short(x.Upper))
 	}
 	note := "If an interval includes 0, the column may have no effect. Correlated columns share their effect."
 	if more := len(list) - mostImportances; more > 0 {

@@ -86,7 +86,11 @@ func pairBlocks(s Source, unit string) []document.Block {
 		if largest == 0 {
 			continue
 		}
-		h := chart.Heat{Title: shown(p.First) + " and " + shown(p.Second), XLabel: shown(p.Second), YLabel: shown(p.First)}
+		h := chart.Heat{
+			Title:  shown(p.First) + " and " + shown(p.Second),
+			XLabel: shown(p.Second),
+			YLabel: shown(p.First),
+		}
 		g := &document.Table{Head: []string{shown(p.First)}}
 		for _, name := range t.Columns {
 			h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
@@ -96,26 +100,37 @@ func pairBlocks(s Source, unit string) []document.Block {
 			for j, v := range row {
 				shares[j], texts[j] = v/largest, short(v)
 			}
-			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares), append(h.Texts, texts)
+			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares),
+				append(h.Texts, texts)
 			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
 		}
-		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
-			h.YLabel, h.XLabel, unit), g))
+		out = append(out,
+			figure(h.SVG(),
+				fmt.Sprintf(
+					"%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
+					h.YLabel, h.XLabel, unit), g))
 	}
 	return out
 }
 
-func pairOf(p kernelmap.Pair) Pair { return Pair{p.First, p.Second, p.Value} }
+func pairOf(p kernelmap.Pair) Pair {
+	return Pair{p.First, p.Second, p.Value}
+}
 
 // sentence describes the interactions in one sentence.
 func (x *Interactions) sentence(unit string) string {
-	text := fmt.Sprintf("interactions account for %s of the variance of the predictions", percent(x.Share))
+	text := fmt.Sprintf("interactions account for %s of the variance of the predictions",
+		percent(x.Share))
 	var pairs []string
 	for _, p := range x.Pairs {
-		pairs = append(pairs, fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth), cut(shown(p.Second), mostNameWidth), short(p.Value)))
+		pairs = append(pairs,
+			fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth),
+				cut(shown(p.Second), mostNameWidth), short(p.Value)))
 	}
 	if len(pairs) > 0 {
-		text += fmt.Sprintf(". Strongest pairs, by the standard deviation of their joint contribution beyond that of each column, in %s: %s", unit, strings.Join(pairs, ", "))
+		text += fmt.Sprintf(
+			". Strongest pairs, by the standard deviation of their joint contribution beyond that of each column, in %s: %s",
+			unit, strings.Join(pairs, ", "))
 	}
 	return text
 }

@@ -74,7 +74,9 @@ func (f *Folder) Keep(k Kept) (string, error) {
 // ErrKept.
 func OpenKept(dir string) (Kept, error) {
 	path := filepath.Join(dir, KeptDir)
-	refuse := func(msg string) (Kept, error) { return Kept{}, &DirError{Path: path, Msg: msg, Err: ErrKept} }
+	refuse := func(msg string) (Kept, error) {
+		return Kept{}, &DirError{Path: path, Msg: msg, Err: ErrKept}
+	}
 	data, err := os.ReadFile(filepath.Join(path, keptFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -73,9 +73,18 @@ func fail(err error) {
 func numbered(k int) Files {
 	name := strconv.Itoa(k)
 	return Files{
-		Model: &regression.Linear{Target: name, Upper: 1, Columns: []regression.Column{{Name: strings.Repeat("c", 20_000), Upper: 1}}},
+		Model: &regression.Linear{
+			Target:  name,
+			Upper:   1,
+			Columns: []regression.Column{{Name: strings.Repeat("c", 20_000), Upper: 1}},
+		},
 		Report: &Report{Format: Format, Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{},
-			Training:    &Training{Task: regression.TaskRegression, Target: name, Model: Model{Kind: "linear"}, Features: Features{[]string{}, []string{}}},
+			Training: &Training{
+				Task:     regression.TaskRegression,
+				Target:   name,
+				Model:    Model{Kind: "linear"},
+				Features: Features{[]string{}, []string{}},
+			},
 			Unprotected: []pipeline.Fact{}, Warnings: []pipeline.Warning{}},
 		Recipe: []byte("target: " + name + "\n"),
 		Run:    &Run{Format: RunFormat, Rows: k, Seconds: map[string]float64{}},
@@ -113,7 +122,8 @@ func childOne(folder, extra string) {
 		}
 		select {}
 	}
-	fail(errors.Join(f.Commit(context.Background(), numbered(2)), errors.New("the step never came")))
+	fail(errors.Join(f.Commit(context.Background(), numbered(2)),
+		errors.New("the step never came")))
 }
 
 // runOf returns the number on which all files of a release/ agree, or 0 if there is no release. An incomplete release
@@ -136,8 +146,10 @@ func runOf(t *testing.T, release string) int {
 		t.Fatal(err)
 	}
 	recipe, err := os.ReadFile(filepath.Join(release, "recipe.yaml"))
-	if err != nil || string(recipe) != "target: "+report.Target+"\n" || model.Output().Target != report.Target {
-		t.Fatalf("files of several runs: %v, %q, %q, %q", err, recipe, report.Target, model.Output().Target)
+	if err != nil || string(recipe) != "target: "+report.Target+"\n" ||
+		model.Output().Target != report.Target {
+		t.Fatalf("files of several runs: %v, %q, %q, %q", err, recipe, report.Target,
+			model.Output().Target)
 	}
 	k, err := strconv.Atoi(report.Target)
 	if err != nil {
@@ -189,7 +201,8 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		last = k
 	}
-	if err := Write(t.Context(), folder, numbered(last+1), true); err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
+	if err := Write(t.Context(), folder, numbered(last+1), true); err != nil ||
+		runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
 		t.Errorf("the run after the kills: %v", err)
 	}
 	nothingLeft(t, folder)
@@ -223,7 +236,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 				killed++
 				at := filepath.Join(folder, ReleaseDir)
 				if old && (without != "" || !exchanges) && step == "rename to "+ReleaseDir { // the one moment between two renames
-					aside, _ := filepath.Glob(filepath.Join(folder, ".dptrain-*", "old-"+ReleaseDir))
+					aside, _ := filepath.Glob(
+						filepath.Join(folder, ".dptrain-*", "old-"+ReleaseDir))
 					if len(aside) != 1 {
 						t.Fatalf("%q", aside)
 					}
@@ -233,11 +247,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Errorf("%skilled at %q: run %d, want %d", without, step, got, want)
 				}
 				if old {
-					if _, err := Prepare(folder, false); !errors.Is(err, ErrExists) || runOf(t, filepath.Join(folder, ReleaseDir)) != want {
+					if _, err := Prepare(folder, false); !errors.Is(err, ErrExists) ||
+						runOf(t, filepath.Join(folder, ReleaseDir)) != want {
 						t.Errorf("%skilled at %q: a run without force: %v", without, step, err)
 					}
 				}
-				if err := Write(t.Context(), folder, numbered(3), true); err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != 3 {
+				if err := Write(t.Context(), folder, numbered(3), true); err != nil ||
+					runOf(t, filepath.Join(folder, ReleaseDir)) != 3 {
 					t.Errorf("the next run: %v", err)
 				}
 				nothingLeft(t, folder)
@@ -268,7 +284,8 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 	keep := filepath.Join(folder, stagePrefix+"77", "notes.txt")
 	dead := filepath.Join(folder, stagePrefix+"88", CuratorDir)
 	outside := filepath.Join(t.TempDir(), "report.json")
-	for _, dir := range []string{filepath.Dir(keep), dead, filepath.Join(folder, stagePrefix+"99")} {
+	for _, dir := range []string{filepath.Dir(keep), dead,
+		filepath.Join(folder, stagePrefix+"99")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +295,8 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Dir(outside), filepath.Join(folder, stagePrefix+"99", ReleaseDir)); err != nil { // release/ was a link
+	if err := os.Symlink(filepath.Dir(outside),
+		filepath.Join(folder, stagePrefix+"99", ReleaseDir)); err != nil { // release/ was a link
 		t.Fatal(err)
 	}
 	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
@@ -288,7 +306,8 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 	if err != nil || !canLock(t, folder) {
 		t.Skip("no locks here")
 	}
-	if len(left) != 2 || !slices.Contains(left, filepath.Dir(keep)) || !slices.Contains(left, live.stage) {
+	if len(left) != 2 || !slices.Contains(left, filepath.Dir(keep)) ||
+		!slices.Contains(left, live.stage) {
 		t.Errorf("left: %q", left)
 	}
 	for _, path := range []string{keep, outside} {
@@ -353,7 +372,8 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 			}
 		}
 		for { // both hold a temporary folder
-			if stages, _ := filepath.Glob(filepath.Join(folder, "out", ".dptrain-*")); len(stages) == 2 {
+			if stages, _ := filepath.Glob(filepath.Join(folder, "out", ".dptrain-*")); len(
+				stages) == 2 {
 				break
 			}
 			time.Sleep(time.Millisecond)

@@ -57,11 +57,14 @@ func (g Guarantee) comparison() string {
 	const bounds = "Epsilon bounds what the release can teach anyone about "
 	switch {
 	case g.Unit != nil:
-		return fmt.Sprintf(bounds+"one value of the column %s, with all its records, beyond what would be known if these records were not in the table.", shown(g.Unit.Column))
+		return fmt.Sprintf(bounds+
+			"one value of the column %s, with all its records, beyond what would be known if these records were not in the table.",
+			shown(g.Unit.Column))
 	case g.Relation == "substitute":
 		return bounds + "one record beyond what would be known if another record were in its place."
 	case g.Relation == "substitute-private-columns":
-		return bounds + "the private columns of one record beyond what would be known if they held other values."
+		return bounds +
+			"the private columns of one record beyond what would be known if they held other values."
 	}
 	return bounds + "one record beyond what would be known if it were not in the table."
 }
@@ -70,22 +73,29 @@ func (g Guarantee) comparison() string {
 func (g Guarantee) MeaningOf() string {
 	a := g.AttackOf()
 	positives, found := percent(a.FalseAlarms), percent(a.Found)
-	limit := fmt.Sprintf("at most %s of the time (%s without the release), whatever else they know.", found, positives)
+	limit := fmt.Sprintf(
+		"at most %s of the time (%s without the release), whatever else they know.", found,
+		positives)
 	switch {
 	case g.Unit != nil:
-		return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given value of the column %s, with all its records, %s", positives, shown(g.Unit.Column), limit)
+		return fmt.Sprintf(
+			"An attacker who accepts a %s false-positive rate detects a given value of the column %s, with all its records, %s",
+			positives, shown(g.Unit.Column), limit)
 	case g.Relation == "substitute":
 		return versionsMeaning("a record", positives, limit)
 	case g.Relation == "substitute-private-columns":
 		return versionsMeaning("the private columns of a record", positives, limit)
 	}
-	return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given record %s", positives, limit)
+	return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given record %s",
+		positives, limit)
 }
 
 // versionsMeaning is the sentence of [Guarantee.MeaningOf] under substitution, which compares two versions of a
 // protected unit.
 func versionsMeaning(protected, positives, limit string) string {
-	return fmt.Sprintf("An attacker who compares two versions of %s, and accepts a %s false-positive rate, recognises the second %s", protected, positives, limit)
+	return fmt.Sprintf(
+		"An attacker who compares two versions of %s, and accepts a %s false-positive rate, recognises the second %s",
+		protected, positives, limit)
 }
 
 // formerMeaningOf returns the sentence that earlier versions of dptrain wrote instead of [Guarantee.MeaningOf].
@@ -95,18 +105,23 @@ func (g Guarantee) formerMeaningOf() string {
 	var versions string
 	switch {
 	case g.Unit != nil:
-		return fmt.Sprintf("Who guesses from the release whether somebody, one value of the column %s, is in the table, with %s false alarms, "+
-			"finds somebody who is at most %s of the time, whatever else is known.", shown(g.Unit.Column), alarms, found)
+		return fmt.Sprintf(
+			"Who guesses from the release whether somebody, one value of the column %s, is in the table, with %s false alarms, "+
+				"finds somebody who is at most %s of the time, whatever else is known.",
+			shown(g.Unit.Column), alarms, found)
 	case g.Relation == "substitute":
 		versions = "a record"
 	case g.Relation == "substitute-private-columns":
 		versions = "the private columns of a record"
 	default:
-		return fmt.Sprintf("Who guesses from the release whether a record is in the table, with %s false alarms, finds one that is at most %s of the time, "+
-			"whatever else is known.", alarms, found)
+		return fmt.Sprintf(
+			"Who guesses from the release whether a record is in the table, with %s false alarms, finds one that is at most %s of the time, "+
+				"whatever else is known.", alarms, found)
 	}
-	return fmt.Sprintf("Who guesses from the release which of two versions of %s is in the table, and takes the first for the second %s of the time, "+
-		"recognises the second at most %s of the time, whatever else is known.", versions, alarms, found)
+	return fmt.Sprintf(
+		"Who guesses from the release which of two versions of %s is in the table, and takes the first for the second %s of the time, "+
+			"recognises the second at most %s of the time, whatever else is known.", versions,
+		alarms, found)
 }
 
 // percent prints a share with at most one decimal, rounded up.

@@ -25,7 +25,8 @@ func TestAttack(t *testing.T) {
 		{"no privacy lost", Guarantee{Epsilon: 1, Mu: mu(0)}, .05},
 		{"epsilon alone", Guarantee{Epsilon: 1, Delta: 1e-6}, .135915},
 		{"a large epsilon", Guarantee{Epsilon: 4}, .982600},
-		{"a point of the profile", Guarantee{Epsilon: 4, Profile: []Point{{0, .3}, {.5, .01}}}, .092436},
+		{"a point of the profile", Guarantee{Epsilon: 4, Profile: []Point{{0, .3}, {.5, .01}}},
+			.092436},
 		{"nothing is promised", Guarantee{Epsilon: 100, Delta: 1e-6, Profile: []Point{{0, 1}}}, 1},
 		{"nonsense from a file", Guarantee{Epsilon: -1, Delta: math.NaN(), Mu: mu(-3)}, 1},
 	} {
@@ -67,7 +68,12 @@ func TestMeaning(t *testing.T) {
 			t.Errorf("%s: %q", relation, got)
 		}
 	}
-	for share, want := range map[string]string{percent(.05): "5%", percent(.0500001): "5.1%", percent(1): "100%", percent(.999): "99.9%"} {
+	for share, want := range map[string]string{
+		percent(.05):      "5%",
+		percent(.0500001): "5.1%",
+		percent(1):        "100%",
+		percent(.999):     "99.9%",
+	} {
 		if share != want {
 			t.Errorf("%s, want %s", share, want)
 		}
@@ -96,9 +102,12 @@ func TestNotTaken(t *testing.T) {
 		{"the other branch", "kendall", nil, "fit/train/all/model/gram", true},
 		{"the count", "kendall", nil, "fit/train/count", false},
 		{"the held-out part", "kendall", nil, "fit/holdout/r2/residuals", false},
-		{"the winner's other branch", "all", &pipeline.Searched{Chosen: 1}, "fit/train/candidate-2/train/kendall/model/gram", true},
-		{"a loser's branch", "all", &pipeline.Searched{Chosen: 1}, "fit/train/candidate-1/train/kendall/model/gram", false},
-		{"a loser, and the winner chose nothing", "", &pipeline.Searched{Chosen: 1}, "fit/train/candidate-1/train/all/model/gram", false},
+		{"the winner's other branch", "all", &pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-2/train/kendall/model/gram", true},
+		{"a loser's branch", "all", &pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-1/train/kendall/model/gram", false},
+		{"a loser, and the winner chose nothing", "", &pipeline.Searched{Chosen: 1},
+			"fit/train/candidate-1/train/all/model/gram", false},
 	} {
 		r := New(&pipeline.Result{Branch: tt.branch, Search: tt.search, Events: events(tt.path)})
 		if got := r.Events[0].Taken; (got != nil) != tt.marked || got != nil && *got {
@@ -107,7 +116,9 @@ func TestNotTaken(t *testing.T) {
 	}
 	r := three(frozen())
 	var b bytes.Buffer
-	if err := Text(&b, r); err != nil || !strings.Contains(b.String(), "Skipped    training on all columns (the noisy record count chose the smaller") {
+	if err := Text(&b, r); err != nil ||
+		!strings.Contains(b.String(),
+			"Skipped    training on all columns (the noisy record count chose the smaller") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if got := mechanisms(r.Events); strings.Count(got, "not carried out") != 1 {

@@ -72,15 +72,21 @@ func pageOf(s Source) document.Page {
 	body := r.section().body(s)
 	p := document.Page{
 		Title: body.title, Lead: []string{greek.Replace(statement(r))},
-		Identity: slices.Concat(s.aboutFacts(), body.identity, []document.Fact{{Name: "Made with", Value: "dptrain, report format " + r.Format}}),
-		Facts:    append(facts(r.Guarantee), body.facts...), Figure: body.figure, Caption: body.caption,
+		Identity: slices.Concat(s.aboutFacts(), body.identity,
+			[]document.Fact{{Name: "Made with", Value: "dptrain, report format " + r.Format}}),
+		Facts: append(facts(r.Guarantee), body.facts...), Figure: body.figure,
+		Caption: body.caption,
 	}
 	if title := s.about("title"); title != "" {
 		p.Title = shown(title)
 	}
 	for _, part := range slices.Concat([]document.Section{
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
-		{ID: "meaning", Title: "What is guaranteed", Blocks: slices.Concat(promised(r), body.meaning, ledgerBlocks(r))},
+		{
+			ID:     "meaning",
+			Title:  "What is guaranteed",
+			Blocks: slices.Concat(promised(r), body.meaning, ledgerBlocks(r)),
+		},
 	}, body.sections, []document.Section{
 		{ID: "budget", Title: "How the budget was spent", Blocks: budgetBlocks(r)},
 		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
@@ -99,18 +105,30 @@ func pageOf(s Source) document.Page {
 // body shows the model, how good it is and what it is made of.
 func (t *Training) body(s Source) pageBody {
 	r := s.Report
-	out := pageBody{title: "Private model of " + shown(t.Target), facts: t.metricFacts(r.Format), meaning: t.modelBlocks(r)}
+	out := pageBody{
+		title:   "Private model of " + shown(t.Target),
+		facts:   t.metricFacts(r.Format),
+		meaning: t.modelBlocks(r),
+	}
 	if t.Model.Kind == "" {
 		out.title = "No model of " + shown(t.Target)
 	} else {
-		out.identity = []document.Fact{{Name: "Model", Value: fmt.Sprintf("%s of %s, from %s", t.Model.Method, shown(t.Target), countOf(len(t.Features.Selected), "column"))}}
+		out.identity = []document.Fact{{
+			Name: "Model",
+			Value: fmt.Sprintf("%s of %s, from %s", t.Model.Method, shown(t.Target),
+				countOf(len(t.Features.Selected), "column")),
+		}}
 	}
 	out.figure, out.caption = metricPicture(r)
 	out.sections = []document.Section{
 		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
 		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
-		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
+		{
+			ID:     "prototypes",
+			Title:  "What a typical member of a class looks like",
+			Blocks: typicalBlocks(s),
+		},
 		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},
 		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
 		{ID: "data", Title: "The training data", Blocks: cardBlocks(r)},
@@ -119,19 +137,27 @@ func (t *Training) body(s Source) pageBody {
 }
 
 // body has a title only: the release of a study has a picture in place of a page.
-func (c *Causal) body(Source) pageBody { return pageBody{title: "Private study of causal directions"} }
+func (c *Causal) body(Source) pageBody {
+	return pageBody{title: "Private study of causal directions"}
+}
 
 // HTML writes a release as one page that needs nothing from elsewhere: no network, no
 // script. Equal releases give equal bytes. It returns the errors of w.
-func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
+func HTML(w io.Writer, s Source) error {
+	return document.HTML(w, pageOf(s))
+}
 
 // Markdown writes the same content in GitHub Markdown, with tables instead of pictures. It returns the errors of w.
-func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
+func Markdown(w io.Writer, s Source) error {
+	return document.Markdown(w, pageOf(s))
+}
 
 // greek writes the parameters of a guarantee with Greek letters.
 var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")
 
-func prose(s string) document.Block { return document.Block{Text: s} }
+func prose(s string) document.Block {
+	return document.Block{Text: s}
+}
 
 // figure is a picture with a table of its numbers.
 func figure(svg chart.SVG, caption string, numbers *document.Table) document.Block {

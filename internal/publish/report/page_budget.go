@@ -27,13 +27,23 @@ func importanceBlocks(r *Report) []document.Block {
 	g := &document.Table{Head: []string{"column", "importance", "lower", "upper"}}
 	for i, x := range list {
 		if i < mostColumns {
-			bars = append(bars, chart.Bar{Label: shown(x.Column), Value: x.Value, Low: x.Lower, High: x.Upper, Text: short(x.Value)})
+			bars = append(bars,
+				chart.Bar{
+					Label: shown(x.Column),
+					Value: x.Value,
+					Low:   x.Lower,
+					High:  x.Upper,
+					Text:  short(x.Value),
+				})
 		}
-		g.Rows = append(g.Rows, []string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
+		g.Rows = append(g.Rows,
+			[]string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
 	}
 	return []document.Block{figure(chart.Bars("Importance of each column", bars),
-		fmt.Sprintf("Importance: standard deviation of each column's contribution to the prediction, %s, with its %g%% interval for the noise. "+
-			"If an interval includes 0, the column may have no effect.", unit, 100*list[0].Level), g)}
+		fmt.Sprintf(
+			"Importance: standard deviation of each column's contribution to the prediction, %s, with its %g%% interval for the noise. "+
+				"If an interval includes 0, the column may have no effect.", unit,
+			100*list[0].Level), g)}
 }
 
 // price is the cost of a step in zero-concentrated differential privacy, for comparison: mu²/2 for a Gaussian
@@ -79,7 +89,12 @@ func budgetBlocks(r *Report) []document.Block {
 			continue
 		}
 		share := 100 * costs[k] / totals[k.part]
-		bars = append(bars, chart.Bar{Label: k.stage + " (" + k.part + ")", Value: share, Text: fmt.Sprintf("%.1f%%", share)})
+		bars = append(bars,
+			chart.Bar{
+				Label: k.stage + " (" + k.part + ")",
+				Value: share,
+				Text:  fmt.Sprintf("%.1f%%", share),
+			})
 		g.Rows = append(g.Rows, []string{k.stage, k.part, fmt.Sprintf("%.1f%%", share)})
 	}
 	var out []document.Block
@@ -89,7 +104,9 @@ func budgetBlocks(r *Report) []document.Block {
 			parts = "A record is either in the training or in the held-out part, so the two parts do not add up as steps do; see \"How the steps add up\". "
 		}
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
-			"The share of each stage in the budget of its records. "+parts+"Shares compare steps by their price in zero-concentrated differential privacy.", g))
+			"The share of each stage in the budget of its records. "+parts+
+				"Shares compare steps by their price in zero-concentrated differential privacy.",
+			g))
 	}
 	return append(out, profileBlocks(r.Guarantee)...)
 }
@@ -106,14 +123,29 @@ func profileBlocks(g Guarantee) []document.Block {
 	})
 	for _, p := range points {
 		s.X, s.Y = append(s.X, p.Epsilon), append(s.Y, p.Delta)
-		t.Rows = append(t.Rows, []string{number(p.Epsilon), strconv.FormatFloat(p.Delta, 'g', 3, 64)})
+		t.Rows = append(t.Rows,
+			[]string{number(p.Epsilon), strconv.FormatFloat(p.Delta, 'g', 3, 64)})
 	}
 	if len(s.X) < 2 {
 		return nil
 	}
-	promise := chart.Series{Name: "stated", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true, Style: 1}
-	p := chart.Plot{Title: "Privacy profile", XLabel: "epsilon", YLabel: "delta (logarithmic)", LogY: true, Series: []chart.Series{s, promise}}
-	return []document.Block{figure(p.SVG(), "The privacy profile: the same run satisfies all of these pairs of epsilon and delta at once.", t)}
+	promise := chart.Series{
+		Name:   "stated",
+		X:      []float64{g.Epsilon},
+		Y:      []float64{g.Delta},
+		Points: true,
+		Style:  1,
+	}
+	p := chart.Plot{
+		Title:  "Privacy profile",
+		XLabel: "epsilon",
+		YLabel: "delta (logarithmic)",
+		LogY:   true,
+		Series: []chart.Series{s, promise},
+	}
+	return []document.Block{figure(p.SVG(),
+		"The privacy profile: the same run satisfies all of these pairs of epsilon and delta at once.",
+		t)}
 }
 
 // declared lists the facts stated by the recipe.
@@ -122,7 +154,8 @@ func declared(r *Report) []document.Block {
 	if r.Description != nil {
 		text = "These facts were stated about the columns"
 	}
-	out := []document.Block{prose(text + ", so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
+	out := []document.Block{prose(text +
+		", so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
 	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
@@ -161,7 +194,8 @@ func joined[T any](list []T, item func(T) string) string {
 
 // stepBlocks lists the events.
 func stepBlocks(r *Report) []document.Block {
-	g := &document.Table{Head: []string{"step", "records", "law", "draws", "sensitivity", "noise scale", "mu or epsilon", "taken"}}
+	g := &document.Table{Head: []string{"step", "records", "law", "draws", "sensitivity",
+		"noise scale", "mu or epsilon", "taken"}}
 	for _, e := range r.Events {
 		parameter, taken := "mu "+short(e.Mu), "yes"
 		if e.Mu == 0 {
@@ -173,7 +207,9 @@ func stepBlocks(r *Report) []document.Block {
 		if e.Taken != nil && !*e.Taken {
 			taken = "no"
 		}
-		g.Rows = append(g.Rows, []string{e.ID, e.Part, e.Law, strconv.Itoa(e.Draws), short(e.Sensitivity), short(e.Scale), parameter, taken})
+		g.Rows = append(g.Rows,
+			[]string{e.ID, e.Part, e.Law, strconv.Itoa(e.Draws), short(e.Sensitivity),
+				short(e.Scale), parameter, taken})
 	}
 	if len(g.Rows) == 0 {
 		return nil
@@ -191,17 +227,21 @@ func accountingBlocks(r *Report) []document.Block {
 	if a == nil {
 		return nil
 	}
-	out := []document.Block{prose(fmt.Sprintf("Added up by the rule %s, the steps cost epsilon %s at delta %s.", a.Rule, short(a.Epsilon), number(r.Guarantee.Delta)))}
+	out := []document.Block{prose(
+		fmt.Sprintf("Added up by the rule %s, the steps cost epsilon %s at delta %s.", a.Rule,
+			short(a.Epsilon), number(r.Guarantee.Delta)))}
 	if text := a.amplificationText(); text != "" {
 		out = append(out, prose(text))
 	}
-	parts := &document.Table{Head: []string{"part", "probability", "factor of mu and epsilon", "plan"}}
+	parts := &document.Table{Head: []string{"part", "probability", "factor of mu and epsilon",
+		"plan"}}
 	for i, p := range a.Parts {
 		probability := "fixed for each record"
 		if a.SecretSplit > 0 {
 			probability = number(rounded([]float64{1 - a.SecretSplit, a.SecretSplit}[i]))
 		}
-		parts.Rows = append(parts.Rows, []string{p.Part, probability, fmt.Sprintf("%.4f", p.Raised), p.Plan.text()})
+		parts.Rows = append(parts.Rows,
+			[]string{p.Part, probability, fmt.Sprintf("%.4f", p.Raised), p.Plan.text()})
 	}
 	out = append(out, document.Block{Table: parts})
 	rules := &document.Table{Head: []string{"rule"}, Words: true}
@@ -209,9 +249,16 @@ func accountingBlocks(r *Report) []document.Block {
 		rules.Rows = append(rules.Rows, []string{text})
 	}
 	return append(out,
-		document.Block{Text: "The rules, in full. " + r.FileName() + " has the same with every number, under accounting.", Table: rules, Fold: "The formula"},
-		prose("A program that adds the steps up from "+r.FileName()+" alone, with the public Python library dp-accounting:"),
-		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/" + r.FileName()})
+		document.Block{
+			Text: "The rules, in full. " + r.FileName() +
+				" has the same with every number, under accounting.",
+			Table: rules,
+			Fold:  "The formula",
+		},
+		prose("A program that adds the steps up from "+r.FileName()+
+			" alone, with the public Python library dp-accounting:"),
+		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/" +
+			r.FileName()})
 }
 
 // text writes a plan in one line.
@@ -225,7 +272,8 @@ func (n AccountingNode) text() string {
 	}
 	name := n.Op
 	if n.Tries != nil {
-		name += fmt.Sprintf(" (mean %s, eta %s, gamma %s)", number(rounded(n.Tries.Mean)), number(n.Tries.Eta), short(n.Tries.Gamma))
+		name += fmt.Sprintf(" (mean %s, eta %s, gamma %s)", number(rounded(n.Tries.Mean)),
+			number(n.Tries.Eta), short(n.Tries.Gamma))
 	}
 	return name + "(" + strings.Join(kids, ", ") + ")"
 }
@@ -234,11 +282,20 @@ func (n AccountingNode) text() string {
 func useBlocks(s Source) []document.Block {
 	var out []document.Block
 	if s.Report.training().Model.Kind != "" {
-		out = append(out, prose("Predict new records, which may have more columns than those of the model:"), document.Block{Code: "dptrain predict release/model.json new.csv"})
+		out = append(out,
+			prose("Predict new records, which may have more columns than those of the model:"),
+			document.Block{Code: "dptrain predict release/model.json new.csv"})
 	}
-	out = append(out, prose("Check that the files of this release are consistent, and add up the steps again. It needs no data; with the public key of the publisher it also checks the signature:"), document.Block{Code: "dptrain verify release\ndptrain verify release --key publisher.pub"})
+	out = append(out,
+		prose("Check that the files of this release are consistent, and add up the steps again. It needs no data; with the public key of the publisher it also checks the signature:"),
+		document.Block{Code: "dptrain verify release\ndptrain verify release --key publisher.pub"})
 	if s.Recipe != nil {
-		out = append(out, document.Block{Text: "The recipe, with every default. It runs again as it is.", Code: string(s.Recipe), Fold: "Recipe"})
+		out = append(out,
+			document.Block{
+				Text: "The recipe, with every default. It runs again as it is.",
+				Code: string(s.Recipe),
+				Fold: "Recipe",
+			})
 	}
 	return out
 }

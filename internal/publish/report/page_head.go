@@ -11,7 +11,8 @@ import (
 
 // aboutNames are the names of the texts of the recipe's section about, by key.
 var aboutNames = map[string]string{
-	"data_set": "Data set", "period": "Period", "purpose": "Purpose", "publisher": "Publisher", "contact": "Contact", "date": "Date",
+	"data_set": "Data set", "period": "Period", "purpose": "Purpose", "publisher": "Publisher",
+	"contact": "Contact", "date": "Date",
 }
 
 // aboutFields lists the texts of the recipe's section about; nil for a malformed recipe.
@@ -54,7 +55,13 @@ func metricPicture(r *Report) (chart.SVG, string) {
 	switch {
 	case r.Model.Kind == "":
 	case m.Accuracy != nil:
-		p := chart.Interval{Title: "Accuracy and its interval", Value: m.Accuracy.Value, Low: m.Accuracy.Lower, High: m.Accuracy.Upper, To: 1}
+		p := chart.Interval{
+			Title: "Accuracy and its interval",
+			Value: m.Accuracy.Value,
+			Low:   m.Accuracy.Lower,
+			High:  m.Accuracy.Upper,
+			To:    1,
+		}
 		caption := fmt.Sprintf("Accuracy with its %g%% interval.", 100*m.Accuracy.Level)
 		if x := m.LargestClass; x != nil {
 			p.Reference, p.ReferenceName = x.Value, "always "+shown(x.Class)
@@ -62,13 +69,20 @@ func metricPicture(r *Report) (chart.SVG, string) {
 		}
 		return p.SVG(), caption
 	case m.R2 != nil:
-		p := chart.Interval{Title: "R² and its interval", Value: m.R2.Value, Low: m.R2.Lower, High: m.R2.Upper, From: min(0, max(m.R2.Lower, -1)), To: 1,
+		p := chart.Interval{Title: "R² and its interval", Value: m.R2.Value, Low: m.R2.Lower,
+			High: m.R2.Upper, From: min(0, max(m.R2.Lower, -1)), To: 1,
 			ReferenceName: "a constant"}
 		if r.Format != format1 && m.R2.unknown() {
 			p.From, p.Value = -1, math.NaN() // the point estimate is not informative
-			return p.SVG(), fmt.Sprintf("R² is somewhere in this interval (%g%% confidence). The dashed line is a constant prediction.", 100*m.R2.Level)
+			return p.SVG(),
+				fmt.Sprintf(
+					"R² is somewhere in this interval (%g%% confidence). The dashed line is a constant prediction.",
+					100*m.R2.Level)
 		}
-		return p.SVG(), fmt.Sprintf("R² with its %g%% interval. The dashed line is a constant prediction; 1 is perfect.", 100*m.R2.Level)
+		return p.SVG(),
+			fmt.Sprintf(
+				"R² with its %g%% interval. The dashed line is a constant prediction; 1 is perfect.",
+				100*m.R2.Level)
 	}
 	return "", ""
 }

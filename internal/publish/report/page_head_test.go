@@ -13,10 +13,12 @@ import (
 // section.
 func TestPageHead(t *testing.T) {
 	s := evilSource(7)
-	s.Recipe = []byte("version: 1\ntask: regression\ndata:\n  target: y\n  header: [x, y]\nprivacy:\n  epsilon: 1\n" +
-		"about: {title: A <b>title</b>, publisher: Statistics office, date: '2026-11-26'}\n")
+	s.Recipe = []byte(
+		"version: 1\ntask: regression\ndata:\n  target: y\n  header: [x, y]\nprivacy:\n  epsilon: 1\n" +
+			"about: {title: A <b>title</b>, publisher: Statistics office, date: '2026-11-26'}\n")
 	html, markdown := pageOn(t, s)
-	for _, want := range []string{"<h1>A &lt;b&gt;title&lt;/b&gt;</h1>", "<dt>Publisher</dt><dd>Statistics office</dd>", "<dt>Date</dt><dd>2026-11-26</dd>",
+	for _, want := range []string{"<h1>A &lt;b&gt;title&lt;/b&gt;</h1>",
+		"<dt>Publisher</dt><dd>Statistics office</dd>", "<dt>Date</dt><dd>2026-11-26</dd>",
 		"<title>R² and its interval</title>", "Trust model and side channels", "NIST SP 800-226"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
@@ -26,12 +28,14 @@ func TestPageHead(t *testing.T) {
 		t.Errorf("%s", markdown[:600])
 	}
 	s.Recipe = nil
-	if html, _ := pageOn(t, s); strings.Contains(html, "Statistics office") || !strings.Contains(html, "<h1>Private model of ") {
+	if html, _ := pageOn(t, s); strings.Contains(html, "Statistics office") ||
+		!strings.Contains(html, "<h1>Private model of ") {
 		t.Error("a head without a recipe")
 	}
 	s.Report.Metrics.R2.Lower, s.Report.Metrics.R2.Upper = -1, .9
 	var b bytes.Buffer
-	if err := HTML(&b, s); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), "somewhere in this interval") {
+	if err := HTML(&b, s); err != nil || strings.Contains(b.String(), "NaN") ||
+		!strings.Contains(b.String(), "somewhere in this interval") {
 		t.Errorf("an R² that is not reported: %v", err)
 	}
 }

@@ -19,7 +19,11 @@ func facts(g Guarantee) []document.Fact {
 	return []document.Fact{
 		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
 		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
-		{Name: "An attacker detects a record", Value: "≤ " + percent(a.Found), Note: "of the time; " + percent(a.FalseAlarms) + " without the release"},
+		{
+			Name:  "An attacker detects a record",
+			Value: "≤ " + percent(a.Found),
+			Note:  "of the time; " + percent(a.FalseAlarms) + " without the release",
+		},
 	}
 }
 
@@ -29,11 +33,23 @@ func (t *Training) metricFacts(format string) []document.Fact {
 	switch {
 	case t.Model.Kind == "":
 	case m.Accuracy != nil:
-		return []document.Fact{{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)}}
+		return []document.Fact{{
+			Name:  "Accuracy",
+			Value: fmt.Sprintf("%.3f", m.Accuracy.Value),
+			Note:  ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level),
+		}}
 	case m.R2 != nil && format != format1 && m.R2.unknown():
-		return []document.Fact{{Name: "R²", Value: "not reported", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)}}
+		return []document.Fact{{
+			Name:  "R²",
+			Value: "not reported",
+			Note:  ends(m.R2.Lower, m.R2.Upper, m.R2.Level),
+		}}
 	case m.R2 != nil:
-		return []document.Fact{{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)}}
+		return []document.Fact{{
+			Name:  "R²",
+			Value: fmt.Sprintf("%.3f", m.R2.Value),
+			Note:  ends(m.R2.Lower, m.R2.Upper, m.R2.Level),
+		}}
 	}
 	return nil
 }
@@ -46,7 +62,8 @@ func ends(lower, upper, level float64) string {
 func promised(r *Report) []document.Block {
 	return []document.Block{
 		prose(r.Guarantee.MeaningOf()),
-		prose(r.Guarantee.comparison() + " The smaller it is, the stronger the protection. Facts about the whole population are not hidden: learning them is the purpose of " +
+		prose(r.Guarantee.comparison() +
+			" The smaller it is, the stronger the protection. Facts about the whole population are not hidden: learning them is the purpose of " +
 			r.section().kind().aim + "."),
 	}
 }
@@ -55,8 +72,11 @@ func promised(r *Report) []document.Block {
 func (t *Training) modelBlocks(r *Report) []document.Block {
 	var out []document.Block
 	if t.Model.Kind != "" {
-		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",
-			t.Model.Method, shown(t.Target), len(t.Features.Selected), len(t.Features.Considered), names(t.Features.Selected))))
+		out = append(out,
+			prose(fmt.Sprintf(
+				"The model was trained by %s and predicts %s from %d of %d columns: %s.",
+				t.Model.Method, shown(t.Target), len(t.Features.Selected),
+				len(t.Features.Considered), names(t.Features.Selected))))
 	} else {
 		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
 		if t.Stopped == nil {
@@ -69,7 +89,8 @@ func (t *Training) modelBlocks(r *Report) []document.Block {
 		out = append(out, prose("A search found the model: "+searched(r)+"."))
 	}
 	if x := t.Sizes; x != nil && t.Model.Kind != "" {
-		out = append(out, prose(fmt.Sprintf("%d features won among %s.", x.Chosen, listed(x.Sizes))))
+		out = append(out,
+			prose(fmt.Sprintf("%d features won among %s.", x.Chosen, listed(x.Sizes))))
 	}
 	return out
 }
@@ -80,14 +101,17 @@ func ledgerBlocks(r *Report) []document.Block {
 	if l == nil {
 		return nil
 	}
-	return []document.Block{prose(fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.", shown(l.Dataset), l.Entry, l.Head))}
+	return []document.Block{prose(
+		fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.",
+			shown(l.Dataset), l.Entry, l.Head))}
 }
 
 // warned lists the warnings, the most urgent first.
 func warned(r *Report) []document.Block {
 	var out []document.Block
 	for _, w := range ranked(r.Warnings) {
-		out = append(out, document.Block{Text: w.Text, Severity: rankOf(w).String(), Label: heading(w)})
+		out = append(out,
+			document.Block{Text: w.Text, Severity: rankOf(w).String(), Label: heading(w)})
 	}
 	return out
 }
@@ -101,10 +125,16 @@ func qualities(r *Report) []document.Block {
 	if r.Task == regression.TaskClassification {
 		out = classBlocks(r)
 	} else {
-		out = append(out, prose("R² is the share of the target's variance that predictions explain: "+metric(r)+"."))
+		out = append(out,
+			prose("R² is the share of the target's variance that predictions explain: "+metric(r)+
+				"."))
 		out = append(out, allErrorsBlocks(r.Metrics.R2)...)
 		if s := transformedMetric(r); s != "" {
-			out = append(out, prose("The model is fitted to "+r.scale()+", and its predictions are converted to the mean of "+shown(r.Target)+". R² of "+s+"."))
+			out = append(out,
+				prose("The model is fitted to "+r.scale()+
+					", and its predictions are converted to the mean of "+shown(r.Target)+
+					". R² of "+
+					s+"."))
 		}
 		if s := errorsOf(r); s != "" {
 			out = append(out, prose("Errors: "+s+"."))
@@ -114,7 +144,9 @@ func qualities(r *Report) []document.Block {
 		}
 	}
 	if s := heldOut(r); s != "" {
-		out = append(out, prose("Measured, with noise, on records held out from training: "+s+". Intervals cover the noise and the choice of test records."))
+		out = append(out,
+			prose("Measured, with noise, on records held out from training: "+s+
+				". Intervals cover the noise and the choice of test records."))
 	}
 	return out
 }
@@ -131,21 +163,33 @@ func allErrorsBlocks(m *R2) []document.Block {
 	}
 	headline, worst := fmt.Sprintf("errors up to %s", short(m.ErrorLimit)), "all errors, worst case"
 	bars := []chart.Bar{
-		{Label: headline, Value: m.Value, Low: m.Lower, High: m.Upper, Text: fmt.Sprintf("%.3f", m.Value)},
+		{
+			Label: headline,
+			Value: m.Value,
+			Low:   m.Lower,
+			High:  m.Upper,
+			Text:  fmt.Sprintf("%.3f", m.Value),
+		},
 		{Label: worst, Value: m.AllErrors.Lower, Text: fmt.Sprintf("%.3f", m.AllErrors.Lower)},
 	}
 	table := &document.Table{Head: []string{"R² of", "value", "lower", "upper"}, Rows: [][]string{
-		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower), fmt.Sprintf("%.3f", m.Upper)},
+		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower),
+			fmt.Sprintf("%.3f", m.Upper)},
 		{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
 	}}
 	return append(out, figure(chart.Bars("R² and its worst case", bars),
-		fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table))
+		fmt.Sprintf(
+			"R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.",
+			100*m.Level),
+		table))
 }
 
 // classBlocks shows the metrics of a classifier.
 func classBlocks(r *Report) []document.Block {
 	m := r.Metrics
-	out := []document.Block{prose("Accuracy is the share of new records with a label that are classified correctly: " + accuracy(m) + ".")}
+	out := []document.Block{prose(
+		"Accuracy is the share of new records with a label that are classified correctly: " +
+			accuracy(m) + ".")}
 	if s := otherLabels(m); s != "" {
 		out = append(out, prose("Unknown classes: "+s+"."))
 	}
@@ -153,13 +197,26 @@ func classBlocks(r *Report) []document.Block {
 		out = append(out, prose("Scores: "+s+"."))
 	}
 	if len(m.Recalls) > 0 {
-		bars, g := make([]chart.Bar, 0, len(m.Recalls)), &document.Table{Head: []string{"class", "recall", "lower", "upper"}}
+		bars, g := make([]chart.Bar, 0, len(m.Recalls)),
+			&document.Table{Head: []string{"class", "recall", "lower", "upper"}}
 		for _, x := range m.Recalls {
-			bars = append(bars, chart.Bar{Label: shown(x.Class), Value: x.Value, Low: x.Lower, High: x.Upper, Text: fmt.Sprintf("%.3f", x.Value)})
-			g.Rows = append(g.Rows, []string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower), fmt.Sprintf("%.3f", x.Upper)})
+			bars = append(bars,
+				chart.Bar{
+					Label: shown(x.Class),
+					Value: x.Value,
+					Low:   x.Lower,
+					High:  x.Upper,
+					Text:  fmt.Sprintf("%.3f", x.Value),
+				})
+			g.Rows = append(g.Rows,
+				[]string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower),
+					fmt.Sprintf("%.3f", x.Upper)})
 		}
 		out = append(out, figure(chart.Bars("Recall by class", bars),
-			fmt.Sprintf("Recall by class: the share of its records that is classified correctly, with its %g%% interval.", 100*m.Recalls[0].Level), g))
+			fmt.Sprintf(
+				"Recall by class: the share of its records that is classified correctly, with its %g%% interval.",
+				100*m.Recalls[0].Level),
+			g))
 	}
 	if c := m.Confusion; c != nil && len(c.Classes) > 0 {
 		out = append(out, confusionBlock(c, otherRow(m)))
@@ -195,10 +252,15 @@ func confusionBlock(c *Confusion, other string) document.Block {
 		}
 		g.Rows = append(g.Rows, append([]string{name}, texts...))
 		if i < len(c.Classes) {
-			h.Rows, h.Shares, h.Texts = append(h.Rows, name), append(h.Shares, shares), append(h.Texts, texts)
+			h.Rows, h.Shares, h.Texts = append(h.Rows, name), append(h.Shares, shares),
+				append(h.Texts, texts)
 		}
 	}
-	return figure(h.SVG(), fmt.Sprintf("Held-out records by true and by predicted class, as noisy numbers (standard deviation %s); colour is the share of the row.", short(c.Scale)), g)
+	return figure(h.SVG(),
+		fmt.Sprintf(
+			"Held-out records by true and by predicted class, as noisy numbers (standard deviation %s); colour is the share of the row.",
+			short(c.Scale)),
+		g)
 }
 
 // calibration draws the frequency of the second class against its predicted probability.
@@ -212,28 +274,48 @@ func calibration(m Metrics) document.Block {
 		half := 1.96 * *b.StdError
 		s.X, s.Y = append(s.X, *b.Probability), append(s.Y, *b.Share)
 		s.Low, s.High = append(s.Low, max(*b.Share-half, 0)), append(s.High, min(*b.Share+half, 1))
-		g.Rows = append(g.Rows, []string{fmt.Sprintf("%.3f", *b.Probability), fmt.Sprintf("%.3f", *b.Share), fmt.Sprintf("%.3f", *b.StdError)})
+		g.Rows = append(g.Rows,
+			[]string{fmt.Sprintf("%.3f", *b.Probability), fmt.Sprintf("%.3f", *b.Share),
+				fmt.Sprintf("%.3f", *b.StdError)})
 	}
-	p := chart.Plot{Title: "Calibration", XLabel: "predicted probability", YLabel: "share of records", Square: true, Series: []chart.Series{s}}
-	return figure(p.SVG(), "Calibration: on the diagonal, predicted probabilities are right. Whiskers are 1.96 standard deviations; bins whose counts the noise hides are left out.", g)
+	p := chart.Plot{
+		Title:  "Calibration",
+		XLabel: "predicted probability",
+		YLabel: "share of records",
+		Square: true,
+		Series: []chart.Series{s},
+	}
+	return figure(p.SVG(),
+		"Calibration: on the diagonal, predicted probabilities are right. Whiskers are 1.96 standard deviations; bins whose counts the noise hides are left out.",
+		g)
 }
 
 // receiver draws the receiver operating characteristic.
 func receiver(m Metrics) document.Block {
 	s := chart.Series{X: []float64{1}, Y: []float64{1}}
-	g := &document.Table{Head: []string{"score above", "recall", "false-positive rate", "precision"}}
+	g := &document.Table{Head: []string{"score above", "recall", "false-positive rate",
+		"precision"}}
 	for _, t := range m.Thresholds {
 		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
 			continue
 		}
 		s.X, s.Y = append(s.X, 1-t.FirstRecall[0]), append(s.Y, t.Recall[0])
-		g.Rows = append(g.Rows, []string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]), fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
+		g.Rows = append(g.Rows,
+			[]string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]),
+				fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
 	}
 	s.X, s.Y = append(s.X, 0), append(s.Y, 0)
-	p := chart.Plot{Title: "Receiver operating characteristic", XLabel: "false-positive rate", YLabel: "recall of the second class", Square: true, Series: []chart.Series{s}}
+	p := chart.Plot{
+		Title:  "Receiver operating characteristic",
+		XLabel: "false-positive rate",
+		YLabel: "recall of the second class",
+		Square: true,
+		Series: []chart.Series{s},
+	}
 	caption := "Receiver operating characteristic: recall and false-positive rate at other thresholds. The diagonal is guessing."
 	if m.AUC != nil && !(m.AUC.Lower == 0 && m.AUC.Upper == 1) {
-		caption += fmt.Sprintf(" The area under the curve is %.3f (%.3f to %.3f).", m.AUC.Value, m.AUC.Lower, m.AUC.Upper)
+		caption += fmt.Sprintf(" The area under the curve is %.3f (%.3f to %.3f).", m.AUC.Value,
+			m.AUC.Lower, m.AUC.Upper)
 	}
 	return figure(p.SVG(), caption, g)
 }

@@ -22,36 +22,59 @@ func evilSource(columns int) Source {
 	limits := regression.Linear{Target: evil, Lower: 0, Upper: 9}
 	shapes := make([]regression.Shape, 0, columns)
 	r := &Report{
-		Format:    Format,
-		Guarantee: Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Unit: &Unit{evil, 2}, Profile: []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}}},
+		Format: Format,
+		Guarantee: Guarantee{
+			Epsilon:  1,
+			Delta:    1e-6,
+			Relation: "add-remove",
+			Unit:     &Unit{evil, 2},
+			Profile:  []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}},
+		},
 		Training: &Training{
 			Task: regression.TaskRegression, Target: evil,
 			Model:   Model{evil, "additive"},
 			Metrics: Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
 		},
-		Events:   []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"}, {ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
-		Warnings: []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil}, {Code: "c", Severity: pipeline.Critical, Text: "first"}},
-		Ledger:   &Ledger{Dataset: evil},
+		Events: []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"},
+			{ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
+		Warnings: []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil},
+			{Code: "c", Severity: pipeline.Critical, Text: "first"}},
+		Ledger: &Ledger{Dataset: evil},
 	}
 	r.Unprotected = []pipeline.Fact{{Name: evil, Value: evil}, {Name: "n", Value: 3.5}}
 	for i := range columns {
 		name := fmt.Sprint(evil, i)
 		c := regression.Column{Name: name, Lower: -1, Upper: 1}
 		if i%3 == 2 {
-			c = regression.Column{Name: name, Type: regression.Category, Categories: []string{evil, "b"}, Other: true}
-			limits.Terms = append(limits.Terms, regression.Term{Column: i, Category: evil, Coefficient: 1, StdError: .1}, regression.Term{Column: i, Other: true, Coefficient: -1})
+			c = regression.Column{
+				Name:       name,
+				Type:       regression.Category,
+				Categories: []string{evil, "b"},
+				Other:      true,
+			}
+			limits.Terms = append(limits.Terms,
+				regression.Term{Column: i, Category: evil, Coefficient: 1, StdError: .1},
+				regression.Term{Column: i, Other: true, Coefficient: -1})
 		} else {
-			limits.Terms = append(limits.Terms, regression.Term{Column: i, Coefficient: float64(i), StdError: .1}, regression.Term{Column: i, Missing: true, Coefficient: .5})
+			limits.Terms = append(limits.Terms,
+				regression.Term{Column: i, Coefficient: float64(i), StdError: .1},
+				regression.Term{Column: i, Missing: true, Coefficient: .5})
 		}
 		if i%3 == 1 {
-			shapes = append(shapes, regression.Shape{Column: i, Step: regression.Step{Edges: []float64{-.5, .5}, Values: []float64{-1, 0, 1}}})
+			shapes = append(shapes,
+				regression.Shape{
+					Column: i,
+					Step:   regression.Step{Edges: []float64{-.5, .5}, Values: []float64{-1, 0, 1}},
+				})
 		}
 		limits.Columns = append(limits.Columns, c)
 		r.Features.Considered = append(r.Features.Considered, name)
 		r.Features.Selected = append(r.Features.Selected, name)
-		r.Importances = append(r.Importances, Importance{Column: name, Value: 1, Upper: 2, Level: .95})
+		r.Importances = append(r.Importances,
+			Importance{Column: name, Value: 1, Upper: 2, Level: .95})
 	}
-	return Source{r, &regression.Additive{Linear: limits, Shapes: shapes}, []byte("target: " + evil + "```\n")}
+	return Source{r, &regression.Additive{Linear: limits, Shapes: shapes},
+		[]byte("target: " + evil + "```\n")}
 }
 
 func pageOn(t *testing.T, s Source) (html, markdown string) {
@@ -68,7 +91,11 @@ func pageOn(t *testing.T, s Source) (html, markdown string) {
 func TestPageIsAlone(t *testing.T) {
 	files := lineFiles(t)
 	for name, s := range map[string]Source{
-		"line": {files.Report, files.Model, files.Recipe}, "none": {Report: &Report{Format: Format, Training: &Training{Model: Model{Method: "tukey"}}}},
+		"line": {files.Report, files.Model, files.Recipe},
+		"none": {Report: &Report{
+			Format:   Format,
+			Training: &Training{Model: Model{Method: "tukey"}},
+		}},
 		"evil": evilSource(7), "wide": evilSource(300),
 	} {
 		html, markdown := pageOn(t, s)
@@ -91,7 +118,8 @@ func TestPageIsAlone(t *testing.T) {
 				t.Errorf("%s: an element %s", name, e.Name.Local)
 			}
 			for _, a := range e.Attr {
-				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" ||
+					a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
 					t.Errorf("%s: %s=%q", name, a.Name.Local, a.Value)
 				}
 				if a.Name.Local == "id" && ids[a.Value] {
@@ -103,11 +131,14 @@ func TestPageIsAlone(t *testing.T) {
 			}
 		}
 		// The namespaces of SVG and XLink are addresses.
-		if rest := strings.NewReplacer("http://www.w3.org/2000/svg", "", "http://www.w3.org/1999/xlink", "").Replace(html); regexp.MustCompile(`https?:|url\(|@import`).MatchString(rest) {
+		if rest := strings.NewReplacer("http://www.w3.org/2000/svg", "",
+			"http://www.w3.org/1999/xlink", "").Replace(html); regexp.MustCompile(
+			`https?:|url\(|@import`).MatchString(rest) {
 			t.Errorf("%s: asks for something from elsewhere", name)
 		}
 		markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // the recipe is included verbatim
-		if strings.Contains(html, "<img") || strings.Contains(markdown, "<img") || strings.Contains(html+markdown, "\u202e") {
+		if strings.Contains(html, "<img") || strings.Contains(markdown, "<img") ||
+			strings.Contains(html+markdown, "\u202e") {
 			t.Errorf("%s: a name is not escaped", name)
 		}
 		if len(html) > 1<<20 {
@@ -125,7 +156,8 @@ func TestPageSays(t *testing.T) {
 	if again != html {
 		t.Error("two pages of one release differ")
 	}
-	for _, want := range []string{"0.500", "0.400 to 0.600", "dptrain verify release", "target: ", "first", "What is not protected"} {
+	for _, want := range []string{"0.500", "0.400 to 0.600", "dptrain verify release", "target: ",
+		"first", "What is not protected"} {
 		if !strings.Contains(html, want) || !strings.Contains(markdown, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -137,7 +169,8 @@ func TestPageSays(t *testing.T) {
 		t.Errorf("%d pictures", n)
 	}
 	s.Report.Model.Kind = ""
-	if html, _ := pageOn(t, s); strings.Contains(html, "dptrain predict") || !strings.Contains(html, "abstained") {
+	if html, _ := pageOn(t, s); strings.Contains(html, "dptrain predict") ||
+		!strings.Contains(html, "abstained") {
 		t.Error("a release without a model")
 	}
 }
@@ -148,7 +181,9 @@ func TestPagePrices(t *testing.T) {
 		e    Event
 		want float64
 	}{
-		{Event{Law: "gaussian", Mu: 2, Draws: 3}, 6}, {Event{Law: "exponential", Epsilon: 2, Draws: 4}, 2}, {Event{Law: "laplace", Epsilon: 2, Draws: 1}, 2},
+		{Event{Law: "gaussian", Mu: 2, Draws: 3}, 6},
+		{Event{Law: "exponential", Epsilon: 2, Draws: 4}, 2},
+		{Event{Law: "laplace", Epsilon: 2, Draws: 1}, 2},
 	} {
 		if got := price(c.e); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.e, got, c.want)

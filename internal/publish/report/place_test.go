@@ -36,7 +36,11 @@ func TestPlaceOf(t *testing.T) {
 			if got := placeOf(l.Path); got != l.Place {
 				t.Errorf("%s: %s is read as %+v, the plan says %+v", file, l.Path, got, l.Place)
 			}
-			for kind, name := range map[string]string{"candidate": l.Place.Candidate, "branch": l.Place.Branch, "size": l.Place.Size} {
+			for kind, name := range map[string]string{
+				"candidate": l.Place.Candidate,
+				"branch":    l.Place.Branch,
+				"size":      l.Place.Size,
+			} {
 				seen[kind] = seen[kind] || name != ""
 			}
 		}

@@ -74,9 +74,13 @@ func (p typical) describe() string {
 }
 
 // rough prints a number with four digits, and whole a share in whole percent: noise hides further digits.
-func rough(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+func rough(x float64) string {
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
 
-func whole(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
+func whole(x float64) string {
+	return fmt.Sprintf("%.0f%%", 100*x)
+}
 
 func levelOf(t regression.Term) string {
 	if t.Other {
@@ -92,7 +96,10 @@ func Typical(w io.Writer, m regression.Model) error {
 	var b strings.Builder
 	for i, p := range list {
 		if i == mostTypical {
-			b.WriteString(Paragraph("Typical", fmt.Sprintf("and %d more prototypes, which report --format md lists", len(list)-i)))
+			b.WriteString(
+				Paragraph("Typical",
+					fmt.Sprintf("and %d more prototypes, which report --format md lists",
+						len(list)-i)))
 			break
 		}
 		b.WriteString(Paragraph("Typical", p.class+": "+p.describe()))

@@ -13,7 +13,8 @@ func prototypeModel() *regression.Classifier {
 		{Name: "age", Lower: 0, Upper: 120, Missing: 40},
 		{Name: "home", Type: regression.Category, Categories: []string{"rent", "own"}, Other: true},
 	}
-	terms := []regression.Term{{Column: 0}, {Column: 0, Missing: true}, {Column: 1, Category: "rent"}, {Column: 1, Category: "own"}, {Column: 1, Other: true}}
+	terms := []regression.Term{{Column: 0}, {Column: 0, Missing: true},
+		{Column: 1, Category: "rent"}, {Column: 1, Category: "own"}, {Column: 1, Other: true}}
 	return &regression.Classifier{
 		Target: "repaid", Classes: []string{"no", "yes"},
 		Scores: []regression.Model{&regression.Prototypes{
@@ -54,7 +55,8 @@ func TestTypical(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	b.Reset()
-	if err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear); err != nil || b.Len() > 0 || typicalBlocks(Source{}) != nil {
+	if err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear); err != nil ||
+		b.Len() > 0 || typicalBlocks(Source{}) != nil {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -66,18 +68,21 @@ func TestTypicalIsShort(t *testing.T) {
 	var terms []regression.Term
 	score.Columns = nil
 	for i := range 30 {
-		score.Columns = append(score.Columns, regression.Column{Name: "x" + string(rune('a'+i)), Upper: 1})
+		score.Columns = append(score.Columns,
+			regression.Column{Name: "x" + string(rune('a'+i)), Upper: 1})
 		terms = append(terms, regression.Term{Column: i})
 	}
 	score.Prototypes = nil
 	for range 20 {
-		score.Prototypes = append(score.Prototypes, regression.Prototype{Terms: terms, Centers: make([]float64, 30)})
+		score.Prototypes = append(score.Prototypes,
+			regression.Prototype{Terms: terms, Centers: make([]float64, 30)})
 	}
 	var b strings.Builder
 	if err := Typical(&b, m); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "and 8 more prototypes") || !strings.Contains(b.String(), "and 10\n") {
+	if !strings.Contains(b.String(), "and 8 more prototypes") ||
+		!strings.Contains(b.String(), "and 10\n") {
 		t.Error(b.String())
 	}
 	if blocks := typicalBlocks(Source{Model: m}); blocks[0].Fold != "20 prototypes" {

@@ -39,7 +39,14 @@ type Missing struct {
 func (m *Metrics) regression(r *evaluate.R2) {
 	m.R2 = r2Of(r)
 	quality := func(q evaluate.Quality) *Quality {
-		return &Quality{Value: q.Value, Lower: q.Lower, Upper: q.Upper, Level: q.Level, Private: true, Part: "holdout"}
+		return &Quality{
+			Value:   q.Value,
+			Lower:   q.Lower,
+			Upper:   q.Upper,
+			Level:   q.Level,
+			Private: true,
+			Part:    "holdout",
+		}
 	}
 	m.MAE, m.RMSE = quality(r.MAE), quality(r.RMSE)
 	for _, w := range r.Intervals {
@@ -50,10 +57,13 @@ func (m *Metrics) regression(r *evaluate.R2) {
 
 func r2Of(r *evaluate.R2) *R2 {
 	return &R2{
-		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true, Part: "holdout",
-		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value, BeyondUpper: r.Beyond.Upper,
-		ErrorLimit: r.ErrorLimit, ErrorsSeenBeyond: r.SeenBeyond, PredictionsCut: r.PredictionsCut, NoiseShare: r.NoiseShare,
-		AllErrors: &AllErrors{Lower: r.AllErrorsLower, Level: evaluate.AllErrorsLevel},
+		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true,
+		Part:        "holdout",
+		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value,
+		BeyondUpper: r.Beyond.Upper,
+		ErrorLimit:  r.ErrorLimit, ErrorsSeenBeyond: r.SeenBeyond, PredictionsCut: r.PredictionsCut,
+		NoiseShare: r.NoiseShare,
+		AllErrors:  &AllErrors{Lower: r.AllErrorsLower, Level: evaluate.AllErrorsLevel},
 	}
 }
 
@@ -68,7 +78,9 @@ func (r *Report) transform() rescale.Transform {
 }
 
 // scale names the quantity that the terms of the model add up to: the target, or the transformed one.
-func (r *Report) scale() string { return r.transform().Name(shown(r.Target)) }
+func (r *Report) scale() string {
+	return r.transform().Name(shown(r.Target))
+}
 
 // counts fills in the numbers of held-out records with and without a usable target.
 func (m *Metrics) counts(records, missing evaluate.Count) {
@@ -81,7 +93,9 @@ func (m *Metrics) counts(records, missing evaluate.Count) {
 }
 
 // metric prints R².
-func metric(r *Report) string { return metricOf(r, r.Metrics.R2) }
+func metric(r *Report) string {
+	return metricOf(r, r.Metrics.R2)
+}
 
 // transformedMetric prints R² of a transformed target; empty without a transform.
 func transformedMetric(r *Report) string {
@@ -96,9 +110,13 @@ func metricOf(r *Report, m *R2) string {
 	case m == nil:
 		return notMeasured
 	case r.Format == format1:
-		return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
+		return fmt.Sprintf(
+			"%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records",
+			m.Value, 100*m.Level, m.Lower, m.Upper)
 	case m.unknown():
-		return fmt.Sprintf("not reported: with this budget%s it can only be placed between %s and %s (%g%% confidence)", amongRecords(r.Metrics), limit2(m.Lower), limit2(m.Upper), 100*m.Level)
+		return fmt.Sprintf(
+			"not reported: with this budget%s it can only be placed between %s and %s (%g%% confidence)",
+			amongRecords(r.Metrics), limit2(m.Lower), limit2(m.Upper), 100*m.Level)
 	}
 	s := fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f), for a target between %s and %s",
 		m.Value, 100*m.Level, m.Lower, m.Upper, short(m.TargetLower), short(m.TargetUpper))
@@ -107,7 +125,8 @@ func metricOf(r *Report, m *R2) string {
 	case m.Beyond < leastBeyond:
 		s += fmt.Sprintf("; at most %.1f%% of records lie outside", 100*m.BeyondUpper)
 	default:
-		s += fmt.Sprintf("; about %.1f%% of records (at most %.1f%%) lie outside", 100*m.Beyond, 100*m.BeyondUpper)
+		s += fmt.Sprintf("; about %.1f%% of records (at most %.1f%%) lie outside", 100*m.Beyond,
+			100*m.BeyondUpper)
 	}
 	if m.ErrorLimit > 0 {
 		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
@@ -123,7 +142,9 @@ const (
 )
 
 // unknown reports whether the interval is too wide for the value to be informative.
-func (m *R2) unknown() bool { return m.Upper-m.Lower > 1 }
+func (m *R2) unknown() bool {
+	return m.Upper-m.Lower > 1
+}
 
 // allErrors describes the possible R² if every error counts in full; empty if it is not known.
 func allErrors(m *R2) string {
@@ -132,12 +153,17 @@ func allErrors(m *R2) string {
 	}
 	seen := fmt.Sprintf("No error above %s was detected.", short(m.ErrorLimit))
 	if m.ErrorsSeenBeyond {
-		seen = fmt.Sprintf("Unusually large errors were detected, so errors count up to %s.", short(m.ErrorLimit))
+		seen = fmt.Sprintf("Unusually large errors were detected, so errors count up to %s.",
+			short(m.ErrorLimit))
 	}
 	if m.AllErrors.Lower > 0 {
-		return fmt.Sprintf("R² is at least %.2f if every error counts in full, however large the few errors are that the noise may hide (%g%% confidence). %s", m.AllErrors.Lower, 100*m.AllErrors.Level, seen)
+		return fmt.Sprintf(
+			"R² is at least %.2f if every error counts in full, however large the few errors are that the noise may hide (%g%% confidence). %s",
+			m.AllErrors.Lower, 100*m.AllErrors.Level, seen)
 	}
-	return fmt.Sprintf("if every error counts in full, R² is below %.2f and has no known lower limit: the noise may hide a few records with very large errors. %s", m.Upper, seen)
+	return fmt.Sprintf(
+		"if every error counts in full, R² is below %.2f and has no known lower limit: the noise may hide a few records with very large errors. %s",
+		m.Upper, seen)
 }
 
 const notMeasured = "not measured: no records were held out"
@@ -148,8 +174,10 @@ func errorsOf(r *Report) string {
 	if m.MAE == nil || m.RMSE == nil {
 		return ""
 	}
-	return fmt.Sprintf("mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",
-		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value), short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
+	return fmt.Sprintf(
+		"mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",
+		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value),
+		short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
 }
 
 // intervals prints the prediction intervals; empty without intervals.
@@ -158,7 +186,8 @@ func intervals(r *Report) string {
 	if len(list) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction", 100*list[0].Level, shown(r.Target), short(list[0].HalfWidth))
+	s := fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction", 100*list[0].Level,
+		shown(r.Target), short(list[0].HalfWidth))
 	for _, w := range list[1:] {
 		s += fmt.Sprintf(", %g%% within ±%s", 100*w.Level, short(w.HalfWidth))
 	}
@@ -174,7 +203,9 @@ func amongRecords(m Metrics) string {
 }
 
 // limit2 prints a limit with at most two decimals.
-func limit2(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
+func limit2(x float64) string {
+	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
+}
 
 // heldOut prints the number of held-out records, and its implication for the targets of the whole table.
 func heldOut(r *Report) string {
@@ -182,14 +213,16 @@ func heldOut(r *Report) string {
 	if records == nil {
 		return ""
 	}
-	s := fmt.Sprintf("about %s test records with a usable target", about(records.Value, records.Scale))
+	s := fmt.Sprintf("about %s test records with a usable target",
+		about(records.Value, records.Scale))
 	share, ok := heldOutShare(r)
 	if missing == nil || missing.Lower <= 0 || !ok {
 		return s
 	}
 	scale := math.Hypot(records.Scale, missing.Scale) / share
 	return s + fmt.Sprintf(", %s without: an estimated %s of the table's %s records have one",
-		about(missing.Value, missing.Scale), about(records.Value/share, scale), about((records.Value+missing.Value)/share, scale))
+		about(missing.Value, missing.Scale), about(records.Value/share, scale),
+		about((records.Value+missing.Value)/share, scale))
 }
 
 // heldOutShare returns the share of records that the recipe holds out.

@@ -20,10 +20,13 @@ const (
 )
 
 // String returns the word that precedes the code of a warning.
-func (k rank) String() string { return []string{"error", "warning", "note"}[k] }
+func (k rank) String() string {
+	return []string{"error", "warning", "note"}[k]
+}
 
 // errorCodes are the warnings after which there is no usable result.
-var errorCodes = []string{"abstained", "few-records", "no-classes", "no-signal", noTargetCode, "several-names", "training-unprotected"}
+var errorCodes = []string{"abstained", "few-records", "no-classes", "no-signal", noTargetCode,
+	"several-names", "training-unprotected"}
 
 // rankOf returns the rank of a warning. The ledger is optional, so a run without one gets a note.
 func rankOf(w pipeline.Warning) rank {
@@ -38,13 +41,19 @@ func rankOf(w pipeline.Warning) rank {
 
 // ranked returns the warnings in decreasing order of urgency, without those with the codes in without.
 func ranked(list []pipeline.Warning, without ...string) []pipeline.Warning {
-	out := slices.DeleteFunc(slices.Clone(list), func(w pipeline.Warning) bool { return slices.Contains(without, w.Code) })
-	slices.SortStableFunc(out, func(a, b pipeline.Warning) int { return int(rankOf(a)) - int(rankOf(b)) })
+	out := slices.DeleteFunc(slices.Clone(list), func(w pipeline.Warning) bool {
+		return slices.Contains(without, w.Code)
+	})
+	slices.SortStableFunc(out, func(a, b pipeline.Warning) int {
+		return int(rankOf(a)) - int(rankOf(b))
+	})
 	return out
 }
 
 // heading is the rank and the code of a warning, as compilers print them.
-func heading(w pipeline.Warning) string { return fmt.Sprintf("%s[%s]:", rankOf(w), w.Code) }
+func heading(w pipeline.Warning) string {
+	return fmt.Sprintf("%s[%s]:", rankOf(w), w.Code)
+}
 
 // warningText prints warnings by rank, each as a paragraph whose continuation lines are indented.
 func warningText(list []pipeline.Warning, without ...string) string {

@@ -96,10 +96,16 @@ type RegistryAdministrative struct {
 func Registry(r *Report) *Deployment {
 	out := new(Deployment)
 	d := &out.Deployment
-	d.Basic = RegistryBasic{Curators: []string{}, Type: "Machine learning model", Description: describeModel(r)}
+	d.Basic = RegistryBasic{
+		Curators:    []string{},
+		Type:        "Machine learning model",
+		Description: describeModel(r),
+	}
 	d.Variant = RegistryVariant{
-		Name:        "Approximate DP",
-		Domain:      "Tables whose records have the columns " + strings.Join(append(quoted(r.Features.Considered), quoted([]string{r.Target})...), ", ") + ".",
+		Name: "Approximate DP",
+		Domain: "Tables whose records have the columns " +
+			strings.Join(append(quoted(r.Features.Considered), quoted([]string{r.Target})...),
+				", ") + ".",
 		Unprotected: unprotected(r),
 	}
 	if r.Guarantee.Delta == 0 {
@@ -114,13 +120,16 @@ func Registry(r *Report) *Deployment {
 		d.Loss.Unit, d.Loss.UnitDetails = "User", neighboursOf(*u)
 	}
 	d.Model = RegistryModel{
-		Name:    "Central",
-		Trust:   "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
-		Actors:  bullets("The owner runs dptrain on the table and may read exact notes that are not released.", "Readers see the model, the report and the recipe."),
+		Name:  "Central",
+		Trust: "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
+		Actors: bullets(
+			"The owner runs dptrain on the table and may read exact notes that are not released.",
+			"Readers see the model, the report and the recipe."),
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  tuning(r) + preparation(r) + "dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing: tuning(r) + preparation(r) +
+			"dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -146,7 +155,8 @@ func describeModel(r *Report) string {
 		}
 		return fmt.Sprintf("No model: the method %s abstained on %q.", r.Model.Method, r.Target)
 	}
-	return fmt.Sprintf("A model that predicts %q from %d of %d columns, trained by dptrain with the method %s.",
+	return fmt.Sprintf(
+		"A model that predicts %q from %d of %d columns, trained by dptrain with the method %s.",
 		r.Target, len(r.Features.Selected), len(r.Features.Considered), r.Model.Method)
 }
 
@@ -158,7 +168,9 @@ func quoted(names []string) []string {
 	return out
 }
 
-func bullets(items ...string) string { return "- " + strings.Join(items, "\n- ") }
+func bullets(items ...string) string {
+	return "- " + strings.Join(items, "\n- ")
+}
 
 // unprotected lists the facts stated by the recipe, with their values.
 func unprotected(r *Report) string {
@@ -187,12 +199,15 @@ func neighbours(relation string) string {
 // no claim about single records: if one record of each unit is used, a new record may replace another record of its
 // unit.
 func neighboursOf(u Unit) string {
-	return fmt.Sprintf("A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
-		"The number of users and the number of records are protected. Records that name no user were not used.", u.Column, u.MaxRows)
+	return fmt.Sprintf(
+		"A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
+			"The number of users and the number of records are protected. Records that name no user were not used.",
+		u.Column, u.MaxRows)
 }
 
 func parameters(g Guarantee) string {
-	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta. %s", g.Spent, g.MeaningOf())
+	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta. %s", g.Spent,
+		g.MeaningOf())
 	if g.Mu != nil {
 		s += fmt.Sprintf(" Gaussian privacy: mu %v.", *g.Mu)
 	}
@@ -205,7 +220,9 @@ func parameters(g Guarantee) string {
 // across describes the cost of other runs on the same records.
 func across(r *Report) string {
 	if l := r.Ledger; l != nil {
-		return fmt.Sprintf("This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.", l.Entry, l.Dataset, l.Head)
+		return fmt.Sprintf(
+			"This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.",
+			l.Entry, l.Dataset, l.Head)
 	}
 	return "No ledger was kept. The budget adds to that of every other run on the same records."
 }
@@ -244,23 +261,30 @@ func mechanisms(events []Event) string {
 // tuning describes the candidates of a search.
 func tuning(r *Report) string {
 	if x := r.Sizes; x != nil {
-		return fmt.Sprintf("One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ", len(x.Sizes), number(x.Runs))
+		return fmt.Sprintf(
+			"One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ",
+			len(x.Sizes), number(x.Runs))
 	}
 	if r.Search == nil {
 		return ""
 	}
-	return fmt.Sprintf("One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
+	return fmt.Sprintf(
+		"One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
 		len(r.Search.Candidates), number(r.Search.Runs))
 }
 
 // preparation describes the releases before the model.
 func preparation(r *Report) string {
 	released := func(stage string) bool {
-		return slices.ContainsFunc(r.Events, func(e Event) bool { return strings.Contains(e.ID, "/"+stage+"/") })
+		return slices.ContainsFunc(r.Events, func(e Event) bool {
+			return strings.Contains(e.ID, "/"+stage+"/")
+		})
 	}
 	s := ""
-	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m && released("selection") {
-		s = fmt.Sprintf("Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
+	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m &&
+		released("selection") {
+		s = fmt.Sprintf(
+			"Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
 	}
 	if released("target-encoding") {
 		s += "Values of category columns were replaced by noisy means of the target, by a mechanism within the budget. "
@@ -282,10 +306,14 @@ func composition(r *Report) string {
 		s = "Privacy loss distributions of the steps, discretised towards more loss."
 	}
 	if r.Search != nil {
-		s = fmt.Sprintf("Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", r.Search.Eta, r.Search.Gamma)
+		s = fmt.Sprintf(
+			"Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.",
+			r.Search.Eta, r.Search.Gamma)
 	}
 	if x := r.Sizes; x != nil {
-		s = fmt.Sprintf("Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", x.Eta, x.Gamma)
+		s = fmt.Sprintf(
+			"Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.",
+			x.Eta, x.Gamma)
 	}
 	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part == pipeline.HoldoutName }) {
 		s += " A record is in the training part or in the held-out part."
@@ -319,6 +347,8 @@ func utility(r *Report) string {
 
 // ToFillIn lists the fields of a [Deployment] that the owner has to fill in, in its order.
 func ToFillIn() []string {
-	return []string{"basic.name", "basic.data_curators", "basic.intended_use", "basic.data_product_region",
-		"basic.data_product_sector", "basic.publication_date", "implementation.justification", "administrative"}
+	return []string{"basic.name", "basic.data_curators", "basic.intended_use",
+		"basic.data_product_region",
+		"basic.data_product_sector", "basic.publication_date", "implementation.justification",
+		"administrative"}
 }

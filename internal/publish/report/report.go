@@ -88,11 +88,15 @@ type Ledger struct {
 // Enter records the ledger entry of the run and removes the warning about a missing ledger.
 func (r *Report) Enter(l Ledger) {
 	r.Ledger = &l
-	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool {
+		return w.Code == "no-ledger"
+	})
 }
 
 // Warn adds a warning to the report.
-func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
+func (r *Report) Warn(w pipeline.Warning) {
+	r.Warnings = append(r.Warnings, w)
+}
 
 // Stopped explains why a run trained no model. The numbers of records are noisy.
 type Stopped struct {
@@ -305,11 +309,19 @@ func New(res *pipeline.Result) *Report {
 		r.Columns = append(r.Columns, Unread{Column: u.Column, Left: true, TooFew: u.Faint})
 	}
 	for _, g := range res.Gaps {
-		r.Columns = append(r.Columns, Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
+		r.Columns = append(r.Columns,
+			Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
 	}
 	r.Card = cardOf(res.Card)
 	if x := res.Stopped; x != nil {
-		r.Stopped = &Stopped{Readable: x.Readable, Text: x.Text, Empty: x.Empty, Scale: x.Scale, Spent: x.Epsilon, Meaning: x.Cause()}
+		r.Stopped = &Stopped{
+			Readable: x.Readable,
+			Text:     x.Text,
+			Empty:    x.Empty,
+			Scale:    x.Scale,
+			Spent:    x.Epsilon,
+			Meaning:  x.Cause(),
+		}
 	}
 	if res.Model != nil {
 		r.Model.Kind = res.Model.Kind()
@@ -333,9 +345,12 @@ func New(res *pipeline.Result) *Report {
 }
 
 // newReport returns a report with the keys that all tasks share but the events.
-func newReport(format string, g budget.Guarantee, a budget.Addition, unprotected []pipeline.Fact, warnings []pipeline.Warning) *Report {
+func newReport(
+	format string, g budget.Guarantee, a budget.Addition, unprotected []pipeline.Fact, warnings []pipeline.Warning,
+) *Report {
 	return &Report{
-		Format: format, Guarantee: GuaranteeOf(g).explained(), Accounting: accountingOf(a, g.Relation, g.Unit), Events: []Event{},
+		Format: format, Guarantee: GuaranteeOf(g).explained(),
+		Accounting: accountingOf(a, g.Relation, g.Unit), Events: []Event{},
 		Unprotected: list(unprotected), Warnings: list(warnings),
 	}
 }
@@ -348,7 +363,14 @@ func (r *Report) addEvents(events []mechanism.Event, res *pipeline.Result) {
 }
 
 func share(s evaluate.Share) *Share {
-	return &Share{Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level, Private: true, Part: "holdout"}
+	return &Share{
+		Value:   s.Value,
+		Lower:   s.Lower,
+		Upper:   s.Upper,
+		Level:   s.Level,
+		Private: true,
+		Part:    "holdout",
+	}
 }
 
 // GuaranteeOf converts a guarantee to the form used in reports.
@@ -374,7 +396,8 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 	out := Event{
 		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
 		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
-		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released, Threshold: e.Threshold, Columns: e.Columns,
+		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
+		Threshold: e.Threshold, Columns: e.Columns,
 	}
 	if leftOut(at, res) || res.Stopped != nil && e.Released == 0 {
 		out.Taken = new(bool)

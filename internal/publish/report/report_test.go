@@ -18,7 +18,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-var update = flag.Bool("update", false, "write the golden files of texts (never those of frozen formats)")
+var update = flag.Bool("update", false,
+	"write the golden files of texts (never those of frozen formats)")
 
 // frozen is the report of testdata/report-1.json, which was written when the format was frozen and is never written
 // again.
@@ -27,18 +28,51 @@ func frozen() *Report {
 	return &Report{
 		Format: "dptrain.report/1",
 		Guarantee: Guarantee{
-			Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Composition: "tight", Spent: 0.999,
+			Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Composition: "tight",
+			Spent:   0.999,
 			Profile: []Point{{0, 0.1}, {1, 1e-6}, {10, 0}},
 		},
 		Events: []Event{
-			{ID: "fit/train/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Sensitivity: 2.25, Scale: 9, Part: "train", Mu: .25, Released: 1},
-			{ID: "fit/train/votes/vote", Stage: "votes", Law: "approximate", Draws: 3, Sensitivity: 1, Part: "train", Epsilon: .5, Delta: 1e-7, Released: 2},
-			{ID: "fit/holdout/r2/residual-scale", Stage: "r2", Law: "exponential", Draws: 1, Sensitivity: 1, Part: "holdout", Epsilon: .125, Released: 1},
+			{
+				ID:          "fit/train/model/gram",
+				Stage:       "model",
+				Law:         "gaussian",
+				Draws:       1,
+				Sensitivity: 2.25,
+				Scale:       9,
+				Part:        "train",
+				Mu:          .25,
+				Released:    1,
+			},
+			{
+				ID:          "fit/train/votes/vote",
+				Stage:       "votes",
+				Law:         "approximate",
+				Draws:       3,
+				Sensitivity: 1,
+				Part:        "train",
+				Epsilon:     .5,
+				Delta:       1e-7,
+				Released:    2,
+			},
+			{
+				ID:          "fit/holdout/r2/residual-scale",
+				Stage:       "r2",
+				Law:         "exponential",
+				Draws:       1,
+				Sensitivity: 1,
+				Part:        "holdout",
+				Epsilon:     .125,
+				Released:    1,
+			},
 		},
 		Training: &Training{
 			Task: "regression", Target: "price <€>",
-			Features: Features{Considered: []string{"age", "near \"bay\""}, Selected: []string{"age"}},
-			Model:    Model{Method: "joint-gram", Kind: "linear"},
+			Features: Features{
+				Considered: []string{"age", "near \"bay\""},
+				Selected:   []string{"age"},
+			},
+			Model: Model{Method: "joint-gram", Kind: "linear"},
 			Metrics: Metrics{R2: &R2{
 				Value: .7, Lower: .6, Upper: .75, Level: .95, Private: true, Part: "holdout",
 				ResidualClip: 1000, TargetLower: -5, TargetUpper: 1e6,
@@ -46,9 +80,14 @@ func frozen() *Report {
 		},
 		Unprotected: []pipeline.Fact{
 			{Name: "target", Value: "price <€>"}, {Name: "holdout", Value: .1},
-			{Name: "range of age", Value: []any{0., 120.}}, {Name: "columns", Value: []any{"age", "near \"bay\""}},
+			{Name: "range of age", Value: []any{0., 120.}},
+			{Name: "columns", Value: []any{"age", "near \"bay\""}},
 		},
-		Warnings: []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical, Text: "Not in a ledger."}},
+		Warnings: []pipeline.Warning{{
+			Code:     "no-ledger",
+			Severity: pipeline.Theoretical,
+			Text:     "Not in a ledger.",
+		}},
 	}
 }
 
@@ -121,17 +160,25 @@ func TestDecodeIsStrict(t *testing.T) {
 		{"no format", `"format": "dptrain.report/1",`, ``, ErrFormat, `key "format" is absent`},
 		{"later version", `report/1`, `report/5`, ErrFormat, `"dptrain.report/4"`},
 		{"metrics of version 2", `report/1`, `report/2`, ErrContent, `metrics: unknown key "r2"`},
-		{"task of version 2", `"task": "regression"`, `"task": "classification"`, ErrContent, "task and format do not fit"},
+		{"task of version 2", `"task": "regression"`, `"task": "classification"`, ErrContent,
+			"task and format do not fit"},
 		{"unknown key", `"task":`, `"tusk": 1, "task":`, ErrContent, `: unknown key "tusk"`},
-		{"unknown key inside", `{"epsilon":0,`, `{"eps":1,"epsilon":0,`, ErrContent, `guarantee.profile[0]: unknown key "eps"`},
+		{"unknown key inside", `{"epsilon":0,`, `{"eps":1,"epsilon":0,`, ErrContent,
+			`guarantee.profile[0]: unknown key "eps"`},
 		{"absent key", `"task": "regression",`, ``, ErrContent, `1:1: key "task" is absent`},
-		{"absent key inside", `"spent": 0.999,`, ``, ErrContent, `guarantee: key "spent" is absent`},
+		{"absent key inside", `"spent": 0.999,`, ``, ErrContent,
+			`guarantee: key "spent" is absent`},
 		{"repeated key", `"task":`, `"task": "x", "task":`, ErrContent, `: key "task" is repeated`},
-		{"repeated key inside", `{"epsilon":0,`, `{"epsilon":1,"epsilon":0,`, ErrContent, `guarantee.profile[0]: key "epsilon" is repeated`},
-		{"null number", `"spent": 0.999`, `"spent": null`, ErrContent, "guarantee.spent: must be a number"},
-		{"null list", `"selected": ["age"]`, `"selected": null`, ErrContent, "features.selected: must be a list"},
-		{"text for a number", `"spent": 0.999`, `"spent": "0.999"`, ErrContent, "guarantee.spent: must be a number"},
-		{"number for an object", `{"method":"joint-gram","kind":"linear"}`, `1`, ErrContent, "model: must be an object"},
+		{"repeated key inside", `{"epsilon":0,`, `{"epsilon":1,"epsilon":0,`, ErrContent,
+			`guarantee.profile[0]: key "epsilon" is repeated`},
+		{"null number", `"spent": 0.999`, `"spent": null`, ErrContent,
+			"guarantee.spent: must be a number"},
+		{"null list", `"selected": ["age"]`, `"selected": null`, ErrContent,
+			"features.selected: must be a list"},
+		{"text for a number", `"spent": 0.999`, `"spent": "0.999"`, ErrContent,
+			"guarantee.spent: must be a number"},
+		{"number for an object", `{"method":"joint-gram","kind":"linear"}`, `1`, ErrContent,
+			"model: must be an object"},
 		{"more after the end", good, good + "{}", ErrFormat, "is not JSON"},
 		{"too large", good, strings.Repeat(" ", MaxBytes) + good, ErrFormat, "larger"},
 	}
@@ -157,7 +204,8 @@ func lineTable(t testing.TB, rows int) (*pipeline.Pipeline, *dataset.Table) {
 		x[i] = float64(i % 10)
 		y[i] = 2*x[i] + 1
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 9}, {Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 9},
+		{Name: "y"}}}
 	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -200,10 +248,12 @@ func TestNew(t *testing.T) {
 		}
 		for i, e := range r.Events {
 			l := leaves[i]
-			if e.ID != l.Path || e.Part != l.Place.Part || e.Draws != l.Law.Draws || e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
+			if e.ID != l.Path || e.Part != l.Place.Part || e.Draws != l.Law.Draws ||
+				e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
 				t.Errorf("event %+v of leaf %+v", e, l)
 			}
-			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != e.Draws || e.Sensitivity <= 0 {
+			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != e.Draws ||
+				e.Sensitivity <= 0 {
 				t.Errorf("event %+v", e)
 			}
 		}
@@ -227,15 +277,19 @@ func TestText(t *testing.T) {
 	many := frozen()
 	many.Guarantee.Relation, many.Guarantee.Mu, many.Metrics.R2 = "substitute", nil, nil
 	for i := range 30 {
-		many.Features.Considered = append(many.Features.Considered, "column with a name "+string(rune('a'+i%26))+"\x1b[31m")
+		many.Features.Considered = append(many.Features.Considered,
+			"column with a name "+string(rune('a'+i%26))+"\x1b[31m")
 	}
 	many.Features.Selected = many.Features.Considered
 	for i, name := range many.Features.Selected[:10] {
-		many.Importances = append(many.Importances, Importance{name, 123456 / float64(i+1), 100000 / float64(i+1), 123456.7 / float64(i+1), .95})
+		many.Importances = append(many.Importances,
+			Importance{name, 123456 / float64(i+1), 100000 / float64(i+1), 123456.7 / float64(i+1),
+				.95})
 	}
 	many.Importances[7].Lower = 0
 	none := frozen()
-	none.Guarantee.Relation, none.Features.Selected, none.Warnings = "substitute-private-columns", nil, nil
+	none.Guarantee.Relation, none.Features.Selected, none.Warnings = "substitute-private-columns",
+		nil, nil
 	var b bytes.Buffer
 	for _, r := range []*Report{frozen(), many, none} {
 		if err := Text(&b, r); err != nil {
@@ -269,7 +323,12 @@ func golden(t *testing.T, path string, got []byte) {
 
 func TestRunJSON(t *testing.T) {
 	res := lineResult(t, 300)
-	run := NewRun(New(res), res.Curator, &dataset.Stats{Rows: 300, Short: 1, Columns: []dataset.ColumnStats{{Name: "x", Missing: 2}}})
+	run := NewRun(New(res), res.Curator,
+		&dataset.Stats{
+			Rows:    300,
+			Short:   1,
+			Columns: []dataset.ColumnStats{{Name: "x", Missing: 2}},
+		})
 	var b bytes.Buffer
 	if err := run.encode(&b); err != nil {
 		t.Fatal(err)
@@ -281,7 +340,8 @@ func TestRunJSON(t *testing.T) {
 	if diff := cmp.Diff(run, &got); diff != "" {
 		t.Error(diff)
 	}
-	if got.Rows != 300 || got.TrainRows+got.HoldoutRows != 300 || got.Format != RunFormat || got.Notice == "" {
+	if got.Rows != 300 || got.TrainRows+got.HoldoutRows != 300 || got.Format != RunFormat ||
+		got.Notice == "" {
 		t.Errorf("%+v", got)
 	}
 	for _, stage := range []string{"scaling", "model"} {
@@ -318,11 +378,14 @@ func TestUnitRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
-	if err := Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "Each value of the column patient_id, with at most 4 records, is protected by (epsilon 1, delta 1e-6)-differential privacy") {
+	if err := Text(&text, got); err != nil ||
+		!strings.Contains(strings.Join(strings.Fields(text.String()), " "),
+			"Each value of the column patient_id, with at most 4 records, is protected by (epsilon 1, delta 1e-6)-differential privacy") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	for _, g := range []budget.Guarantee{{Unit: budget.Unit{Column: "who", MaxRows: 1}}, {}} {
-		if unit := GuaranteeOf(g).Unit; (unit != nil) != (g.Unit.MaxRows > 0) || unit != nil && *unit != (Unit{"who", 1}) {
+		if unit := GuaranteeOf(g).Unit; (unit != nil) != (g.Unit.MaxRows > 0) ||
+			unit != nil && *unit != (Unit{"who", 1}) {
 			t.Errorf("%+v became %+v", g.Unit, unit)
 		}
 	}
@@ -330,10 +393,26 @@ func TestUnitRoundTrip(t *testing.T) {
 
 // TestRegistryRanges checks that exact ranges of public columns are not called private.
 func TestRegistryRanges(t *testing.T) {
-	for relation, want := range map[string]bool{"add-remove": false, "substitute": false, "substitute-private-columns": true} {
-		scaled := []Event{{ID: "fit/train/scaling/bins", Part: "train", Law: "gaussian", Draws: 1, Mu: 1}}
-		got := Registry(&Report{Guarantee: Guarantee{Relation: relation}, Events: scaled, Training: new(Training)}).Deployment.Implementation.Preprocessing
-		if strings.Contains(got, "those of public columns are exact") != want || !strings.Contains(got, "within the budget") {
+	for relation, want := range map[string]bool{
+		"add-remove":                 false,
+		"substitute":                 false,
+		"substitute-private-columns": true,
+	} {
+		scaled := []Event{{
+			ID:    "fit/train/scaling/bins",
+			Part:  "train",
+			Law:   "gaussian",
+			Draws: 1,
+			Mu:    1,
+		}}
+		got := Registry(
+			&Report{
+				Guarantee: Guarantee{Relation: relation},
+				Events:    scaled,
+				Training:  new(Training),
+			}).Deployment.Implementation.Preprocessing
+		if strings.Contains(got, "those of public columns are exact") != want ||
+			!strings.Contains(got, "within the budget") {
 			t.Errorf("%s: %s", relation, got)
 		}
 	}

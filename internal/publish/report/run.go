@@ -80,7 +80,9 @@ func ThisTool() Tool {
 	if !ok {
 		return t
 	}
-	if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module }); i >= 0 {
+	if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool {
+		return m.Path == module
+	}); i >= 0 {
 		t.Version = resolvedVersion(info.Deps[i].Version)
 		return t
 	}
@@ -112,11 +114,15 @@ func resolvedVersion(v string) string {
 
 // Collect returns the files of a run that ends now. m is the model, or nil; stats is what the reader counted, or nil;
 // recipe is the published recipe, or nil; table is the path of the table, as given.
-func Collect(r *Report, m regression.Model, c pipeline.Curator, stats *dataset.Stats, recipe []byte, table string) Files {
+func Collect(
+	r *Report, m regression.Model, c pipeline.Curator, stats *dataset.Stats, recipe []byte, table string,
+) Files {
 	run := NewRun(r, c, stats)
 	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()
 	return Files{Model: m, Report: r, Recipe: recipe, Run: run}
 }
 
 // encode writes run.json.
-func (r *Run) encode(w io.Writer) error { return encode(w, r, version(r.Format)) }
+func (r *Run) encode(w io.Writer) error {
+	return encode(w, r, version(r.Format))
+}

@@ -29,9 +29,12 @@ func (v *verifier) signature(name string, key *sign.PublicKey) {
 	switch {
 	case key == nil && errors.Is(err, os.ErrNotExist):
 	case key == nil:
-		v.skip(check, name+SignatureSuffix+" was not checked: give the public key of the publisher with --key")
+		v.skip(check,
+			name+SignatureSuffix+
+				" was not checked: give the public key of the publisher with --key")
 	case errors.Is(err, os.ErrNotExist):
-		v.add(check, "", []string{"the release is not signed: there is no " + name + SignatureSuffix})
+		v.add(check, "",
+			[]string{"the release is not signed: there is no " + name + SignatureSuffix})
 	case err != nil:
 		v.add(check, "", []string{name + SignatureSuffix + " cannot be read: " + reasonOf(err)})
 	default:

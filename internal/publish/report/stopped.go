@@ -16,7 +16,9 @@ const (
 )
 
 // HasStopped reports whether the run stopped before it trained anything.
-func (r *Report) HasStopped() bool { return r.training().Stopped != nil }
+func (r *Report) HasStopped() bool {
+	return r.training().Stopped != nil
+}
 
 // WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a model.
 func (r *Report) WhyNoModel() string {
@@ -33,7 +35,8 @@ func (r *Report) WhyNoModel() string {
 func (r *Report) stoppedText() string {
 	spent := "Nothing was released, and nothing was spent."
 	if r.Stopped.Scale > 0 {
-		spent = fmt.Sprintf("Nothing but these counts was released; they spent epsilon %s of %s.", number(r.Stopped.Spent), number(r.Guarantee.Epsilon))
+		spent = fmt.Sprintf("Nothing but these counts was released; they spent epsilon %s of %s.",
+			number(r.Stopped.Spent), number(r.Guarantee.Epsilon))
 	}
 	return r.Stopped.Meaning + ". " + spent
 }
@@ -46,12 +49,14 @@ func stopProblems(r *Report) []string {
 		lead := strings.HasPrefix(e.ID, leadPrefix(r))
 		switch {
 		case lead && (e.Released != e.Draws || e.Taken != nil):
-			out = append(out, shown(e.ID)+": the run stopped because of this step, and did not take it")
+			out = append(out,
+				shown(e.ID)+": the run stopped because of this step, and did not take it")
 		case !lead && (e.Released != 0 || e.Taken == nil || *e.Taken):
 			out = append(out, shown(e.ID)+": the run stopped before this step, and took it")
 		}
 	}
-	if r.Model.Kind != "" || len(r.Features.Selected) > 0 || !reflect.DeepEqual(r.Metrics, Metrics{}) {
+	if r.Model.Kind != "" || len(r.Features.Selected) > 0 ||
+		!reflect.DeepEqual(r.Metrics, Metrics{}) {
 		out = append(out, "the run stopped, and there is a model or a metric")
 	}
 	return out

@@ -45,7 +45,9 @@ func Summary(w io.Writer, r *Report, dir string) error {
 		}
 	}
 	warnings := ranked(r.Warnings, largeErrorsCode)
-	urgent := slices.DeleteFunc(slices.Clone(warnings), func(x pipeline.Warning) bool { return rankOf(x) == rankNote })
+	urgent := slices.DeleteFunc(slices.Clone(warnings), func(x pipeline.Warning) bool {
+		return rankOf(x) == rankNote
+	})
 	room := SummaryLines + 1 - used
 	columns := r.summaryColumns(room - 1 - len(briefWarnings(urgent, math.MaxInt)) - 1)
 	if len(columns) > 0 {
@@ -76,7 +78,8 @@ func (r *Report) summaryTitle() string {
 	case r.Model.Kind == "":
 		return fmt.Sprintf("no model of %s: %s abstained", target, r.Model.Method)
 	}
-	return fmt.Sprintf("%s from %s · %s", target, countOf(len(r.Features.Selected), "column"), r.Model.Method)
+	return fmt.Sprintf("%s from %s · %s", target, countOf(len(r.Features.Selected), "column"),
+		r.Model.Method)
 }
 
 // summaryMetrics prints the metrics; it returns an empty list for a run without a model.
@@ -92,7 +95,9 @@ func (r *Report) summaryMetrics() []string {
 	case r.Model.Kind == "":
 	case m.Accuracy != nil && m.BalancedAccuracy != nil:
 		row("Accuracy", m.accuracySummary())
-		row("Balanced", fmt.Sprintf("%.3f  (%.3f to %.3f), the mean of the recalls", m.BalancedAccuracy.Value, m.BalancedAccuracy.Lower, m.BalancedAccuracy.Upper))
+		row("Balanced",
+			fmt.Sprintf("%.3f  (%.3f to %.3f), the mean of the recalls", m.BalancedAccuracy.Value,
+				m.BalancedAccuracy.Lower, m.BalancedAccuracy.Upper))
 		row("Recall", recallSummary(m.Recalls))
 		if a := m.AUC; a != nil && !(a.Lower == 0 && a.Upper == 1) {
 			row("AUC", fmt.Sprintf("%.3f  (%.3f to %.3f)", a.Value, a.Lower, a.Upper))
@@ -107,11 +112,14 @@ func (r *Report) summaryMetrics() []string {
 			row("", all)
 		}
 		if m.MAE != nil {
-			row("MAE", fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper)))
+			row("MAE",
+				fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value),
+					short(m.MAE.Lower), short(m.MAE.Upper)))
 		}
 		if len(m.Intervals) > 0 {
 			row("Interval", fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction",
-				100*m.Intervals[0].Level, cut(shown(r.Target), barNameWidth), short(m.Intervals[0].HalfWidth)))
+				100*m.Intervals[0].Level, cut(shown(r.Target), barNameWidth),
+				short(m.Intervals[0].HalfWidth)))
 		}
 	default:
 		row("Quality", notMeasured)
@@ -122,7 +130,8 @@ func (r *Report) summaryMetrics() []string {
 // summary prints R².
 func (m *R2) summary(of Metrics) string {
 	if m.unknown() {
-		return fmt.Sprintf("not reported: it can only be placed between %s and %s", limit2(m.Lower), limit2(m.Upper))
+		return fmt.Sprintf("not reported: it can only be placed between %s and %s", limit2(m.Lower),
+			limit2(m.Upper))
 	}
 	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Value, 100*m.Level, m.Lower, m.Upper)
 	if of.Records != nil {
@@ -136,23 +145,29 @@ func (m *R2) summary(of Metrics) string {
 
 // accuracySummary prints the accuracy.
 func (m Metrics) accuracySummary() string {
-	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Accuracy.Value, 100*m.Accuracy.Level, m.Accuracy.Lower, m.Accuracy.Upper)
+	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Accuracy.Value, 100*m.Accuracy.Level,
+		m.Accuracy.Lower, m.Accuracy.Upper)
 	if m.Records != nil {
 		s += fmt.Sprintf(", about %s test records", about(m.Records.Value, m.Records.Scale))
 	}
 	if x := m.LargestClass; x != nil {
-		s += fmt.Sprintf("; always answering %s is correct for %.3f", cut(shown(x.Class), barNameWidth), x.Value)
+		s += fmt.Sprintf("; always answering %s is correct for %.3f",
+			cut(shown(x.Class), barNameWidth), x.Value)
 	}
 	return s
 }
 
 // recallSummary prints the recalls of a few classes, or the lowest and the highest of many.
 func recallSummary(list []Recall) string {
-	list = slices.DeleteFunc(slices.Clone(list), func(x Recall) bool { return x.Lower == 0 && x.Upper == 1 })
+	list = slices.DeleteFunc(slices.Clone(list), func(x Recall) bool {
+		return x.Lower == 0 && x.Upper == 1
+	})
 	if len(list) == 0 {
 		return ""
 	}
-	text := func(x Recall) string { return fmt.Sprintf("%s %.3f", cut(shown(x.Class), barNameWidth), x.Value) }
+	text := func(x Recall) string {
+		return fmt.Sprintf("%s %.3f", cut(shown(x.Class), barNameWidth), x.Value)
+	}
 	if len(list) <= mostRecallsRow {
 		parts := make([]string, len(list))
 		for i, x := range list {
@@ -161,7 +176,8 @@ func recallSummary(list []Recall) string {
 		return strings.Join(parts, ", ")
 	}
 	slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
-	return fmt.Sprintf("lowest %s, highest %s, of %d classes", text(list[0]), text(list[len(list)-1]), len(list))
+	return fmt.Sprintf("lowest %s, highest %s, of %d classes", text(list[0]),
+		text(list[len(list)-1]), len(list))
 }
 
 // summaryPrivacy prints the guarantee.
@@ -169,10 +185,16 @@ func (r *Report) summaryPrivacy() []string {
 	g := r.Guarantee
 	protected := "record"
 	if g.Unit != nil {
-		protected = fmt.Sprintf("value of %s, with at most %s", cut(shown(g.Unit.Column), mostNameWidth), countOf(g.Unit.MaxRows, "record"))
+		protected = fmt.Sprintf("value of %s, with at most %s",
+			cut(shown(g.Unit.Column), mostNameWidth), countOf(g.Unit.MaxRows, "record"))
 	}
-	relation := map[string]string{"add-remove": "add/remove", "substitute": "substitution", "substitute-private-columns": "substitution of private columns"}[g.Relation]
-	s := fmt.Sprintf("epsilon %s, delta %s per %s (%s)", number(g.Epsilon), number(g.Delta), protected, cmp.Or(relation, g.Relation))
+	relation := map[string]string{
+		"add-remove":                 "add/remove",
+		"substitute":                 "substitution",
+		"substitute-private-columns": "substitution of private columns",
+	}[g.Relation]
+	s := fmt.Sprintf("epsilon %s, delta %s per %s (%s)", number(g.Epsilon), number(g.Delta),
+		protected, cmp.Or(relation, g.Relation))
 	if g.Mu != nil {
 		s += ", mu " + roundedUp(*g.Mu)
 	}
@@ -182,7 +204,9 @@ func (r *Report) summaryPrivacy() []string {
 		does = "tells two versions of a record apart"
 	}
 	return append(wrapSummary("Privacy", s),
-		wrapSummary("", fmt.Sprintf("An attacker with a %s false-positive rate %s at most %s of the time.", percent(a.FalseAlarms), does, percent(a.Found)))...)
+		wrapSummary("",
+			fmt.Sprintf("An attacker with a %s false-positive rate %s at most %s of the time.",
+				percent(a.FalseAlarms), does, percent(a.Found)))...)
 }
 
 // summaryColumns draws the most important columns in at most most lines, two columns per line. Without importances it
@@ -206,7 +230,8 @@ func (r *Report) summaryColumns(most int) []string {
 		if list[0].Value > 0 {
 			bar = min(max(int(math.Round(barWidth*x.Value/list[0].Value)), 0), barWidth)
 		}
-		cell := padRight(cut(shown(x.Column), barNameWidth), width) + " " + strings.TrimLeft(strings.Repeat("█", bar)+" "+short(x.Value), " ")
+		cell := padRight(cut(shown(x.Column), barNameWidth), width) + " " +
+			strings.TrimLeft(strings.Repeat("█", bar)+" "+short(x.Value), " ")
 		if i%2 == 1 {
 			out[len(out)-1] = padRight(out[len(out)-1], summaryMargin+barCellWidth) + "  " + cell
 			continue
@@ -218,7 +243,8 @@ func (r *Report) summaryColumns(most int) []string {
 		out = append(out, padRight(label, summaryMargin)+cell)
 	}
 	if more := len(list) - n; more > 0 && len(out) < most {
-		out = append(out, strings.Repeat(" ", summaryMargin)+fmt.Sprintf("%d more in the report", more))
+		out = append(out,
+			strings.Repeat(" ", summaryMargin)+fmt.Sprintf("%d more in the report", more))
 	}
 	return out
 }
@@ -227,9 +253,14 @@ func (r *Report) summaryColumns(most int) []string {
 func (r *Report) summaryFolders(dir string) []string {
 	var out []string
 	if l := r.Ledger; l != nil {
-		out = append(out, wrapSummary("Ledger", fmt.Sprintf("entered for data set %s; keep its head:", cut(shown(l.Dataset), mostNameWidth)))...)
+		out = append(out,
+			wrapSummary("Ledger",
+				fmt.Sprintf("entered for data set %s; keep its head:",
+					cut(shown(l.Dataset), mostNameWidth)))...)
 		head := fmt.Sprintf("%d:%s", l.Entry, l.Head)
-		out = append(out, strings.Repeat(" ", min(max(SummaryWidth-utf8.RuneCountInString(head), 0), summaryMargin))+head)
+		out = append(out,
+			strings.Repeat(" ",
+				min(max(SummaryWidth-utf8.RuneCountInString(head), 0), summaryMargin))+head)
 	}
 	release, curator := filepath.Join(dir, ReleaseDir), filepath.Join(dir, CuratorDir)
 	width := max(utf8.RuneCountInString(release), utf8.RuneCountInString(curator))
@@ -237,7 +268,8 @@ func (r *Report) summaryFolders(dir string) []string {
 	if r.Model.Kind == "" {
 		what = "report.html, recipe: may be published"
 	}
-	return append(out, padRight(release, width)+"   "+what, padRight(curator, width)+"   exact counts: keep private")
+	return append(out, padRight(release, width)+"   "+what,
+		padRight(curator, width)+"   exact counts: keep private")
 }
 
 // actions are the possible actions for a warning, by its code; see [brief].
@@ -284,7 +316,8 @@ func brief(w pipeline.Warning) []string {
 	}
 	words := strings.Fields(text)
 	for n := len(words) - 1; n > 0; n-- {
-		shorter := wrapText(heading(w)+" "+strings.TrimRight(strings.Join(words[:n], " "), ",:;.")+" … "+action, SummaryWidth, "  ")
+		shorter := wrapText(heading(w)+" "+strings.TrimRight(strings.Join(words[:n], " "), ",:;.")+
+			" … "+action, SummaryWidth, "  ")
 		if len(shorter) <= most {
 			return shorter
 		}
@@ -300,7 +333,8 @@ func firstSentence(text string) string {
 		if text[i] == '"' {
 			quotedName = !quotedName
 		}
-		if !quotedName && text[i] == '.' && text[i+1] == ' ' && text[i+2] >= 'A' && text[i+2] <= 'Z' {
+		if !quotedName && text[i] == '.' && text[i+1] == ' ' && text[i+2] >= 'A' &&
+			text[i+2] <= 'Z' {
 			return text[:i+1]
 		}
 	}
@@ -323,7 +357,8 @@ func briefWarnings(list []pipeline.Warning, room int) []string {
 			if n > 0 {
 				lead = "more "
 			}
-			out = append(out, wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")...)
+			out = append(out,
+				wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")...)
 		}
 		if len(out) <= room {
 			return out

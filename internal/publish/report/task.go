@@ -60,24 +60,32 @@ type kind struct {
 
 // trainingKind describes the reports of runs that train a model.
 var trainingKind = kind{
-	file: ReportFile, formats: []string{format1, format2, format3, Format}, others: []string{modelFile, recipeFile, pageFile},
-	noun: "report", release: "a release", remade: "the other files", stated: "in the recipe", aim: "the model", general: "What the model learns",
+	file: ReportFile, formats: []string{format1, format2, format3, Format},
+	others: []string{modelFile, recipeFile, pageFile},
+	noun:   "report", release: "a release", remade: "the other files", stated: "in the recipe",
+	aim: "the model", general: "What the model learns",
 }
 
 // causalKind describes the reports of studies of causal directions.
 var causalKind = kind{
-	file: CausalFile, formats: []string{causalFormat1, CausalFormat}, earlier: 2, others: []string{pictureFile, recipeFile},
-	noun: "account", release: "a study of causal directions", stated: "in the recipe", aim: "the study", general: "What the study finds",
+	file: CausalFile, formats: []string{causalFormat1, CausalFormat}, earlier: 2,
+	others: []string{pictureFile, recipeFile},
+	noun:   "account", release: "a study of causal directions", stated: "in the recipe",
+	aim: "the study", general: "What the study finds",
 }
 
 // describeKind describes the reports on the columns of a table.
 var describeKind = kind{
-	file: DescriptionFile, formats: []string{DescriptionFormat}, earlier: 3, others: []string{pageFile},
-	noun: "description", release: "a description", remade: "the description", stated: "about the columns", aim: "the description", general: "What the description shows",
+	file: DescriptionFile, formats: []string{DescriptionFormat}, earlier: 3,
+	others: []string{pageFile},
+	noun:   "description", release: "a description", remade: "the description",
+	stated: "about the columns", aim: "the description", general: "What the description shows",
 }
 
 // kinds lists the kinds of reports. A release has one report; the first that exists counts.
-func kinds() []*kind { return []*kind{&trainingKind, &causalKind, &describeKind} }
+func kinds() []*kind {
+	return []*kind{&trainingKind, &causalKind, &describeKind}
+}
 
 // FileNames lists the file names of reports, in the order in which they are looked for.
 func FileNames() []string {
@@ -154,7 +162,9 @@ type section interface {
 }
 
 // FileName returns the name of the report in its release.
-func (r *Report) FileName() string { return r.section().kind().file }
+func (r *Report) FileName() string {
+	return r.section().kind().file
+}
 
 // section returns the section of the report; of a report without any, that of a training.
 func (r *Report) section() section {
@@ -185,15 +195,24 @@ func (r *Report) keysVersion() string {
 }
 
 // isCurrent reports whether the shared keys are those of the latest version.
-func (r *Report) isCurrent() bool { return r.keysVersion() == version(Format) }
+func (r *Report) isCurrent() bool {
+	return r.keysVersion() == version(Format)
+}
 
 // hasChecksum reports whether a report is of a version that holds checksums, and says in one form for both
 // tasks which branches were taken.
-func (r *Report) hasChecksum() bool { return r.Format != format1 && r.Format != format2 }
+func (r *Report) hasChecksum() bool {
+	return r.Format != format1 && r.Format != format2
+}
 
 // strayFile returns the name of a file in the hashes that a release of this kind does not have; "" if there is none.
 func (k *kind) strayFile(h Hashes) string {
-	for name, hash := range map[string]string{modelFile: h.Model, pictureFile: h.Picture, recipeFile: h.Recipe, pageFile: h.Page} {
+	for name, hash := range map[string]string{
+		modelFile:   h.Model,
+		pictureFile: h.Picture,
+		recipeFile:  h.Recipe,
+		pageFile:    h.Page,
+	} {
 		if hash != "" && !slices.Contains(k.others, name) {
 			return name
 		}
@@ -202,10 +221,16 @@ func (k *kind) strayFile(h Hashes) string {
 }
 
 // kind returns [trainingKind].
-func (t *Training) kind() *kind { return &trainingKind }
+func (t *Training) kind() *kind {
+	return &trainingKind
+}
 
 // kind returns [causalKind].
-func (c *Causal) kind() *kind { return &causalKind }
+func (c *Causal) kind() *kind {
+	return &causalKind
+}
 
 // kind returns [describeKind].
-func (d *Description) kind() *kind { return &describeKind }
+func (d *Description) kind() *kind {
+	return &describeKind
+}

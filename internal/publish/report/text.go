@@ -42,7 +42,9 @@ func newRows(r *Report) *rows {
 }
 
 // add writes a paragraph.
-func (x *rows) add(label, text string) { x.WriteString(Paragraph(label, text)) }
+func (x *rows) add(label, text string) {
+	x.WriteString(Paragraph(label, text))
+}
 
 // addIf writes a paragraph, unless the text is empty.
 func (x *rows) addIf(label, text string) {
@@ -54,7 +56,9 @@ func (x *rows) addIf(label, text string) {
 // finish adds the ledger and the warnings but those with a code in without, and returns the text.
 func (x *rows) finish(r *Report, without ...string) string {
 	if l := r.Ledger; l != nil {
-		x.add("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
+		x.add("Ledger",
+			fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry,
+				l.Head))
 	}
 	x.WriteString(warningText(r.Warnings, without...))
 	return x.String()
@@ -63,7 +67,8 @@ func (x *rows) finish(r *Report, without ...string) string {
 // text prints the model, or why there is none, and the private metrics.
 func (t *Training) text(r *Report) string {
 	rows := newRows(r)
-	what := fmt.Sprintf("%s: %s from %d of %d features", t.Model.Method, shown(t.Target), len(t.Features.Selected), len(t.Features.Considered))
+	what := fmt.Sprintf("%s: %s from %d of %d features", t.Model.Method, shown(t.Target),
+		len(t.Features.Selected), len(t.Features.Considered))
 	trained := t.Model.Kind != ""
 	switch {
 	case t.Stopped != nil:
@@ -81,7 +86,9 @@ func (t *Training) text(r *Report) string {
 	switch {
 	case !trained:
 	case t.Task == regression.TaskClassification:
-		classRows(rows.add, func(label string, lines []string) { rows.WriteString(block(label, lines)) }, t.Metrics)
+		classRows(rows.add, func(label string, lines []string) {
+			rows.WriteString(block(label, lines))
+		}, t.Metrics)
 	default:
 		rows.add("R²", metric(r))
 		rows.addIf("All errors", allErrors(t.Metrics.R2))
@@ -97,8 +104,10 @@ func (t *Training) text(r *Report) string {
 		rows.add("Search", searched(r))
 	}
 	if x := t.Sizes; x != nil && trained {
-		rows.add("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. The number of tries is secret (%s on average)",
-			x.Chosen, listed(x.Sizes), number(x.Runs)))
+		rows.add("Size",
+			fmt.Sprintf(
+				"%d features won among %s, by a noisy count of right predictions on the training records. The number of tries is secret (%s on average)",
+				x.Chosen, listed(x.Sizes), number(x.Runs)))
 	}
 	if left := skipped(r.Events); left != "" && t.Stopped == nil {
 		rows.add("Skipped", left)
@@ -129,7 +138,9 @@ func skipped(events []Event) string {
 		out = append(out, fmt.Sprintf("%s, %s", strategyName(name), countOf(steps[name], "step")))
 	}
 	if classes > 0 {
-		out = append(out, fmt.Sprintf("strategies for other numbers of classes than were found, %s", countOf(classes, "step")))
+		out = append(out,
+			fmt.Sprintf("strategies for other numbers of classes than were found, %s",
+				countOf(classes, "step")))
 	}
 	if len(out) == 0 {
 		return ""
@@ -183,11 +194,13 @@ func statement(r *Report) string {
 	protected, verb := "Each record", "is"
 	switch {
 	case g.Unit != nil:
-		protected = fmt.Sprintf("Each value of the column %s, with at most %s,", shown(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
+		protected = fmt.Sprintf("Each value of the column %s, with at most %s,",
+			shown(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
 	case g.Relation == "substitute-private-columns":
 		protected, verb = "The private columns of each record", "are"
 	}
-	s := fmt.Sprintf("%s %s protected by (epsilon %s, delta %s)-differential privacy: %s", protected, verb, number(g.Epsilon), number(g.Delta), g.neighbours())
+	s := fmt.Sprintf("%s %s protected by (epsilon %s, delta %s)-differential privacy: %s",
+		protected, verb, number(g.Epsilon), number(g.Delta), g.neighbours())
 	if g.Mu != nil {
 		s += ", mu " + roundedUp(*g.Mu)
 	}
@@ -195,7 +208,9 @@ func statement(r *Report) string {
 	if g.Relation == "substitute-private-columns" {
 		s += "All other columns, the target and the number of records are public. "
 	}
-	return s + fmt.Sprintf("Facts stated %s (column names, ranges, categories) are public; %s lists them.", r.section().kind().stated, r.FileName())
+	return s +
+		fmt.Sprintf("Facts stated %s (column names, ranges, categories) are public; %s lists them.",
+			r.section().kind().stated, r.FileName())
 }
 
 // neighbours names the neighbouring relation.
@@ -222,7 +237,8 @@ func searched(r *Report) string {
 	if x.Score.Metric == "accuracy" {
 		score = "accuracy"
 	}
-	s := fmt.Sprintf("candidate %d of %d won (%s) with a released %s of %.3f on records held out from training. The number of tries is secret (%s on average). The best of several scores is biased upwards",
+	s := fmt.Sprintf(
+		"candidate %d of %d won (%s) with a released %s of %.3f on records held out from training. The number of tries is secret (%s on average). The best of several scores is biased upwards",
 		x.Chosen, len(x.Candidates), candidate, score, x.Score.Value, number(x.Runs))
 	if r.Metrics.R2 != nil || r.Metrics.Accuracy != nil {
 		s += "; the figure above, on other records, is not"
@@ -259,7 +275,9 @@ func names(list []string) string {
 }
 
 // number prints the shortest decimal form that is read back as x.
-func number(x float64) string { return plainExponent(strconv.FormatFloat(x, 'g', -1, 64)) }
+func number(x float64) string {
+	return plainExponent(strconv.FormatFloat(x, 'g', -1, 64))
+}
 
 // plainExponent shortens an exponent of two digits: 1e-06 becomes 1e-6.
 func plainExponent(s string) string {
@@ -300,7 +318,9 @@ func printable(c rune) rune {
 
 // Paragraph lays out text in lines of at most 78 characters, with label in the margin of the first, and a newline at
 // the end.
-func Paragraph(label, text string) string { return paragraph(label, text, labelWidth) }
+func Paragraph(label, text string) string {
+	return paragraph(label, text, labelWidth)
+}
 
 // paragraph is Paragraph with a given margin width.
 func paragraph(label, text string, labelWidth int) string {

@@ -36,7 +36,8 @@ func treesOf(m regression.Model) (trees []*regression.Tree, classes []string) {
 			if !ok {
 				return nil, nil
 			}
-			trees, classes = append(trees, t), append(classes, m.Classes[len(m.Classes)-len(m.Scores)+i])
+			trees, classes = append(trees, t),
+				append(classes, m.Classes[len(m.Classes)-len(m.Scores)+i])
 		}
 	}
 	return trees, classes
@@ -56,7 +57,8 @@ func visits(m *regression.Tree) []visit {
 		v.buys = bought(m, paths, i)
 		for child, side := range map[int]string{n.Low: "at most", n.High: "above"} {
 			if child > 0 {
-				out[child].when = fmt.Sprintf("score of node %d %s %s", i+1, side, short(n.Threshold))
+				out[child].when = fmt.Sprintf("score of node %d %s %s", i+1, side,
+					short(n.Threshold))
 				out[child].depth = v.depth + 1
 			}
 		}
@@ -109,11 +111,13 @@ func PathCosts(w io.Writer, m regression.Model) error {
 		if v.depth > 0 {
 			verb = "adds"
 		}
-		line := fmt.Sprintf("%d. %s: %s %s; %s paid", v.node, v.when, verb, v.purchases(), number(v.paid))
+		line := fmt.Sprintf("%d. %s: %s %s; %s paid", v.node, v.when, verb, v.purchases(),
+			number(v.paid))
 		b.WriteString(paragraph("", line, labelWidth+2*v.depth))
 	}
 	if more := len(list) - mostNodes; more > 0 {
-		b.WriteString(Paragraph("", fmt.Sprintf("and %d nodes more, which the model file lists", more)))
+		b.WriteString(
+			Paragraph("", fmt.Sprintf("and %d nodes more, which the model file lists", more)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -153,9 +157,11 @@ func treeBlocks(s Source) []document.Block {
 		if v.leaf {
 			where += " (leaf)"
 		}
-		g.Rows = append(g.Rows, []string{strconv.Itoa(v.node), where, v.purchases(), number(v.paid)})
+		g.Rows = append(g.Rows,
+			[]string{strconv.Itoa(v.node), where, v.purchases(), number(v.paid)})
 	}
-	out := []document.Block{prose("The tree has " + treeText(list) + ". What is bought is free further down."), {Table: g}}
+	out := []document.Block{prose("The tree has " + treeText(list) +
+		". What is bought is free further down."), {Table: g}}
 	for _, v := range list[:min(len(list), mostNodes)] {
 		for t, m := range trees {
 			if n := &m.Nodes[v.node-1]; v.leaf || t == 0 {
@@ -172,7 +178,10 @@ func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string
 	if class != "" && v.leaf {
 		title += " of class " + shown(class)
 	}
-	g := &document.Table{Head: []string{"term", "coefficient", "standard error"}, Rows: [][]string{{"(constant)", short(n.Intercept), ""}}}
+	g := &document.Table{
+		Head: []string{"term", "coefficient", "standard error"},
+		Rows: [][]string{{"(constant)", short(n.Intercept), ""}},
+	}
 	for _, t := range n.Terms {
 		name := shown(m.Columns[t.Column].Name)
 		switch {

@@ -11,12 +11,24 @@ import (
 // costTree buys a at the root, and b above it.
 func costTree() *regression.Tree {
 	return &regression.Tree{
-		Linear: regression.Linear{Target: "y", Upper: 1, Columns: []regression.Column{{Name: "a", Upper: 1}, {Name: "b", Type: regression.Category, Categories: []string{"x"}, Other: true}}},
-		Costs:  []float64{1, 200},
+		Linear: regression.Linear{
+			Target: "y",
+			Upper:  1,
+			Columns: []regression.Column{{Name: "a", Upper: 1},
+				{Name: "b", Type: regression.Category, Categories: []string{"x"}, Other: true}},
+		},
+		Costs: []float64{1, 200},
 		Nodes: []regression.TreeNode{
-			{Terms: []regression.Term{{Column: 0, Coefficient: 2, StdError: .25}}, Threshold: .125, Low: 1, High: 2},
+			{
+				Terms:     []regression.Term{{Column: 0, Coefficient: 2, StdError: .25}},
+				Threshold: .125,
+				Low:       1,
+				High:      2,
+			},
 			{Intercept: 3},
-			{Terms: []regression.Term{{Column: 1, Category: "x", Coefficient: 4}, {Column: 1, Other: true, Coefficient: -1}, {Column: 0, Missing: true, Coefficient: 7}}},
+			{Terms: []regression.Term{{Column: 1, Category: "x", Coefficient: 4},
+				{Column: 1, Other: true, Coefficient: -1},
+				{Column: 0, Missing: true, Coefficient: 7}}},
 		},
 	}
 }
@@ -35,7 +47,11 @@ func TestPathCosts(t *testing.T) {
 	if got := b.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	for _, m := range []regression.Model{nil, &regression.Linear{}, &regression.Classifier{Classes: []string{"u", "v"}, Scores: []regression.Model{&regression.Linear{}}}} {
+	for _, m := range []regression.Model{nil, &regression.Linear{},
+		&regression.Classifier{
+			Classes: []string{"u", "v"},
+			Scores:  []regression.Model{&regression.Linear{}},
+		}} {
 		b.Reset()
 		if err := PathCosts(&b, m); err != nil || b.Len() > 0 {
 			t.Errorf("%T: %v, %q", m, err, b.String())
@@ -43,7 +59,8 @@ func TestPathCosts(t *testing.T) {
 	}
 	one := costTree()
 	one.Nodes = one.Nodes[1:2]
-	if err := PathCosts(&b, one); err != nil || !strings.Contains(b.String(), "one node; a record pays 0") {
+	if err := PathCosts(&b, one); err != nil ||
+		!strings.Contains(b.String(), "one node; a record pays 0") {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }
@@ -51,10 +68,22 @@ func TestPathCosts(t *testing.T) {
 // TestPageOfTree checks that the page lists the nodes and their terms; for a classifier, leaves have one list per
 // class.
 func TestPageOfTree(t *testing.T) {
-	r := &Report{Format: Format, Training: &Training{Task: regression.TaskClassification, Target: "y", Model: Model{"cost-tree", "classifier"}}}
-	c := &regression.Classifier{Target: "y", Classes: []string{"u", "v", "w"}, Scores: []regression.Model{costTree(), costTree(), costTree()}}
+	r := &Report{
+		Format: Format,
+		Training: &Training{
+			Task:   regression.TaskClassification,
+			Target: "y",
+			Model:  Model{"cost-tree", "classifier"},
+		},
+	}
+	c := &regression.Classifier{
+		Target:  "y",
+		Classes: []string{"u", "v", "w"},
+		Scores:  []regression.Model{costTree(), costTree(), costTree()},
+	}
 	html, markdown := pageOn(t, Source{Report: r, Model: c})
-	for _, want := range []string{"What each path costs", "score of node 1 above 0.125", "Node 3: score of class w", "b = every other", "a is missing"} {
+	for _, want := range []string{"What each path costs", "score of node 1 above 0.125",
+		"Node 3: score of class w", "b = every other", "a is missing"} {
 		if !strings.Contains(html, want) || !strings.Contains(markdown, want) {
 			t.Errorf("no %q", want)
 		}
@@ -78,7 +107,8 @@ func TestPageOfTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := PathCosts(&b, wide); err != nil || !strings.Contains(b.String(), fmt.Sprintf("and %d nodes more", 399-mostNodes)) {
+	if err := PathCosts(&b, wide); err != nil ||
+		!strings.Contains(b.String(), fmt.Sprintf("and %d nodes more", 399-mostNodes)) {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }

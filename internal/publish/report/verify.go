@@ -41,7 +41,9 @@ type Verification struct {
 }
 
 // Misfits counts the failed checks.
-func (v *Verification) Misfits() int { return v.count(Misfit) }
+func (v *Verification) Misfits() int {
+	return v.count(Misfit)
+}
 
 func (v *Verification) count(s State) int {
 	n := 0
@@ -179,7 +181,9 @@ func (v *verifier) skip(name, why string) {
 }
 
 // earlier reports whether the version of the report has no checksums.
-func (v *verifier) earlier() bool { return !v.report.hasChecksum() }
+func (v *verifier) earlier() bool {
+	return !v.report.hasChecksum()
+}
 
 // checksum compares the report with its encoding by this version.
 func (v *verifier) checksum() {
@@ -187,8 +191,10 @@ func (v *verifier) checksum() {
 	var b strings.Builder
 	switch err := Encode(&b, v.report); {
 	case v.earlier():
-		v.skip(name, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below "+
-			"would not show")
+		v.skip(name,
+			"a report of the version "+v.report.Format+
+				" holds no checksum, so an edit of what is not checked below "+
+				"would not show")
 	case err != nil || b.String() != string(v.raw):
 		v.add(name, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
 	default:
@@ -209,7 +215,12 @@ type hashedFile struct {
 func (t *Training) hashedFiles(v *verifier) []hashedFile {
 	h := v.report.Files
 	return []hashedFile{
-		{name: modelFile, hash: h.Model, size: regression.MaxModelBytes, optional: t.Model.Kind == ""},
+		{
+			name:     modelFile,
+			hash:     h.Model,
+			size:     regression.MaxModelBytes,
+			optional: t.Model.Kind == "",
+		},
 		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
 		{name: pageFile, hash: h.Page, size: maxPageBytes, optional: true},
 	}
@@ -277,7 +288,9 @@ func (v *verifier) page() {
 	others := v.report.section().kind().remade
 	var b bytes.Buffer
 	if err := HTML(&b, s); err != nil || !bytes.Equal(b.Bytes(), data) {
-		v.skip("page", "it is not the page that this version of dptrain makes of "+others+"; another version may have written it")
+		v.skip("page",
+			"it is not the page that this version of dptrain makes of "+others+
+				"; another version may have written it")
 		return
 	}
 	verb := "say"

@@ -33,7 +33,9 @@ func release(t testing.TB, text string, header ...string) (string, Files) {
 }
 
 // releaseOf is like release, for a run modified by change.
-func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), header ...string) (string, Files) {
+func releaseOf(
+	t testing.TB, text string, change func(*pipeline.Pipeline), header ...string,
+) (string, Files) {
 	t.Helper()
 	r, problems := recipe.Parse("r.yaml", []byte(text))
 	if problems != nil {
@@ -76,7 +78,12 @@ func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := Files{Model: res.Model, Report: New(res), Recipe: public, Run: NewRun(New(res), res.Curator, nil)}
+	files := Files{
+		Model:  res.Model,
+		Report: New(res),
+		Recipe: public,
+		Run:    NewRun(New(res), res.Curator, nil),
+	}
 	dir := t.TempDir()
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
@@ -109,14 +116,24 @@ func TestVerify(t *testing.T) {
 		"order":     {lineRecipe, []string{"y", "x"}},
 		"branches":  {lineRecipe, strings.Fields("y x a b c d e f")},
 		"no metric": {lineRecipe + "holdout: 0\n", []string{"x", "y"}},
-		"basic":     {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, composition: basic", 1), strings.Fields("x y a b c d e f")},
+		"basic": {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, composition: basic",
+			1), strings.Fields("x y a b c d e f")},
 		"pure": {"task: classification\ndata: {path: x, target: y, classes: [no, yes], columns: {x: {lower: 0, upper: 9}}}\nprivacy: {epsilon: 1, delta: 0}\n" +
-			"holdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n", []string{"x", "y"}},
-		"private":    {strings.Replace(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute-private-columns", 1), "upper: 9", "upper: 9, private: true", 1), []string{"x", "y", "a"}},
-		"substitute": {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute", 1), strings.Fields("x y a b c d e f")},
-		"search":     {lineRecipe + "search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n", strings.Fields("x y a b c")},
-		"logistic":   {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: logistic}\n", []string{"x", "y"}},
-		"classes":    {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n", strings.Fields("x y a")},
+			"holdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
+			[]string{"x", "y"}},
+		"private": {strings.Replace(
+			strings.Replace(lineRecipe, "epsilon: 1",
+				"epsilon: 1, relation: substitute-private-columns", 1), "upper: 9",
+			"upper: 9, private: true", 1), []string{"x", "y", "a"}},
+		"substitute": {strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute",
+			1), strings.Fields("x y a b c d e f")},
+		"search": {lineRecipe +
+			"search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
+			strings.Fields("x y a b c")},
+		"logistic": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: logistic}\n",
+			[]string{"x", "y"}},
+		"classes": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n",
+			strings.Fields("x y a")},
 		"sizes": {"task: classification\ndata: {path: x, target: y, classes: [no, yes]}\nprivacy: {epsilon: 4}\nselection: {method: dpfs, sizes: [1, 2]}\n" +
 			"model: {method: svm}\n", strings.Fields("x y a b")},
 		"abstains": {lineRecipe + "model: {method: tukey}\n", []string{"x", "y"}},
@@ -124,7 +141,8 @@ func TestVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, files := release(t, tt.text, tt.header...)
 			got, err := verified(t, dir, nil)
-			if err != nil || strings.Count(got, "\nok ") < 6 || strings.Count(got, string(NotChecked)) != 1 {
+			if err != nil || strings.Count(got, "\nok ") < 6 ||
+				strings.Count(got, string(NotChecked)) != 1 {
 				t.Errorf("%v\n%s", err, got)
 			}
 			if (files.Model == nil) != (name == "abstains") {
@@ -144,12 +162,15 @@ func TestVerify(t *testing.T) {
 func TestVerifyEarlierPrices(t *testing.T) {
 	earlier := func(p *pipeline.Pipeline) { p.Budget.Earlier = true }
 	for name, text := range map[string]string{
-		"coin": lineRecipe, "search": lineRecipe + "search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
+		"coin": lineRecipe,
+		"search": lineRecipe +
+			"search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
 		"choice": strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute", 1),
 	} {
 		dir, files := releaseOf(t, text, earlier, strings.Fields("x y a b c d e f")...)
 		got, err := verified(t, dir, nil)
-		if err != nil || !strings.Contains(got, "ok           guarantee:") || !strings.Contains(got, "not checked  plan:") {
+		if err != nil || !strings.Contains(got, "ok           guarantee:") ||
+			!strings.Contains(got, "not checked  plan:") {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 		less := *files.Report
@@ -181,12 +202,14 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 	}
 	put(t, dir, "recipe.yaml", text)
 	got, err := verified(t, dir, nil)
-	if err != nil || !strings.Contains(got, "an earlier dptrain made this release") || strings.Count(got, "holds no hash of it") < 1 {
+	if err != nil || !strings.Contains(got, "an earlier dptrain made this release") ||
+		strings.Count(got, "holds no hash of it") < 1 {
 		t.Errorf("%v\n%s", err, got)
 	}
 	old.Guarantee.Epsilon /= 2
 	putReport(t, dir, &old, false)
-	if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) || !strings.Contains(got, "does not fit guarantee") {
+	if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
+		!strings.Contains(got, "does not fit guarantee") {
 		t.Errorf("another epsilon: %v\n%s", err, got)
 	}
 }
@@ -202,7 +225,10 @@ func put(t testing.TB, dir, name string, data []byte) {
 func putReport(t testing.TB, dir string, r *Report, forge bool) {
 	t.Helper()
 	if forge {
-		for name, hash := range map[string]*string{"model.json": &r.Files.Model, "recipe.yaml": &r.Files.Recipe} {
+		for name, hash := range map[string]*string{
+			"model.json":  &r.Files.Model,
+			"recipe.yaml": &r.Files.Recipe,
+		} {
 			if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
 				*hash = hashOf(data)
 			}
@@ -263,70 +289,169 @@ func TestVerifyFindsForgery(t *testing.T) {
 		edit  func(dir string)
 		finds string
 	}{
-		"epsilon":            {report(func(r *Report) { r.Guarantee.Epsilon = .5 }), "does not fit guarantee"},
-		"epsilon, explained": {report(func(r *Report) { r.Guarantee.Epsilon = .5; r.Guarantee = r.Guarantee.explained() }), "does not fit guarantee"},
-		"a larger epsilon":   {report(func(r *Report) { r.Guarantee.Epsilon = 1.5; r.Guarantee = r.Guarantee.explained() }), "does not fit plan"},
-		"delta":              {report(func(r *Report) { r.Guarantee.Delta = 1e-9; r.Guarantee = r.Guarantee.explained() }), "does not fit guarantee"},
-		"relation":           {report(func(r *Report) { r.Guarantee.Relation = "substitute"; r.Guarantee = r.Guarantee.explained() }), "relation is substitute"},
-		"composition":        {report(func(r *Report) { r.Guarantee.Composition = "basic" }), "composition is basic"},
-		"no relation":        {report(func(r *Report) { r.Guarantee.Relation = "none" }), "does not fit guarantee"},
-		"mu":                 {report(func(r *Report) { *r.Guarantee.Mu *= .99; r.Guarantee = r.Guarantee.explained() }), "mu is"},
-		"no mu":              {report(func(r *Report) { r.Guarantee.Mu = nil; r.Guarantee = r.Guarantee.explained() }), "mu is given where there is none, or missing"},
-		"spent":              {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
-		"profile":            {report(func(r *Report) { r.Guarantee.Profile[3].Delta /= 2 }), "delta of profile at epsilon 0.5"},
-		"a shorter profile":  {report(func(r *Report) { r.Guarantee.Profile = r.Guarantee.Profile[1:] }), "profile has"},
-		"a point of profile": {report(func(r *Report) { r.Guarantee.Profile[2].Epsilon = .25 }), "point 3 of profile"},
-		"unit":               {report(func(r *Report) { r.Guarantee.Unit = &Unit{"who", 2}; r.Guarantee = r.Guarantee.explained() }), "the privacy unit is another one"},
-		"attack":             {report(func(r *Report) { r.Guarantee.Attack.Found = .051 }), "attack is not"},
-		"meaning":            {report(func(r *Report) { r.Guarantee.Meaning = "Nobody finds out anything." }), "meaning is not"},
-		"a step's mu":        {report(func(r *Report) { r.Events[len(r.Events)-1].Mu /= 2 }), "does not fit steps"},
+		"epsilon": {report(func(r *Report) {
+			r.Guarantee.Epsilon = .5
+		}), "does not fit guarantee"},
+		"epsilon, explained": {report(func(r *Report) {
+			r.Guarantee.Epsilon = .5
+			r.Guarantee = r.Guarantee.explained()
+		}), "does not fit guarantee"},
+		"a larger epsilon": {report(func(r *Report) {
+			r.Guarantee.Epsilon = 1.5
+			r.Guarantee = r.Guarantee.explained()
+		}), "does not fit plan"},
+		"delta": {report(func(r *Report) {
+			r.Guarantee.Delta = 1e-9
+			r.Guarantee = r.Guarantee.explained()
+		}), "does not fit guarantee"},
+		"relation": {report(func(r *Report) {
+			r.Guarantee.Relation = "substitute"
+			r.Guarantee = r.Guarantee.explained()
+		}), "relation is substitute"},
+		"composition": {report(func(r *Report) {
+			r.Guarantee.Composition = "basic"
+		}), "composition is basic"},
+		"no relation": {report(func(r *Report) {
+			r.Guarantee.Relation = "none"
+		}), "does not fit guarantee"},
+		"mu": {report(func(r *Report) {
+			*r.Guarantee.Mu *= .99
+			r.Guarantee = r.Guarantee.explained()
+		}), "mu is"},
+		"no mu": {report(func(r *Report) {
+			r.Guarantee.Mu = nil
+			r.Guarantee = r.Guarantee.explained()
+		}), "mu is given where there is none, or missing"},
+		"spent": {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
+		"profile": {report(func(r *Report) {
+			r.Guarantee.Profile[3].Delta /= 2
+		}), "delta of profile at epsilon 0.5"},
+		"a shorter profile": {report(func(r *Report) {
+			r.Guarantee.Profile = r.Guarantee.Profile[1:]
+		}), "profile has"},
+		"a point of profile": {report(func(r *Report) {
+			r.Guarantee.Profile[2].Epsilon = .25
+		}), "point 3 of profile"},
+		"unit": {report(func(r *Report) {
+			r.Guarantee.Unit = &Unit{"who", 2}
+			r.Guarantee = r.Guarantee.explained()
+		}), "the privacy unit is another one"},
+		"attack": {report(func(r *Report) {
+			r.Guarantee.Attack.Found = .051
+		}), "attack is not"},
+		"meaning": {report(func(r *Report) {
+			r.Guarantee.Meaning = "Nobody finds out anything."
+		}), "meaning is not"},
+		"a step's mu": {report(func(r *Report) {
+			r.Events[len(r.Events)-1].Mu /= 2
+		}), "does not fit steps"},
 		"a step's mu and scale": {report(func(r *Report) {
 			e := &r.Events[len(r.Events)-1]
 			e.Mu, e.Scale = e.Mu/2, e.Scale*2
 		}), "another law than in the plan"},
-		"a step's epsilon": {report(func(r *Report) { r.Events[0].Epsilon, r.Events[0].Scale = r.Events[0].Epsilon/2, 2*r.Events[0].Scale }), "another law than in the plan"},
-		"a step's law":     {report(func(r *Report) { r.Events[0].Law = "exponential" }), "another law than in the plan"},
-		"no law":           {report(func(r *Report) { r.Events[0].Law = "magic" }), `there is no law "magic"`},
-		"a step's draws":   {report(func(r *Report) { r.Events[0].Draws = 2 }), "another law than in the plan"},
-		"a step's noise":   {report(func(r *Report) { r.Events[0].Scale /= 1.001 }), "the noise scale is"},
-		"a step's width":   {report(func(r *Report) { r.Events[0].Sensitivity = 2 }), "the noise scale is"},
-		"a step's records": {report(func(r *Report) { r.Events[0].Part = "holdout" }), "its stage and its records"},
-		"more draws made":  {report(func(r *Report) { r.Events[0].Released = 2 }), "draws were made"},
-		"no draws made":    {report(func(r *Report) { r.Events[0].Released = 0 }), "nothing was released"},
-		"a step gone":      {report(func(r *Report) { r.Events = r.Events[1:] }), "the plan of the recipe"},
-		"a step twice":     {report(func(r *Report) { r.Events = append(r.Events, r.Events[0]) }), "it is listed twice"},
-		"steps swapped":    {report(func(r *Report) { r.Events[1], r.Events[2] = r.Events[2], r.Events[1] }), "and in the plan of the recipe"},
+		"a step's epsilon": {report(func(r *Report) {
+			r.Events[0].Epsilon, r.Events[0].Scale = r.Events[0].Epsilon/2, 2*r.Events[0].Scale
+		}), "another law than in the plan"},
+		"a step's law": {report(func(r *Report) {
+			r.Events[0].Law = "exponential"
+		}), "another law than in the plan"},
+		"no law": {report(func(r *Report) {
+			r.Events[0].Law = "magic"
+		}), `there is no law "magic"`},
+		"a step's draws": {report(func(r *Report) {
+			r.Events[0].Draws = 2
+		}), "another law than in the plan"},
+		"a step's noise": {report(func(r *Report) {
+			r.Events[0].Scale /= 1.001
+		}), "the noise scale is"},
+		"a step's width": {report(func(r *Report) {
+			r.Events[0].Sensitivity = 2
+		}), "the noise scale is"},
+		"a step's records": {report(func(r *Report) {
+			r.Events[0].Part = "holdout"
+		}), "its stage and its records"},
+		"more draws made": {report(func(r *Report) {
+			r.Events[0].Released = 2
+		}), "draws were made"},
+		"no draws made": {report(func(r *Report) {
+			r.Events[0].Released = 0
+		}), "nothing was released"},
+		"a step gone": {report(func(r *Report) {
+			r.Events = r.Events[1:]
+		}), "the plan of the recipe"},
+		"a step twice": {report(func(r *Report) {
+			r.Events = append(r.Events, r.Events[0])
+		}), "it is listed twice"},
+		"steps swapped": {report(func(r *Report) {
+			r.Events[1], r.Events[2] = r.Events[2], r.Events[1]
+		}), "and in the plan of the recipe"},
 		"a branch taken": {report(func(r *Report) {
 			for i := range r.Events {
 				r.Events[i].Taken = nil
 			}
 		}), "ways to train"},
-		"a branch not taken": {report(func(r *Report) { r.Events[0].Taken = new(bool) }), "its branch was not taken"},
-		"method":             {report(func(r *Report) { r.Model.Method = "svm" }), "the method svm"},
-		"kind":               {report(func(r *Report) { r.Model.Kind = "votes" }), "its kind is"},
-		"no model":           {report(func(r *Report) { r.Model.Kind = "" }), "there is one"},
-		"target":             {report(func(r *Report) { r.Target = "x" }), "target is x"},
-		"considered":         {report(func(r *Report) { r.Features.Considered = r.Features.Considered[1:] }), "features.considered"},
-		"selected":           {report(func(r *Report) { r.Features.Selected = []string{} }), "which features.selected does not list"},
-		"unprotected":        {report(func(r *Report) { r.Unprotected = r.Unprotected[:len(r.Unprotected)-1] }), "unprotected does not list"},
-		"a declared range":   {report(func(r *Report) { r.Unprotected[len(r.Unprotected)-1].Value = []float64{0, 8} }), "unprotected does not list"},
-		"a ledger":           {report(func(r *Report) { r.Ledger = &Ledger{Dataset: "d", Entry: 3, Head: strings.Repeat("0", 64)} }), "the data set in the ledger"},
-		"a search":           {report(func(r *Report) { r.Search = &Search{Candidates: []Candidate{}} }), "whether there was a search"},
-		"recipe epsilon":     {file("recipe.yaml", "epsilon: 1", "epsilon: 2"), "epsilon is 1 in the report, and 2 in the recipe"},
-		"recipe range":       {file("recipe.yaml", "upper: 9", "upper: 8"), "unprotected does not list"},
-		"recipe holdout":     {file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"), "unprotected does not list"},
-		"recipe columns":     {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"), "features.considered"},
-		"recipe model":       {file("recipe.yaml", "model:\n  method: auto", "model:\n  method: joint-gram"), "the plan of the recipe"},
-		"recipe damaged":     {file("recipe.yaml", "epsilon: 1", "epsilon: one"), "it cannot be read"},
-		"recipe longer":      {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"), "it cannot be read"},
-		"model epsilon":      {file("model.json", `"epsilon":1`, `"epsilon":0.5`), "its guarantee is not that of the report"},
-		"model target":       {file("model.json", `"target": "y"`, `"target": "z"`), "and the report says a regression of y"},
-		"intervals":          {report(func(r *Report) { r.Metrics.Intervals = []Interval{{.9, .001}} }), "its intervals of prediction"},
-		"model damaged":      {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
-		"another file":       {func(dir string) { put(t, dir, "notes.txt", []byte("exact counts")) }, "notes.txt is no file of a release"},
-		"no recipe":          {func(dir string) { os.Remove(filepath.Join(dir, "recipe.yaml")) }, "recipe.yaml: the file is not there"},
-		"no model file":      {func(dir string) { os.Remove(filepath.Join(dir, "model.json")) }, "model.json: the file is not there"},
-		"no hash":            {func(dir string) { r := *files.Report; r.Files = Hashes{}; putReport(t, dir, &r, false) }, "the report says that there is none"},
+		"a branch not taken": {report(func(r *Report) {
+			r.Events[0].Taken = new(bool)
+		}), "its branch was not taken"},
+		"method": {report(func(r *Report) {
+			r.Model.Method = "svm"
+		}), "the method svm"},
+		"kind":     {report(func(r *Report) { r.Model.Kind = "votes" }), "its kind is"},
+		"no model": {report(func(r *Report) { r.Model.Kind = "" }), "there is one"},
+		"target":   {report(func(r *Report) { r.Target = "x" }), "target is x"},
+		"considered": {report(func(r *Report) {
+			r.Features.Considered = r.Features.Considered[1:]
+		}), "features.considered"},
+		"selected": {report(func(r *Report) {
+			r.Features.Selected = []string{}
+		}), "which features.selected does not list"},
+		"unprotected": {report(func(r *Report) {
+			r.Unprotected = r.Unprotected[:len(r.Unprotected)-1]
+		}), "unprotected does not list"},
+		"a declared range": {report(func(r *Report) {
+			r.Unprotected[len(r.Unprotected)-1].Value = []float64{0, 8}
+		}), "unprotected does not list"},
+		"a ledger": {report(func(r *Report) {
+			r.Ledger = &Ledger{Dataset: "d", Entry: 3, Head: strings.Repeat("0", 64)}
+		}), "the data set in the ledger"},
+		"a search": {report(func(r *Report) {
+			r.Search = &Search{Candidates: []Candidate{}}
+		}), "whether there was a search"},
+		"recipe epsilon": {file("recipe.yaml", "epsilon: 1", "epsilon: 2"),
+			"epsilon is 1 in the report, and 2 in the recipe"},
+		"recipe range": {file("recipe.yaml", "upper: 9", "upper: 8"),
+			"unprotected does not list"},
+		"recipe holdout": {file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"),
+			"unprotected does not list"},
+		"recipe columns": {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
+			"features.considered"},
+		"recipe model": {file("recipe.yaml", "model:\n  method: auto",
+			"model:\n  method: joint-gram"), "the plan of the recipe"},
+		"recipe damaged": {file("recipe.yaml", "epsilon: 1", "epsilon: one"), "it cannot be read"},
+		"recipe longer": {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"),
+			"it cannot be read"},
+		"model epsilon": {file("model.json", `"epsilon":1`, `"epsilon":0.5`),
+			"its guarantee is not that of the report"},
+		"model target": {file("model.json", `"target": "y"`, `"target": "z"`),
+			"and the report says a regression of y"},
+		"intervals": {report(func(r *Report) {
+			r.Metrics.Intervals = []Interval{{.9, .001}}
+		}), "its intervals of prediction"},
+		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
+		"another file": {func(dir string) {
+			put(t, dir, "notes.txt", []byte("exact counts"))
+		}, "notes.txt is no file of a release"},
+		"no recipe": {func(dir string) {
+			os.Remove(filepath.Join(dir, "recipe.yaml"))
+		}, "recipe.yaml: the file is not there"},
+		"no model file": {func(dir string) {
+			os.Remove(filepath.Join(dir, "model.json"))
+		}, "model.json: the file is not there"},
+		"no hash": {func(dir string) {
+			r := *files.Report
+			r.Files = Hashes{}
+			putReport(t, dir, &r, false)
+		}, "the report says that there is none"},
 	}
 	for name, f := range forgeries {
 		fresh := t.TempDir()
@@ -335,7 +460,8 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}
 		f.edit(fresh)
 		got, err := verified(t, fresh, nil)
-		if words := strings.Join(strings.Fields(got), " "); !errors.Is(err, ErrBroken) || !strings.Contains(words, f.finds) {
+		if words := strings.Join(strings.Fields(got), " "); !errors.Is(err, ErrBroken) ||
+			!strings.Contains(words, f.finds) {
 			t.Errorf("%s: %v, want %q in\n%s", name, err, f.finds, got)
 		}
 	}
@@ -357,7 +483,8 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 			r.Files.Recipe = hashOf(files.Recipe)
 			putReport(t, dir, &r, true)
 		}
-		if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) || !strings.Contains(got, "does not fit model") {
+		if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
+			!strings.Contains(got, "does not fit model") {
 			t.Errorf("%s: %v\n%s", epsilon, err, got)
 		}
 	}
@@ -365,7 +492,9 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 
 // TestVerifyFindsEdits checks that all of 500 random single edits of the three files are found.
 func TestVerifyFindsEdits(t *testing.T) {
-	dir, _ := release(t, strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
+	dir, _ := release(t,
+		strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+
+			"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
 	original := map[string][]byte{}
 	for _, name := range append([]string{ReportFile}, trainingKind.others...) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -386,7 +515,8 @@ func TestVerifyFindsEdits(t *testing.T) {
 		put(t, dir, name, edited)
 		if got, err := verified(t, dir, nil); err == nil {
 			t.Errorf("%s of %s passes:\n%s", kind, name, got)
-		} else if !errors.Is(err, ErrBroken) && !errors.Is(err, ErrFormat) && !errors.Is(err, ErrContent) {
+		} else if !errors.Is(err, ErrBroken) && !errors.Is(err, ErrFormat) &&
+			!errors.Is(err, ErrContent) {
 			t.Errorf("%s of %s: %v", kind, name, err)
 		}
 		put(t, dir, name, original[name])

@@ -14,7 +14,9 @@ import (
 )
 
 // entered writes the release of a run with a ledger, and returns both.
-func entered(t *testing.T, path string, total float64, commit bool) (string, Files, *ledger.Ledger) {
+func entered(
+	t *testing.T, path string, total float64, commit bool,
+) (string, Files, *ledger.Ledger) {
 	t.Helper()
 	text := lineRecipe + "ledger: {dataset: lines}\n"
 	dir, files := release(t, text, "x", "y")
@@ -32,16 +34,19 @@ func entered(t *testing.T, path string, total float64, commit bool) (string, Fil
 	}
 	l := ledger.At(path, ledger.Options{})
 	for _, name := range []string{"lines", "others"} {
-		if _, err := l.Register(t.Context(), name, budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
+		if _, err := l.Register(t.Context(), name,
+			budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"others", "lines"} {
-		run, err := l.Reserve(t.Context(), ledger.Request{Dataset: name, Plan: plan.Priced, Method: plan.Method(), Target: "y"})
+		run, err := l.Reserve(t.Context(),
+			ledger.Request{Dataset: name, Plan: plan.Priced, Method: plan.Method(), Target: "y"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		files.Report.Enter(Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
+		files.Report.Enter(
+			Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 		putReport(t, dir, files.Report, true)
 		if commit {
 			claim, _, err := ReadClaim(filepath.Join(dir, ReportFile))
@@ -59,17 +64,22 @@ func entered(t *testing.T, path string, total float64, commit bool) (string, Fil
 func TestVerifyWithLedger(t *testing.T) {
 	folder := t.TempDir()
 	dir, files, l := entered(t, filepath.Join(folder, "a.ledger"), 9, true)
-	if got, err := verified(t, dir, l); err != nil || strings.Contains(got, string(NotChecked)) || !strings.Contains(got, "for data set lines is this run") {
+	if got, err := verified(t, dir, l); err != nil || strings.Contains(got, string(NotChecked)) ||
+		!strings.Contains(got, "for data set lines is this run") {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, err := verified(t, dir, nil); err != nil || !strings.Contains(got, "not checked  ledger") {
+	if got, err := verified(t, dir, nil); err != nil ||
+		!strings.Contains(got, "not checked  ledger") {
 		t.Errorf("%v\n%s", err, got)
 	}
 	_, _, other := entered(t, filepath.Join(folder, "b.ledger"), 8, true)
-	if got, err := verified(t, dir, other); !errors.Is(err, ErrBroken) || !strings.Contains(got, "with the head of the") {
+	if got, err := verified(t, dir, other); !errors.Is(err, ErrBroken) ||
+		!strings.Contains(got, "with the head of the") {
 		t.Errorf("another ledger: %v\n%s", err, got)
 	}
-	if _, err := verified(t, dir, ledger.At(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err, ledger.ErrUnreadable) {
+	if _, err := verified(t, dir,
+		ledger.At(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err,
+		ledger.ErrUnreadable) {
 		t.Errorf("no ledger: %v", err)
 	}
 
@@ -86,10 +96,14 @@ func TestVerifyWithLedger(t *testing.T) {
 		edit  func(l *Ledger)
 		finds string
 	}{
-		"head":      {func(l *Ledger) { l.Head = strings.Repeat("0", 64) }, "with the head of the report"},
-		"entry":     {func(l *Ledger) { l.Entry++ }, "with the head of the report"},
-		"no entry":  {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head of the report"},
-		"nonce":     {func(l *Ledger) { l.Nonce = strings.Repeat("0", 32) }, "is not that of the release"},
+		"head": {func(l *Ledger) {
+			l.Head = strings.Repeat("0", 64)
+		}, "with the head of the report"},
+		"entry":    {func(l *Ledger) { l.Entry++ }, "with the head of the report"},
+		"no entry": {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head of the report"},
+		"nonce": {func(l *Ledger) {
+			l.Nonce = strings.Repeat("0", 32)
+		}, "is not that of the release"},
 		"release":   {func(*Ledger) {}, "was ended by another release"},
 		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is no run on the data set others"},
 		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not know the data set none"},
@@ -102,15 +116,18 @@ func TestVerifyWithLedger(t *testing.T) {
 		tt.edit(&forged)
 		r := *files.Report
 		r.Ledger = &forged
-		r.Warnings = append(slices.Clone(r.Warnings), pipeline.Warning{Code: "no-signal", Severity: pipeline.Negligible, Text: "made up"})
+		r.Warnings = append(slices.Clone(r.Warnings),
+			pipeline.Warning{Code: "no-signal", Severity: pipeline.Negligible, Text: "made up"})
 		putReport(t, dir, &r, true)
-		if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) || !strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
+		if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) ||
+			!strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 
 	dir, _, l = entered(t, filepath.Join(folder, "c.ledger"), 9, false)
-	if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) || !strings.Contains(got, "never ended") {
+	if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) ||
+		!strings.Contains(got, "never ended") {
 		t.Errorf("a run that did not end: %v\n%s", err, got)
 	}
 }
@@ -130,7 +147,8 @@ func headAt(t *testing.T, book *ledger.Book, sequence int64) ledger.Head {
 // TestVerifyOtherEntry checks that a ledger entry with another price, target or guarantee does not match the report.
 func TestVerifyOtherEntry(t *testing.T) {
 	dir, files := release(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
-	other, problems := recipe.Parse("r.yaml", []byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)))
+	other, problems := recipe.Parse("r.yaml",
+		[]byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -143,18 +161,23 @@ func TestVerifyOtherEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := ledger.At(filepath.Join(t.TempDir(), "a.ledger"), ledger.Options{})
-	if _, err := l.Register(t.Context(), "lines", budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
+	if _, err := l.Register(t.Context(), "lines",
+		budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := l.Reserve(t.Context(), ledger.Request{Dataset: "lines", Plan: plan.Priced, Method: plan.Method(), Target: "z"})
+	run, err := l.Reserve(t.Context(),
+		ledger.Request{Dataset: "lines", Plan: plan.Priced, Method: plan.Method(), Target: "z"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files.Report.Enter(Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
+	files.Report.Enter(
+		Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 	putReport(t, dir, files.Report, true)
 	got, err := verified(t, dir, l)
-	for _, want := range []string{"the promise of the entry", "another target", "the steps of the entry are not", "charged less than its steps cost"} {
-		if !errors.Is(err, ErrBroken) || !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+	for _, want := range []string{"the promise of the entry", "another target",
+		"the steps of the entry are not", "charged less than its steps cost"} {
+		if !errors.Is(err, ErrBroken) ||
+			!strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, got)
 		}
 	}

@@ -26,7 +26,8 @@ func (v *verifier) model() {
 	case err != nil:
 		return // reported by files
 	case r.Model.Kind == "":
-		v.add(name, "", []string{"there is one, and the report says that there is none: " + r.WhyNoModel()})
+		v.add(name, "",
+			[]string{"there is one, and the report says that there is none: " + r.WhyNoModel()})
 		return
 	}
 	m, err := regression.DecodeModel(bytes.NewReader(data))
@@ -38,7 +39,8 @@ func (v *verifier) model() {
 		Guarantee *modelGuarantee `json:"guarantee"`
 	}
 	problems := modelProblems(m, v.report)
-	if err := json.Unmarshal(data, &file); err != nil || file.Guarantee == nil || !file.Guarantee.is(v.report.Guarantee) {
+	if err := json.Unmarshal(data, &file); err != nil || file.Guarantee == nil ||
+		!file.Guarantee.is(v.report.Guarantee) {
 		problems = append(problems, "its guarantee is not that of the report")
 	}
 	v.add(name, "its kind, target, columns and guarantee are those of the report", problems)
@@ -71,7 +73,8 @@ func modelProblems(m regression.Model, r *Report) []string {
 		out = append(out, "it was trained without privacy, by `dptrain compress`")
 	}
 	if m.Kind() != r.Model.Kind {
-		out = append(out, fmt.Sprintf("its kind is %s, and the report says %s", m.Kind(), shown(r.Model.Kind)))
+		out = append(out,
+			fmt.Sprintf("its kind is %s, and the report says %s", m.Kind(), shown(r.Model.Kind)))
 	}
 	if o.Task != r.Task || o.Target != r.Target {
 		out = append(out, fmt.Sprintf("it is a %s of %s, and the report says a %s of %s",
@@ -82,14 +85,19 @@ func modelProblems(m regression.Model, r *Report) []string {
 		back = l.Back.Transform
 	}
 	if said := r.transform(); back != said {
-		out = append(out, fmt.Sprintf("it predicts %s, and the report says %s", back.Name(shown(r.Target)), said.Name(shown(r.Target))))
+		out = append(out,
+			fmt.Sprintf("it predicts %s, and the report says %s", back.Name(shown(r.Target)),
+				said.Name(shown(r.Target))))
 	}
 	for _, c := range m.Inputs() {
 		if !slices.Contains(r.Features.Selected, c.Name) {
-			out = append(out, "it uses the column "+shown(c.Name)+", which features.selected does not list")
+			out = append(out,
+				"it uses the column "+shown(c.Name)+", which features.selected does not list")
 		}
 	}
-	same := func(a Interval, b regression.Interval) bool { return a.Level == b.Level && a.HalfWidth == b.HalfWidth }
+	same := func(a Interval, b regression.Interval) bool {
+		return a.Level == b.Level && a.HalfWidth == b.HalfWidth
+	}
 	if r.hasChecksum() && !slices.EqualFunc(r.Metrics.Intervals, regression.IntervalsOf(m), same) {
 		out = append(out, "its intervals of prediction are not those of the report")
 	}
@@ -97,7 +105,8 @@ func modelProblems(m regression.Model, r *Report) []string {
 		out = append(out, "its classes are not those of the confusion matrix")
 	}
 	for _, f := range r.Unprotected {
-		if stated, ok := f.Value.([]any); ok && f.Name == "classes of "+r.Target && !sameJSON(stated, o.Classes) {
+		if stated, ok := f.Value.([]any); ok && f.Name == "classes of "+r.Target &&
+			!sameJSON(stated, o.Classes) {
 			out = append(out, "its classes are not those that the report states")
 		}
 	}
@@ -112,14 +121,20 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		v.skip(name, "the report names no ledger")
 		return nil
 	}
-	claim := ledger.Claim{Head: ledger.Head{Sequence: entered.Entry, Hash: entered.Head}, Nonce: entered.Nonce, Release: v.release}
+	claim := ledger.Claim{
+		Head:    ledger.Head{Sequence: entered.Entry, Hash: entered.Head},
+		Nonce:   entered.Nonce,
+		Release: v.release,
+	}
 	shared := sharedProblems(claim, o)
 	if o.Ledger == nil {
 		if len(shared) > 0 {
 			v.add(name, "", shared)
 			return nil
 		}
-		v.skip(name, fmt.Sprintf("the run is entry %d for data set %s; give the ledger to compare", entered.Entry, shown(entered.Dataset)))
+		v.skip(name,
+			fmt.Sprintf("the run is entry %d for data set %s; give the ledger to compare",
+				entered.Entry, shown(entered.Dataset)))
 		return nil
 	}
 	book, err := o.Ledger.Read(ctx)
@@ -127,8 +142,12 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		return err
 	}
 	if !book.Contains(claim.Head) {
-		v.add(name, "", append(shared, fmt.Sprintf("it has no entry %d with the head of the report: it was rewritten, cut short or put back to an "+
-			"earlier state, the report was edited, or it is another ledger", entered.Entry)))
+		v.add(name, "",
+			append(shared,
+				fmt.Sprintf(
+					"it has no entry %d with the head of the report: it was rewritten, cut short or put back to an "+
+						"earlier state, the report was edited, or it is another ledger",
+					entered.Entry)))
 		return nil
 	}
 	account, err := book.Account(entered.Dataset)
@@ -136,15 +155,22 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		v.add(name, "", append(shared, "it does not know the data set "+shown(entered.Dataset)))
 		return nil
 	}
-	i := slices.IndexFunc(account.Runs, func(r ledger.RunState) bool { return r.Sequence == entered.Entry })
+	i := slices.IndexFunc(account.Runs, func(r ledger.RunState) bool {
+		return r.Sequence == entered.Entry
+	})
 	if i < 0 {
-		v.add(name, "", append(shared, fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry, shown(entered.Dataset))))
+		v.add(name, "",
+			append(shared,
+				fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry,
+					shown(entered.Dataset))))
 		return nil
 	}
 	if err := book.CheckClaim(claim); err != nil {
 		shared = append(shared, err.Error())
 	}
-	holds := fmt.Sprintf("entry %d for data set %s is this run, with this head, these steps and their price", entered.Entry, shown(entered.Dataset))
+	holds := fmt.Sprintf(
+		"entry %d for data set %s is this run, with this head, these steps and their price",
+		entered.Entry, shown(entered.Dataset))
 	switch run := account.Runs[i]; {
 	case run.Release != "":
 		holds += ", and was ended with this release"
@@ -160,10 +186,14 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 func sharedProblems(c ledger.Claim, o VerifyOptions) []string {
 	var out []string
 	for _, other := range o.Others {
-		if other.Release == c.Release || other.Head.Sequence != c.Head.Sequence || o.Ledger == nil && other.Head != c.Head {
+		if other.Release == c.Release || other.Head.Sequence != c.Head.Sequence ||
+			o.Ledger == nil && other.Head != c.Head {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s names entry %d too and is another release, and an entry is that of one run", other.Name, c.Head.Sequence))
+		out = append(out,
+			fmt.Sprintf(
+				"%s names entry %d too and is another release, and an entry is that of one run",
+				other.Name, c.Head.Sequence))
 	}
 	return out
 }
@@ -176,7 +206,8 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	if g.Unit != nil {
 		column, rows = g.Unit.Column, g.Unit.MaxRows
 	}
-	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation || run.Unit != column || run.MaxRows != rows {
+	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation ||
+		run.Unit != column || run.MaxRows != rows {
 		out = append(out, "the promise of the entry is not that of the report")
 	}
 	if run.Target != strings.ToValidUTF8(v.report.section().target(), "\uFFFD") {
@@ -186,13 +217,15 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 		out = append(out, "the run was reserved, and never ended: its results may not be released")
 	}
 	if (run.Stopped != nil) != (v.report.HasStopped()) && run.Committed {
-		out = append(out, "the ledger and the report differ in whether the run stopped before it trained anything")
+		out = append(out,
+			"the ledger and the report differ in whether the run stopped before it trained anything")
 	}
 	leaves := leavesOf(run.Plan, run.Plan.Name)
 	same := len(leaves) == len(v.report.Events)
 	for i := 0; same && i < len(leaves); i++ {
 		e, l := v.report.Events[i], leaves[i]
-		same = e.ID == l.Name && e.Law == l.Op && e.Draws == l.Draws && near(e.Mu, l.Mu) && near(e.Epsilon, l.Epsilon) && near(e.Delta, l.Delta)
+		same = e.ID == l.Name && e.Law == l.Op && e.Draws == l.Draws && near(e.Mu, l.Mu) &&
+			near(e.Epsilon, l.Epsilon) && near(e.Delta, l.Delta)
 	}
 	if !same {
 		out = append(out, "the steps of the entry are not those of the report")
@@ -204,7 +237,8 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 			return out // reported by guarantee
 		}
 		due, err := a.Price(priced)
-		if err != nil || undercharged(due.Cost, run.Charge.Cost) || undercharged(due.Delta, run.Charge.Delta) {
+		if err != nil || undercharged(due.Cost, run.Charge.Cost) ||
+			undercharged(due.Delta, run.Charge.Delta) {
 			out = append(out, "the entry is charged less than its steps cost")
 		}
 	}

@@ -32,15 +32,19 @@ func (v *verifier) recipeAndPlan() {
 		return
 	}
 	p.PaddedClasses = v.paddedClasses()
-	v.add("recipe", "it asks for what the report promises, and states what the report says it states", v.recipeProblems(r, p))
+	v.add("recipe",
+		"it asks for what the report promises, and states what the report says it states",
+		v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {
 	case v.earlier() || v.before:
-		v.skip(name, "an earlier dptrain made this release, and its plan may be another: the steps were not compared with those of the recipe")
+		v.skip(name,
+			"an earlier dptrain made this release, and its plan may be another: the steps were not compared with those of the recipe")
 	case err != nil:
 		v.add(name, "", []string{"the recipe has no price: " + err.Error()})
 	default:
-		v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read", v.planProblems(p, plan))
+		v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read",
+			v.planProblems(p, plan))
 	}
 }
 
@@ -70,7 +74,8 @@ func (v *verifier) recipe() (r *recipe.Recipe, header []string, ok bool) {
 	if len(r.Data.Header) > 0 {
 		return r, r.Data.Header, true
 	}
-	header = slices.Concat(v.report.training().Features.Considered, []string{r.Data.Target}, r.Data.Exclude)
+	header = slices.Concat(v.report.training().Features.Considered, []string{r.Data.Target},
+		r.Data.Exclude)
 	if u := r.Privacy.Unit; u != nil && !slices.Contains(header, u.Column) {
 		header = append(header, u.Column)
 	}
@@ -98,7 +103,9 @@ func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
 	if entered == stated {
 		return nil
 	}
-	return []string{fmt.Sprintf("the data set in the ledger is %s in the report, and %s in the recipe", shown(entered), shown(stated))}
+	return []string{fmt.Sprintf(
+		"the data set in the ledger is %s in the report, and %s in the recipe", shown(entered),
+		shown(stated))}
 }
 
 // recipeProblems compares the report with the facts stated in a recipe.
@@ -106,7 +113,8 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	var out []string
 	differ := func(what, report, stated any) {
 		if report != stated {
-			out = append(out, fmt.Sprintf("%s is %v in the report, and %v in the recipe", what, report, stated))
+			out = append(out,
+				fmt.Sprintf("%s is %v in the report, and %v in the recipe", what, report, stated))
 		}
 	}
 	g := v.report.Guarantee
@@ -202,7 +210,8 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 		return out
 	}
 	for _, x := range c.Columns {
-		if !slices.Contains(f.Considered, x.Column) || x.Chosen != slices.Contains(f.Selected, x.Column) {
+		if !slices.Contains(f.Considered, x.Column) ||
+			x.Chosen != slices.Contains(f.Selected, x.Column) {
 			out = append(out, "confidence.columns and features do not agree about "+shown(x.Column))
 		}
 		if !(x.Probability >= 0 && x.Probability <= 1) {
@@ -219,7 +228,9 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 		return out
 	}
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
-		out = append(out, fmt.Sprintf("the method %s is none that the recipe may train with", shown(v.report.Model.Method)))
+		out = append(out,
+			fmt.Sprintf("the method %s is none that the recipe may train with",
+				shown(v.report.Model.Method)))
 	}
 	if a := v.report.Accounting; v.report.Format == Format && a != nil {
 		out = append(out, a.factorProblems(plan.Raised())...)
@@ -230,18 +241,25 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 // leafProblems compares the guarantee and the steps with those of a plan made anew. aligned is false if a step is
 // another one, so that nothing after it can be compared.
 func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool) {
-	out = guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()), "the plan of the recipe has")
+	out = guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()),
+		"the plan of the recipe has")
 	leaves, events := plan.Leaves(), v.report.Events
 	if len(leaves) != len(events) {
-		out = append(out, fmt.Sprintf("the %s has %d steps, and the plan of the recipe %d", v.report.section().kind().noun, len(events), len(leaves)))
+		out = append(out,
+			fmt.Sprintf("the %s has %d steps, and the plan of the recipe %d",
+				v.report.section().kind().noun, len(events), len(leaves)))
 	}
 	for i := range min(len(leaves), len(events)) {
 		e, l := events[i], leaves[i]
 		switch {
 		case e.ID != l.Path:
-			return append(out, fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID), l.Path)), false
-		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu), !near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
-			out = append(out, fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
+			return append(out,
+				fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID),
+					l.Path)), false
+		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu),
+			!near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
+			out = append(out,
+				fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
 		}
 	}
 	return out, true
@@ -272,7 +290,8 @@ func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []st
 		for _, size := range x.Sizes {
 			sizes = append(sizes, pipeline.SizeName(size))
 		}
-		if !slices.Equal(sizes, names) || !near(x.Eta, law.Eta) || !near(x.Gamma, law.Gamma) || !slices.Contains(x.Sizes, x.Chosen) {
+		if !slices.Equal(sizes, names) || !near(x.Eta, law.Eta) || !near(x.Gamma, law.Gamma) ||
+			!slices.Contains(x.Sizes, x.Chosen) {
 			out = append(out, "the choice of a size is not that of the recipe")
 		}
 	}

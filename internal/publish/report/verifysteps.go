@@ -24,7 +24,8 @@ func near(a, b float64) bool {
 // lawOf returns the noise distribution of a step.
 func lawOf(e Event) (budget.Law, error) {
 	law := budget.Law{Draws: e.Draws, Mu: e.Mu, Epsilon: e.Epsilon, Delta: e.Delta}
-	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
+	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential,
+		budget.Pure, budget.Approximate} {
 		if e.Law == kind.String() {
 			law.Kind = kind
 			return law, law.Validate()
@@ -51,8 +52,10 @@ func (v *verifier) steps() {
 	} else {
 		problems = append(problems, branchProblems(v.report)...)
 	}
-	v.add("steps", fmt.Sprintf("each of the %d has a law, and the noise that its law and its sensitivity ask for",
-		len(v.report.Events)), problems)
+	v.add("steps",
+		fmt.Sprintf(
+			"each of the %d has a law, and the noise that its law and its sensitivity ask for",
+			len(v.report.Events)), problems)
 }
 
 // stepProblems lists the contradictions within a step.
@@ -80,14 +83,16 @@ func stepProblems(e Event) []string {
 	switch {
 	case e.Released < 0 || e.Released > e.Draws:
 		out = append(out, fmt.Sprintf("%d draws were made, and %d paid for", e.Released, e.Draws))
-	case !(e.Sensitivity >= 0 && e.Scale >= 0 && !math.IsInf(e.Sensitivity, 1) && !math.IsInf(e.Scale, 1)):
+	case !(e.Sensitivity >= 0 && e.Scale >= 0 && !math.IsInf(e.Sensitivity, 1) &&
+		!math.IsInf(e.Scale, 1)):
 		out = append(out, "its sensitivity and its noise scale are no such numbers")
 	case nothing && (e.Sensitivity != 0 || e.Scale != 0):
 		out = append(out, "nothing was released, and there is a sensitivity or a noise scale")
 	case err == nil && !nothing && e.Sensitivity == 0:
 		out = append(out, "it has no sensitivity")
 	case err == nil && e.Scale < least*(1-computedTolerance):
-		out = append(out, fmt.Sprintf("the noise scale is %v, and its law asks for at least %v", e.Scale, least))
+		out = append(out,
+			fmt.Sprintf("the noise scale is %v, and its law asks for at least %v", e.Scale, least))
 	}
 	if e.Taken != nil && (*e.Taken || !nothing) {
 		out = append(out, "its branch was not taken, and it made a release")
@@ -164,20 +169,24 @@ func (v *verifier) guarantee() {
 		return
 	}
 	if !v.earlier() {
-		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms || !near(g.Attack.Found, a.Found) {
+		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms ||
+			!near(g.Attack.Found, a.Found) {
 			problems = append(problems, "attack is not that of the other numbers")
 		}
 		if g.Meaning != g.MeaningOf() && g.Meaning != g.formerMeaningOf() {
 			problems = append(problems, "meaning is not what the numbers mean")
 		}
 	}
-	v.add(name, fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
-		strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
+	v.add(name,
+		fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
+			strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
 }
 
 // again adds the steps up and compares the sum with the guarantee. The first versions of dptrain charged a higher
 // price: a report that states such a price is treated as one of theirs.
-func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, problems []string, err error) {
+func (v *verifier) again(
+	g Guarantee, target budget.Target,
+) (again Guarantee, problems []string, err error) {
 	add := func(target budget.Target) (Guarantee, []string, error) {
 		priced, err := repriced(v.report, target)
 		if err != nil {
@@ -187,7 +196,9 @@ func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, pr
 		again.unnudge(g)
 		problems := guaranteeProblems(g, again, "the steps add up to")
 		if v.report.isCurrent() {
-			problems = append(problems, v.report.Accounting.problems(accountingOf(priced.Addition(), target.Relation, target.Unit))...)
+			problems = append(problems,
+				v.report.Accounting.problems(
+					accountingOf(priced.Addition(), target.Relation, target.Unit))...)
 		}
 		return again, problems, nil
 	}
@@ -235,20 +246,26 @@ func guaranteeProblems(g, again Guarantee, says string) []string {
 		differ("mu", *g.Mu, *again.Mu)
 	}
 	if g.Relation != again.Relation {
-		out = append(out, fmt.Sprintf("relation is %s, and %s %s", shown(g.Relation), says, again.Relation))
+		out = append(out,
+			fmt.Sprintf("relation is %s, and %s %s", shown(g.Relation), says, again.Relation))
 	}
 	if g.Composition != again.Composition {
-		out = append(out, fmt.Sprintf("composition is %s, and %s %s", shown(g.Composition), says, again.Composition))
+		out = append(out,
+			fmt.Sprintf("composition is %s, and %s %s", shown(g.Composition), says,
+				again.Composition))
 	}
 	if (g.Unit == nil) != (again.Unit == nil) || g.Unit != nil && *g.Unit != *again.Unit {
 		out = append(out, "the privacy unit is another one")
 	}
 	if len(g.Profile) != len(again.Profile) {
-		return append(out, fmt.Sprintf("profile has %d points, not %d", len(g.Profile), len(again.Profile)))
+		return append(out,
+			fmt.Sprintf("profile has %d points, not %d", len(g.Profile), len(again.Profile)))
 	}
 	for i, p := range g.Profile {
 		if p.Epsilon != again.Profile[i].Epsilon {
-			out = append(out, fmt.Sprintf("point %d of profile is at epsilon %s, not %s", i+1, number(p.Epsilon), number(again.Profile[i].Epsilon)))
+			out = append(out,
+				fmt.Sprintf("point %d of profile is at epsilon %s, not %s", i+1, number(p.Epsilon),
+					number(again.Profile[i].Epsilon)))
 			continue
 		}
 		differ("delta of profile at epsilon "+number(p.Epsilon), p.Delta, again.Profile[i].Delta)
@@ -279,7 +296,8 @@ func dearer(r *Report, target budget.Target, err error) string {
 	if bad == nil && errors.Is(err, budget.ErrOverspent) {
 		if priced, bad := budget.Calibrate(tree, over); bad == nil {
 			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s",
-				number(target.Epsilon), strconv.FormatFloat(priced.Epsilon(target.Delta), 'g', 6, 64), number(target.Delta))
+				number(target.Epsilon),
+				strconv.FormatFloat(priced.Epsilon(target.Delta), 'g', 6, 64), number(target.Delta))
 		}
 	}
 	return "the steps have no price: " + err.Error()
@@ -374,20 +392,27 @@ func shapeTree(n *budget.Node, r *Report) {
 				n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 			}
 		}
-		if x := r.training().Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool { return n.Kids[i].Name == pipeline.SizeName(size) }) {
+		if x := r.training().Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool {
+			return n.Kids[i].Name == pipeline.SizeName(size)
+		}) {
 			n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 		}
 		shapeTree(&n.Kids[i], r)
 	}
 	chosen := func(kid budget.Node) bool {
-		return kid.Op != budget.OpLeaf && (pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
+		return kid.Op != budget.OpLeaf &&
+			(pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
 	}
 	if slices.ContainsFunc(n.Kids, chosen) {
-		n.Op, n.Kids = budget.OpOneOf, append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+		n.Op, n.Kids = budget.OpOneOf,
+			append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
 		return
 	}
-	isWay := func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }
-	if n.Name != pipeline.TrainName && !pipeline.IsNumberOfClasses(n.Name) || !slices.ContainsFunc(n.Kids, isWay) {
+	isWay := func(kid budget.Node) bool {
+		return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf
+	}
+	if n.Name != pipeline.TrainName && !pipeline.IsNumberOfClasses(n.Name) ||
+		!slices.ContainsFunc(n.Kids, isWay) {
 		return
 	}
 	n.Op = budget.OpOneOf

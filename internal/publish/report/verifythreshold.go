@@ -21,16 +21,23 @@ func (v *verifier) threshold() {
 		}
 	}
 	switch {
-	case len(steps) == 0 && !slices.ContainsFunc(v.report.Events, func(e Event) bool { return e.Threshold != 0 || e.Columns != 0 }):
+	case len(steps) == 0 && !slices.ContainsFunc(v.report.Events, func(e Event) bool {
+		return e.Threshold != 0 || e.Columns != 0
+	}):
 		return
 	case !v.report.isCurrent():
-		v.skip(name, "a report of the version "+v.report.Format+" does not hold the threshold for new text categories")
+		v.skip(name,
+			"a report of the version "+v.report.Format+
+				" does not hold the threshold for new text categories")
 		return
 	}
 	var problems []string
 	for _, e := range v.report.Events {
-		if (e.Threshold != 0 || e.Columns != 0) && !slices.ContainsFunc(steps, func(x Event) bool { return x.ID == e.ID }) {
-			problems = append(problems, shown(e.ID)+": it has a threshold, and pays for no new text category")
+		if (e.Threshold != 0 || e.Columns != 0) && !slices.ContainsFunc(steps, func(x Event) bool {
+			return x.ID == e.ID
+		}) {
+			problems = append(problems,
+				shown(e.ID)+": it has a threshold, and pays for no new text category")
 		}
 	}
 	for _, e := range steps {
@@ -38,7 +45,9 @@ func (v *verifier) threshold() {
 			problems = append(problems, shown(e.ID)+": "+what)
 		}
 	}
-	v.add(name, "a new text category is published with at most the delta of its step, by the noise and the number of columns", problems)
+	v.add(name,
+		"a new text category is published with at most the delta of its step, by the noise and the number of columns",
+		problems)
 }
 
 // thresholdProblems compares the threshold of a step with the one required by its delta, the noise of the counts and
@@ -49,7 +58,8 @@ func (v *verifier) thresholdProblems(e Event) []string {
 		records = u.MaxRows
 	}
 	k := slices.IndexFunc(v.report.Events, func(x Event) bool {
-		return path.Dir(x.ID) == path.Dir(e.ID) && x.Law == budget.Gaussian.String() && path.Base(x.ID) == wordCountsName
+		return path.Dir(x.ID) == path.Dir(e.ID) && x.Law == budget.Gaussian.String() &&
+			path.Base(x.ID) == wordCountsName
 	})
 	if k < 0 || e.Columns < 1 || !(e.Threshold > 0) {
 		return []string{"it does not say from which noisy count on a text category was published"}
@@ -59,15 +69,19 @@ func (v *verifier) thresholdProblems(e Event) []string {
 	if v.report.Guarantee.Relation != budget.AddRemove.String() {
 		squares *= 2
 	}
-	if want := float64(records) * math.Sqrt(squares); math.Abs(counts.Sensitivity-want) > 1e-6*want {
-		return []string{fmt.Sprintf("it is about %d columns, and the counts beside it have the sensitivity %s", e.Columns, short(counts.Sensitivity))}
+	if want := float64(records) * math.Sqrt(squares); math.Abs(counts.Sensitivity-want) > 1e-6*
+		want {
+		return []string{fmt.Sprintf(
+			"it is about %d columns, and the counts beside it have the sensitivity %s", e.Columns,
+			short(counts.Sensitivity))}
 	}
 	if !near(e.Scale, counts.Scale) {
 		return []string{"its noise scale is not that of the counts beside it"}
 	}
 	least, err := mechanism.CategoryThreshold(e.Delta, e.Scale, e.Columns, records)
 	if err != nil || e.Threshold < least*(1-computedTolerance) {
-		return []string{fmt.Sprintf("its threshold is %s, and its delta asks for at least %s", number(e.Threshold), number(least))}
+		return []string{fmt.Sprintf("its threshold is %s, and its delta asks for at least %s",
+			number(e.Threshold), number(least))}
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 const maxFileBytes = 1 << 13
 
 // ErrReadable is returned for a secret key file that users other than its owner may read.
-var ErrReadable = errors.New("others than its owner may read it; run chmod 600 on it, or make a new key if somebody may have copied it")
+var ErrReadable = errors.New(
+	"others than its owner may read it; run chmod 600 on it, or make a new key if somebody may have copied it")
 
 // ReadFile reads a key file or a signature file.
 func ReadFile(path string) ([]byte, error) {

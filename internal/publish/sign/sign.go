@@ -31,8 +31,9 @@ var (
 	ErrPassword  = errors.New("the password is wrong, or the key is damaged")
 	ErrSignature = errors.New("not a minisign signature")
 	ErrOtherKey  = errors.New("it was made with another key")
-	ErrForged    = errors.New("the signature does not fit the file: the file was edited, or the signature was forged")
-	ErrComment   = errors.New("the trusted comment was edited")
+	ErrForged    = errors.New(
+		"the signature does not fit the file: the file was edited, or the signature was forged")
+	ErrComment = errors.New("the trusted comment was edited")
 )
 
 const idSize = 8
@@ -159,7 +160,8 @@ func (k *SecretKey) File(password []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return fmt.Appendf(nil, "untrusted comment: %s\n%s\n", comment, base64.StdEncoding.EncodeToString(append(head, body...))), nil
+	return fmt.Appendf(nil, "untrusted comment: %s\n%s\n", comment,
+		base64.StdEncoding.EncodeToString(append(head, body...))), nil
 }
 
 // ParseSecretKey reads the contents of a secret key file. The error is [ErrKey], [ErrEncrypted] if the key needs a
@@ -170,7 +172,8 @@ func ParseSecretKey(text, password []byte) (*SecretKey, error) {
 		return nil, ErrKey
 	}
 	raw, err := base64.StdEncoding.DecodeString(lines[1])
-	if err != nil || len(raw) != headSize+bodySize || !bytes.HasPrefix(raw, pure[:]) || !bytes.Equal(raw[4:6], blake2[:]) {
+	if err != nil || len(raw) != headSize+bodySize || !bytes.HasPrefix(raw, pure[:]) ||
+		!bytes.Equal(raw[4:6], blake2[:]) {
 		return nil, ErrKey
 	}
 	head, body := raw[:headSize], raw[headSize:]
@@ -201,7 +204,8 @@ func crypt(head, body, password []byte) error {
 	ops := binary.LittleEndian.Uint64(head[6+saltSize:])
 	memory := binary.LittleEndian.Uint64(head[6+saltSize+8:])
 	if ops > mostOps || memory > mostMemoryLimit {
-		return fmt.Errorf("%w: its key derivation takes more memory or time than minisign's default", ErrKey)
+		return fmt.Errorf(
+			"%w: its key derivation takes more memory or time than minisign's default", ErrKey)
 	}
 	n, r, p := scryptParameters(ops, memory)
 	stream, err := scrypt.Key(password, head[6:6+saltSize], n, r, p, len(body))
@@ -235,8 +239,11 @@ func (k *SecretKey) Sign(data []byte, comment string) []byte {
 	hash := blake2b.Sum512(data)
 	signature := ed25519.Sign(k.key, hash[:])
 	global := ed25519.Sign(k.key, slices.Concat(signature, []byte(comment)))
-	return fmt.Appendf(nil, "untrusted comment: signature from minisign secret key %s\n%s\ntrusted comment: %s\n%s\n", k.id,
-		base64.StdEncoding.EncodeToString(slices.Concat(prehashed[:], k.id[:], signature)), comment, base64.StdEncoding.EncodeToString(global))
+	return fmt.Appendf(nil,
+		"untrusted comment: signature from minisign secret key %s\n%s\ntrusted comment: %s\n%s\n",
+		k.id,
+		base64.StdEncoding.EncodeToString(slices.Concat(prehashed[:], k.id[:], signature)), comment,
+		base64.StdEncoding.EncodeToString(global))
 }
 
 // Verify checks the contents of a signature file against data and returns its trusted comment. The error is
@@ -249,7 +256,8 @@ func (k PublicKey) Verify(data, signatureFile []byte) (comment string, err error
 	comment, trusted := strings.CutPrefix(lines[2], "trusted comment: ")
 	raw, err1 := base64.StdEncoding.DecodeString(lines[1])
 	global, err2 := base64.StdEncoding.DecodeString(lines[3])
-	if !trusted || err1 != nil || err2 != nil || len(raw) != 2+idSize+ed25519.SignatureSize || len(global) != ed25519.SignatureSize {
+	if !trusted || err1 != nil || err2 != nil || len(raw) != 2+idSize+ed25519.SignatureSize ||
+		len(global) != ed25519.SignatureSize {
 		return "", ErrSignature
 	}
 	message := data
@@ -282,4 +290,6 @@ func linesOf(text []byte) []string {
 	return strings.Split(s, "\n")
 }
 
-func isComment(line string) bool { return strings.HasPrefix(line, "untrusted comment: ") }
+func isComment(line string) bool {
+	return strings.HasPrefix(line, "untrusted comment: ")
+}

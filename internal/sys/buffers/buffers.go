@@ -38,7 +38,9 @@ func GetColumns(columns, n int, isNumber func(j int) bool) (out [][]float64, rel
 }
 
 // Put gives back memory that [Get] returned; the caller must not use it any more.
-func Put(room [][]float64) { pool.Put(&room) }
+func Put(room [][]float64) {
+	pool.Put(&room)
+}
 
 func hasShape(room [][]float64, columns, n int) bool {
 	return len(room) == columns && (columns == 0 || len(room[0]) == n)

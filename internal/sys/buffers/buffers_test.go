@@ -12,7 +12,8 @@ func TestTake(t *testing.T) {
 		}
 		for j, column := range room {
 			if len(column) != shape[1] || cap(column) != shape[1]+Spare {
-				t.Fatalf("a column of %d numbers and space for %d, for %v", len(column), cap(column), shape)
+				t.Fatalf("a column of %d numbers and space for %d, for %v", len(column),
+					cap(column), shape)
 			}
 			for i := range column[:cap(column)] {
 				column[:cap(column)][i] = float64(j)

@@ -55,13 +55,19 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	return e.Err
+}
 
 // FaultKind returns the kind.
-func (e *Error) FaultKind() Kind { return e.Kind }
+func (e *Error) FaultKind() Kind {
+	return e.Kind
+}
 
 // New returns a sentinel error of kind k, for use with errors.Is.
-func New(k Kind, message string) error { return &Error{Kind: k, Message: message} }
+func New(k Kind, message string) error {
+	return &Error{Kind: k, Message: message}
+}
 
 // WithKind wraps err so that its outermost kind is k. It returns nil for a nil err.
 func WithKind(k Kind, err error) error {

@@ -20,7 +20,9 @@ func Child(path, key string) string {
 }
 
 // Item returns the path of element i of the list at path.
-func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func Item(path string, i int) string {
+	return fmt.Sprintf("%s[%d]", path, i)
+}
 
 // Number formats x in its shortest exact decimal form; negative zero becomes "0".
 func Number(x float64) string {

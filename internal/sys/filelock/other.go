@@ -5,4 +5,6 @@ package filelock
 import "os"
 
 // Lock always returns false, false: this system cannot lock files and folders.
-func Lock(*os.File) (got, busy bool) { return false, false }
+func Lock(*os.File) (got, busy bool) {
+	return false, false
+}

@@ -4,7 +4,8 @@ import "testing"
 
 // TestMake checks that memory has the requested length, is zero, and can be written at both ends.
 func TestMake(t *testing.T) {
-	for _, n := range []int{0, 1, pageSize - 1, pageSize, pageSize + 1, 3*pageSize + 7, 16 * pageSize} {
+	for _, n := range []int{0, 1, pageSize - 1, pageSize, pageSize + 1, 3*pageSize + 7,
+		16 * pageSize} {
 		b := Make(n)
 		if len(b) != n {
 			t.Fatalf("%d bytes for %d", len(b), n)

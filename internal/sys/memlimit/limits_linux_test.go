@@ -12,8 +12,9 @@ func TestGroupLimits(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"a/b/memory.max": "max\n", "a/memory.max": "3000\n", "memory.max": "5000\n",
-		"memory/job/memory.limit_in_bytes": "2000\n", "memory/memory.limit_in_bytes": "9223372036854771712\n",
-		"c/memory.max": "many\n",
+		"memory/job/memory.limit_in_bytes": "2000\n",
+		"memory/memory.limit_in_bytes":     "9223372036854771712\n",
+		"c/memory.max":                     "many\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -53,7 +54,8 @@ func TestTightest(t *testing.T) {
 	if before.Cur < limit {
 		t.Skip("the limit of this process is lower")
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_AS,
+		&unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Setrlimit(unix.RLIMIT_AS, &before) }()

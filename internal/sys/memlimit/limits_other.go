@@ -3,4 +3,6 @@
 package memlimit
 
 // limits returns nil: other systems do not enforce the limits that they report.
-func limits() []Limit { return nil }
+func limits() []Limit {
+	return nil
+}

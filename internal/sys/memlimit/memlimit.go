@@ -8,7 +8,9 @@ type Limit struct {
 }
 
 // Tightest returns the limit with the fewest free bytes. ok is false if the system has or reports no limit.
-func Tightest() (l Limit, ok bool) { return tightest(limits()) }
+func Tightest() (l Limit, ok bool) {
+	return tightest(limits())
+}
 
 // Available returns the bytes of memory that this process can use: the free bytes of the tightest limit, at most the
 // physical memory. It returns 0 if the system reports neither.

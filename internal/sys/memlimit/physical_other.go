@@ -3,4 +3,6 @@
 package memlimit
 
 // Physical returns 0: this system does not report its memory.
-func Physical() uint64 { return 0 }
+func Physical() uint64 {
+	return 0
+}

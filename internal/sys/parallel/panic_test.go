@@ -20,7 +20,9 @@ func where(p *Panic) string {
 	}
 }
 
-func culprit(i int, x []int) int { return x[i] }
+func culprit(i int, x []int) int {
+	return x[i]
+}
 
 func TestCatch(t *testing.T) {
 	if p := Catch(func() {}); p != nil {

@@ -13,20 +13,27 @@ type Numbers interface{ int16 | float64 }
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // PutNumbers writes x to dst in little-endian order. dst must be long enough for all of x.
-func PutNumbers[T Numbers](dst []byte, x []T) { copyNumbers(dst, x, true) }
+func PutNumbers[T Numbers](dst []byte, x []T) {
+	copyNumbers(dst, x, true)
+}
 
 // GetNumbers fills x with numbers that [PutNumbers] wrote.
-func GetNumbers[T Numbers](x []T, from []byte) { copyNumbers(from, x, false) }
+func GetNumbers[T Numbers](x []T, from []byte) {
+	copyNumbers(from, x, false)
+}
 
 // MakeNumbers returns memory for n numbers with the extra capacity that [ReadNumbers] needs.
-func MakeNumbers[T Numbers](n int) []T { return make([]T, n+Overhead/sizeOf[T]())[:n] }
+func MakeNumbers[T Numbers](n int) []T {
+	return make([]T, n+Overhead/sizeOf[T]())[:n]
+}
 
 // ReadNumbers reads all numbers stored in p, which [PutNumbers] wrote, into x, which [MakeNumbers] returned for as
 // many numbers. After an error the contents of x are undefined.
 func ReadNumbers[T Numbers](f *File, p Place, x []T) error {
 	n := sizeOf[T]() * len(x)
 	if p.size != n || sizeOf[T]()*cap(x) < n+Overhead {
-		return fmt.Errorf("%w: memory for %d numbers and a place of %d bytes", errSize, len(x), p.size)
+		return fmt.Errorf("%w: memory for %d numbers and a place of %d bytes", errSize, len(x),
+			p.size)
 	}
 	raw := bytesOf(x[:cap(x)])
 	if _, err := f.Read(p, raw); err != nil {

@@ -11,7 +11,8 @@ import (
 // TestNumbers checks that numbers are stored in little-endian order on every machine, and can be read back bit for
 // bit.
 func TestNumbers(t *testing.T) {
-	floats := []float64{0, math.Copysign(0, -1), 1.5, -1e300, math.Inf(1), math.Float64frombits(0x7ff8_7764_0000_0007)}
+	floats := []float64{0, math.Copysign(0, -1), 1.5, -1e300, math.Inf(1),
+		math.Float64frombits(0x7ff8_7764_0000_0007)}
 	shorts := []int16{0, 1, -1, math.MaxInt16, math.MinInt16, 258}
 	is := littleEndian
 	defer func() { littleEndian = is }()
@@ -25,7 +26,8 @@ func TestNumbers(t *testing.T) {
 			if math.Float64bits(got[i]) != math.Float64bits(x) {
 				t.Errorf("%v was kept as %v", x, got[i])
 			}
-			if bits := binary.LittleEndian.Uint64(b[8*i:]); as == is && bits != math.Float64bits(x) {
+			if bits := binary.LittleEndian.Uint64(b[8*i:]); as == is &&
+				bits != math.Float64bits(x) {
 				t.Errorf("%v has the bits %x", x, bits)
 			}
 		}
@@ -58,7 +60,9 @@ func TestReadNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := MakeNumbers[float64](len(want))
-		if n := testing.AllocsPerRun(10, func() { err = ReadNumbers(f, p, got) }); err != nil || n > 1 { // the nonce
+		if n := testing.AllocsPerRun(10, func() {
+			err = ReadNumbers(f, p, got)
+		}); err != nil || n > 1 { // the nonce
 			t.Fatalf("%v, %v allocations", err, n)
 		}
 		for i, x := range want {
@@ -66,7 +70,8 @@ func TestReadNumbers(t *testing.T) {
 				t.Errorf("%v was kept as %v", x, got[i])
 			}
 		}
-		for _, x := range [][]float64{make([]float64, len(want)), MakeNumbers[float64](len(want) + 1), MakeNumbers[float64](len(want))[1:]} {
+		for _, x := range [][]float64{make([]float64, len(want)),
+			MakeNumbers[float64](len(want) + 1), MakeNumbers[float64](len(want))[1:]} {
 			if err := ReadNumbers(f, p, x); !errors.Is(err, errSize) {
 				t.Errorf("%d numbers with room for %d: %v", len(x), cap(x), err)
 			}

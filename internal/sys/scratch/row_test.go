@@ -41,7 +41,8 @@ func TestRows(t *testing.T) {
 	for k, x := range rows {
 		before := 0
 		for j, size := range x.sizes {
-			if got := get(t, f, x.row.Place(j, before, size)); !bytes.Equal(got, bytes.Repeat([]byte{fill(k, j)}, size)) {
+			if got := get(t, f, x.row.Place(j, before, size)); !bytes.Equal(got,
+				bytes.Repeat([]byte{fill(k, j)}, size)) {
 				t.Errorf("place %d of row %d has other bytes than were written", j, k)
 			}
 			before += size

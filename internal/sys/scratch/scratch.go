@@ -34,9 +34,11 @@ const Overhead = 16
 // Errors about the system. They depend on the size and the location of a file only.
 var (
 	// ErrWrite is returned if the file cannot be created or written, usually because the disk is full.
-	ErrWrite = fault.New(fault.Usage, "the scratch file cannot be written; free some space on its disk, or name another folder with --scratch")
+	ErrWrite = fault.New(fault.Usage,
+		"the scratch file cannot be written; free some space on its disk, or name another folder with --scratch")
 	// ErrRead is returned if the contents differ from the data written.
-	ErrRead = fault.New(fault.Usage, "the scratch file cannot be read back; check its disk, or name another folder with --scratch")
+	ErrRead = fault.New(fault.Usage,
+		"the scratch file cannot be read back; check its disk, or name another folder with --scratch")
 )
 
 // WithoutStage returns [ErrWrite] or [ErrRead] if err wraps it, and err otherwise. The wrapping errors name the stage
@@ -82,7 +84,9 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	if folder == "" {
 		folder = os.TempDir()
 	}
-	tempdir.RemoveStale(folder, folderPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(fileName) })
+	tempdir.RemoveStale(folder, folderPrefix, func(_, dead *os.Root, _ string) {
+		_ = dead.Remove(fileName)
+	})
 	dir, err := tempdir.Make(folder, folderPrefix)
 	if err != nil {
 		return nil, ErrWrite
@@ -109,7 +113,9 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 }
 
 // Close removes the file and its contents.
-func (f *File) Close() error { return errors.Join(f.file.Close(), f.dir.Close()) }
+func (f *File) Close() error {
+	return errors.Join(f.file.Close(), f.dir.Close())
+}
 
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 {
@@ -146,7 +152,8 @@ func (f *File) Release(p Place) {
 
 // nonce returns the nonce of a write, by its number.
 func (f *File) nonce(write uint64) []byte {
-	return binary.LittleEndian.AppendUint64(make([]byte, f.aead.NonceSize()-8, f.aead.NonceSize()), write)
+	return binary.LittleEndian.AppendUint64(make([]byte, f.aead.NonceSize()-8, f.aead.NonceSize()),
+		write)
 }
 
 // Write stores data in p, whose size must be len(data). It returns buf, which it uses as working memory, perhaps

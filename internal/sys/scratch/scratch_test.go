@@ -45,7 +45,8 @@ func TestKeeps(t *testing.T) {
 		t.Error("other bytes than were written")
 	}
 	put(t, f, &a, bytes.Repeat([]byte("c"), 1000))
-	if got := get(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) || !bytes.Equal(get(t, f, b), second) {
+	if got := get(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) ||
+		!bytes.Equal(get(t, f, b), second) {
 		t.Error("other bytes than were written at last")
 	}
 	size := f.Size()
@@ -130,7 +131,8 @@ func TestNothingIsLeft(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("others may enter: %v %v", info.Mode(), err)
 		}
-		if inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name())); err != nil || len(inside) != 0 {
+		if inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name())); err != nil ||
+			len(inside) != 0 {
 			t.Errorf("the open file has a name: %v", err)
 		}
 	}

@@ -25,7 +25,9 @@ func (c *cursor) nextByte() byte {
 }
 
 // problemHere returns an error at the position of the cursor.
-func (c *cursor) problemHere(what string) *Error { return newProblem(c.data, c.offset, what) }
+func (c *cursor) problemHere(what string) *Error {
+	return newProblem(c.data, c.offset, what)
+}
 
 // readObject calls read for each member of an object, with its key and the offset of the key. read must consume the
 // value; its first error ends the iteration.

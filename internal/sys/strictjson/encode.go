@@ -29,7 +29,9 @@ type encoder struct {
 	err    error
 }
 
-func newEncoder(version string) *encoder { return &encoder{schema: newSchema(version)} }
+func newEncoder(version string) *encoder {
+	return &encoder{schema: newSchema(version)}
+}
 
 // writeDocument writes an object with one member per line.
 func (e *encoder) writeDocument(v reflect.Value, indent string) {
@@ -50,7 +52,8 @@ func (e *encoder) writeMember(f *field, v reflect.Value, indent string) {
 		e.writeMember(f, v.Elem(), indent)
 	case v.Kind() == reflect.Struct && f.layout != "line" && !e.isFlat(v.Type()):
 		e.writeDocument(v, indent)
-	case v.Kind() == reflect.Slice && (f.layout == "open" || v.Type().Elem().Kind() == reflect.Struct) && v.Len() > 0:
+	case v.Kind() == reflect.Slice &&
+		(f.layout == "open" || v.Type().Elem().Kind() == reflect.Struct) && v.Len() > 0:
 		e.writeLines(f, v, indent)
 	default:
 		e.writeLine(v)

@@ -32,11 +32,15 @@ type schema struct {
 	structs map[reflect.Type][]field
 }
 
-func newSchema(version string) schema { return schema{version, map[reflect.Type][]field{}} }
+func newSchema(version string) schema {
+	return schema{version, map[reflect.Type][]field{}}
+}
 
 // presentFields returns the fields of a struct in the version, in order, without those of absent sections.
 func (s *schema) presentFields(v reflect.Value) []field {
-	isAbsent := func(f field) bool { return f.section > 0 && v.FieldByIndex(f.index[:f.section]).IsNil() }
+	isAbsent := func(f field) bool {
+		return f.section > 0 && v.FieldByIndex(f.index[:f.section]).IsNil()
+	}
 	all := s.fieldsOf(v.Type())
 	if !slices.ContainsFunc(all, isAbsent) {
 		return all
@@ -64,7 +68,14 @@ func (s *schema) structFields(t reflect.Type) []field {
 			continue
 		}
 		if use := s.keyUseOf(f.Tag, option == "omitempty"); use != unknown {
-			out = append(out, field{key: key, index: []int{i}, use: use, nullable: option != "omitempty", layout: f.Tag.Get("layout")})
+			out = append(out,
+				field{
+					key:      key,
+					index:    []int{i},
+					use:      use,
+					nullable: option != "omitempty",
+					layout:   f.Tag.Get("layout"),
+				})
 		}
 	}
 	return out

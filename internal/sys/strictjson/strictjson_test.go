@@ -78,7 +78,8 @@ func TestSections(t *testing.T) {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 		file, err := Encode(&got, "1")
-		if short := strings.NewReplacer("\n", "", "  ", "", ": ", ":").Replace(string(file)); err != nil || short != text {
+		if short := strings.NewReplacer("\n", "", "  ", "", ": ",
+			":").Replace(string(file)); err != nil || short != text {
 			t.Errorf("%s was encoded as %s, %v", text, short, err)
 		}
 	}
@@ -117,13 +118,15 @@ func TestDecode(t *testing.T) {
 		`{"name":"a","x":1,"y":2.5,"on":true,"points":[],"nested":null}`: {
 			common: common{"a"}, Inner: point{1, &y}, On: true, Points: []point{}},
 		" {\n\"nested\" : { \"list\":[ \"\\u0041\\\"\" , \"]}\" ] },\t\"points\":[{\"x\":-1e3},{\"y\":2.5,\"x\":0}],\"on\":false,\"x\":1,\"name\":\"\",\"count\":7}\r\n": {
-			Inner: point{1, nil}, Count: 7, Points: []point{{-1000, nil}, {0, &y}}, Nested: &nested{[]string{"A\"", "]}"}}},
+			Inner: point{1, nil}, Count: 7, Points: []point{{-1000, nil}, {0, &y}},
+			Nested: &nested{[]string{"A\"", "]}"}}},
 		`{"name":"","x":1,"on":true,"points":[],"nested":null,"any":{"a":[1,null,true,{"b":"c"}]},"grid":[[1,-2],[]]}`: {
 			Inner: point{1, nil}, On: true, Points: []point{}, Grid: [][]int{{1, -2}, {}},
 			Any: map[string]any{"a": []any{1., nil, true, map[string]any{"b": "c"}}}},
 	} {
 		got, err := decode(text, "3")
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(file{}), cmp.AllowUnexported(Value{})); err != nil || diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(file{}),
+			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
@@ -158,7 +161,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{`["b"]`, `["b",3]`, `1:70: nested.list[1]: must be a string`},
 		{`["b"]`, `null`, `1:65: nested.list: must be a list`},
 		{`[{}]`, `[{"a":{"b":1,"b":2}}]`, `1:91: any: key "b" is repeated`},
-		{`"name"`, `"` + strings.Repeat("é", 30) + `":1,"name"`, `1:2: unknown key "` + strings.Repeat("é", 20) + `"...`},
+		{`"name"`, `"` + strings.Repeat("é", 30) + `":1,"name"`,
+			`1:2: unknown key "` + strings.Repeat("é", 20) + `"...`},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
 		_, err := decode(text, "3")
@@ -171,9 +175,11 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
-		"1": `1:31: unknown key "on"`, "2": `1:21: unknown key "count"`, "3": "", "4": `1:21: unknown key "count"`,
+		"1": `1:31: unknown key "on"`, "2": `1:21: unknown key "count"`, "3": "",
+		"4": `1:21: unknown key "count"`,
 	} {
-		_, err := decode(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`, version)
+		_, err := decode(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
+			version)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("version %s: %v, want %s", version, err, want)
 		}
@@ -183,7 +189,8 @@ func TestVersions(t *testing.T) {
 		Spare  int `json:"spare" format:"2,4+?"`
 	}
 	for version, want := range map[string]string{
-		"2": `key "needed" unknown`, "3": `key "spare" unknown`, "4": "", "10": "", "": `both unknown`,
+		"2": `key "needed" unknown`, "3": `key "spare" unknown`, "4": "", "10": "",
+		"": `both unknown`,
 	} {
 		sch := newSchema(version)
 		var got string
@@ -199,18 +206,22 @@ func TestVersions(t *testing.T) {
 			got = "another use"
 		}
 		if got != want {
-			t.Errorf("version %q of a key that is known from a version on: %q, want %q", version, got, want)
+			t.Errorf("version %q of a key that is known from a version on: %q, want %q", version,
+				got, want)
 		}
 	}
-	if _, err := decode(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil || !strings.HasSuffix(err.Error(), `key "count" is absent`) {
+	if _, err := decode(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil ||
+		!strings.HasSuffix(err.Error(), `key "count" is absent`) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestEncode(t *testing.T) {
 	y := .1
-	f := &file{common: common{"<a>"}, Inner: point{1, &y}, On: true, Points: []point{{1e21, nil}, {-0.5, &y}}, Nested: &nested{}, Open: []nested{{[]string{"b"}}, {}},
-		Any: map[string]any{"b": 1., "a": nil}}
+	f := &file{common: common{"<a>"}, Inner: point{1, &y}, On: true,
+		Points: []point{{1e21, nil}, {-0.5, &y}}, Nested: &nested{},
+		Open: []nested{{[]string{"b"}}, {}},
+		Any:  map[string]any{"b": 1., "a": nil}}
 	got, err := Encode(f, "2")
 	const want = `{
   "name": "<a>",
@@ -266,12 +277,20 @@ func TestRawAndText(t *testing.T) {
 	if _, err := f.A[1].Text("b"); err == nil || err.Error() != `1:31: b: must be a string` {
 		t.Error(err)
 	}
-	for path, want := range map[string]string{"": "1:1: p", "a[1].b": "1:31: a[1].b: p", "a[1].c.d": "1:15: a[1].c.d: p", "a[7]": "1:6: a[7]: p", "kind": "1:42: kind: p", "x.y": "1:1: x.y: p"} {
+	for path, want := range map[string]string{
+		"":         "1:1: p",
+		"a[1].b":   "1:31: a[1].b: p",
+		"a[1].c.d": "1:15: a[1].c.d: p",
+		"a[7]":     "1:6: a[7]: p",
+		"kind":     "1:42: kind: p",
+		"x.y":      "1:1: x.y: p",
+	} {
 		if got := doc.Problem(path, "p").Error(); got != want {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Error{Path: "[1].b"}).Within("a").Within("scores[0]").Path; got != "scores[0].a[1].b" {
+	if got := (&Error{Path: "[1].b"}).Within("a").Within(
+		"scores[0]").Path; got != "scores[0].a[1].b" {
 		t.Error(got)
 	}
 }
@@ -279,7 +298,11 @@ func TestRawAndText(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
-		f := file{common: common{text.Draw(t, "name")}, Points: []point{}, On: rapid.Bool().Draw(t, "on")}
+		f := file{
+			common: common{text.Draw(t, "name")},
+			Points: []point{},
+			On:     rapid.Bool().Draw(t, "on"),
+		}
 		for range rapid.IntRange(0, 3).Draw(t, "points") {
 			y := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "y")
 			f.Points = append(f.Points, point{y / 3, &y})
@@ -290,7 +313,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := decode(string(data), "2")
-		if diff := cmp.Diff(f, got, cmp.AllowUnexported(file{}), cmp.AllowUnexported(Value{})); err != nil || diff != "" {
+		if diff := cmp.Diff(f, got, cmp.AllowUnexported(file{}),
+			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
 			t.Fatalf("%s: %v %s", data, err, diff)
 		}
 	})
@@ -298,7 +322,8 @@ func TestRoundTrip(t *testing.T) {
 
 // FuzzDecode checks that arbitrary bytes are either read, or rejected with a position.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"name":"a","x":1,"on":true,"points":[{"x":2}],"nested":{"list":["b"]},"any":[{}],"raw":{"x":[1]}}`))
+	f.Add([]byte(
+		`{"name":"a","x":1,"on":true,"points":[{"x":2}],"nested":{"list":["b"]},"any":[{}],"raw":{"x":[1]}}`))
 	f.Add([]byte(`[{"a":1.5e-3},"\u0000"]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, err := decode(string(data), "3")

@@ -98,9 +98,13 @@ func (v Value) childValue(step string) (Value, bool) {
 	c := cursor{v.doc, v.at}
 	if number, ok := strings.CutPrefix(step, "["); ok {
 		i, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
-		found := err == nil && c.nextByte() == '[' && c.readList(func(k int) *Error { return c.stopOrSkip(k == i) }) != nil
+		found := err == nil && c.nextByte() == '[' && c.readList(func(k int) *Error {
+			return c.stopOrSkip(k == i)
+		}) != nil
 		return Value{v.doc, c.offset}, found
 	}
-	found := c.nextByte() == '{' && c.readObject(func(key string, _ int) *Error { return c.stopOrSkip(key == step) }) != nil
+	found := c.nextByte() == '{' && c.readObject(func(key string, _ int) *Error {
+		return c.stopOrSkip(key == step)
+	}) != nil
 	return Value{v.doc, c.offset}, found
 }

@@ -107,7 +107,10 @@ func removeStale(home *os.Root, name string, empty func(home, dead *os.Root, nam
 	}
 	defer lock.Close()
 	info, err := home.Lstat(name)
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !isSameFile(lock, func() (fs.FileInfo, error) { return info, nil }) {
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 ||
+		!isSameFile(lock, func() (fs.FileInfo, error) {
+			return info, nil
+		}) {
 		return
 	}
 	if got, _ := filelock.Lock(lock); got {

@@ -43,7 +43,9 @@ func mkdir(t *testing.T, path string, mode os.FileMode) {
 }
 
 // clearOne removes the file named ours.
-func clearOne(_, dead *os.Root, _ string) { _ = dead.Remove("ours") }
+func clearOne(_, dead *os.Root, _ string) {
+	_ = dead.Remove("ours")
+}
 
 // TestSweep checks that only the folders of dead processes are removed from the folder of the results, and only their
 // files named ours.
@@ -80,7 +82,8 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	RemoveStale(home, prefix, clearOne)
-	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7", prefix + "five", filepath.Base(live.Path)}
+	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7",
+		prefix + "five", filepath.Base(live.Path)}
 	slices.Sort(want)
 	if got := names(t, home); !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
@@ -91,7 +94,8 @@ func TestSweep(t *testing.T) {
 	if len(names(t, outside)) != 1 || len(names(t, live.Path)) != 1 {
 		t.Error("a file outside, or of a live process, was removed")
 	}
-	if err := live.Close(); err != nil || slices.Contains(names(t, home), filepath.Base(live.Path)) {
+	if err := live.Close(); err != nil ||
+		slices.Contains(names(t, home), filepath.Base(live.Path)) {
 		t.Errorf("closed: %v", err)
 	}
 	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)

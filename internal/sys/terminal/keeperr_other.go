@@ -5,4 +5,6 @@ package terminal
 import "os"
 
 // KeepStderr returns standard error unchanged: this system offers no way to keep the Go runtime from writing to it.
-func KeepStderr() (*os.File, error) { return os.Stderr, nil }
+func KeepStderr() (*os.File, error) {
+	return os.Stderr, nil
+}

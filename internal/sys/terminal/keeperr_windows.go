@@ -14,7 +14,8 @@ func KeepStderr() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := windows.SetStdHandle(windows.STD_ERROR_HANDLE, windows.Handle(null.Fd())); err != nil {
+	if err := windows.SetStdHandle(windows.STD_ERROR_HANDLE,
+		windows.Handle(null.Fd())); err != nil {
 		return nil, os.NewSyscallError("SetStdHandle", err)
 	}
 	kept := os.Stderr // holds the previous handle

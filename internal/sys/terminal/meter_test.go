@@ -13,7 +13,8 @@ import (
 func TestMeter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen, pipe bytes.Buffer
-		live, dumb := NewMeter(&screen, true, "dptrain", "models"), NewMeter(&pipe, false, "dptrain", "models")
+		live, dumb := NewMeter(&screen, true, "dptrain", "models"),
+			NewMeter(&pipe, false, "dptrain", "models")
 		for i := range 100 {
 			live.Show(float64(i), 100, "")
 			dumb.Show(float64(i), 100, "fitting")
@@ -21,7 +22,9 @@ func TestMeter(t *testing.T) {
 		}
 		live.Clear()
 		lines := strings.Split(screen.String(), "\r\x1b[K")
-		if lines[1] != "dptrain: 0 of 100 models" || lines[51] != "dptrain: 50 of 100 models, about 2 min left" || lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
+		if lines[1] != "dptrain: 0 of 100 models" ||
+			lines[51] != "dptrain: 50 of 100 models, about 2 min left" ||
+			lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
 			t.Errorf("%q", lines)
 		}
 		want := "dptrain: 30 of 100 models, fitting, about 2 min left\ndptrain: 60 of 100 models, fitting, about 80 s left\ndptrain: 90 of 100 models, fitting, about 20 s left\n"
@@ -35,7 +38,12 @@ func TestMeter(t *testing.T) {
 			t.Errorf("%q", pipe.String())
 		}
 	})
-	for d, want := range map[time.Duration]string{time.Millisecond: "1 s", 99 * time.Second: "99 s", 10 * time.Minute: "10 min", 150 * time.Minute: "2 h 30 min"} {
+	for d, want := range map[time.Duration]string{
+		time.Millisecond:  "1 s",
+		99 * time.Second:  "99 s",
+		10 * time.Minute:  "10 min",
+		150 * time.Minute: "2 h 30 min",
+	} {
 		if got := roundDuration(d); got != want {
 			t.Errorf("%v: %s", d, got)
 		}

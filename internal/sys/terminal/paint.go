@@ -22,10 +22,13 @@ type Painter struct {
 }
 
 // NewPainter returns a Painter that writes to w.
-func NewPainter(w io.Writer) *Painter { return &Painter{w: w} }
+func NewPainter(w io.Writer) *Painter {
+	return &Painter{w: w}
+}
 
 // label matches a label in the margin, as report.Paragraph writes it.
-var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|OK)(?:  +| $)`)
+var label = regexp.MustCompile(
+	`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|OK)(?:  +| $)`)
 
 // heading matches the rank and the code that precede a warning.
 var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
@@ -65,7 +68,9 @@ func (p *Painter) Flush() error {
 // paintLabel returns line with the colour of its label.
 func paintLabel(line []byte) []byte {
 	if word := heading.Find(line); word != nil {
-		return slices.Concat([]byte("\x1b["+headingColours[string(word[:bytes.IndexByte(word, '[')])]+"m"), word, []byte("\x1b[0m"), line[len(word):])
+		return slices.Concat(
+			[]byte("\x1b["+headingColours[string(word[:bytes.IndexByte(word, '[')])]+"m"), word,
+			[]byte("\x1b[0m"), line[len(word):])
 	}
 	at := label.Find(line)
 	if at == nil {

@@ -17,7 +17,8 @@ import (
 // open it for both, such as Python and Node, are not shells. A shell that this process replaced (sh -c 'dptrain …
 // >&-') is not detected.
 func StdoutClosed() bool {
-	return nullForBoth("/proc/self") && parentIsShell() && !nullForBoth(fmt.Sprintf("/proc/%d", os.Getppid()))
+	return nullForBoth("/proc/self") && parentIsShell() &&
+		!nullForBoth(fmt.Sprintf("/proc/%d", os.Getppid()))
 }
 
 // nullForBoth reports whether descriptor 1 of a process is the null device, open for reading and writing.
@@ -42,6 +43,7 @@ func nullForBoth(process string) bool {
 // parentIsShell reports whether the parent process is a shell, by its name.
 func parentIsShell() bool {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
-	shells := []string{"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish", "ash", "busybox", "tcsh", "csh"}
+	shells := []string{"sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "fish", "ash",
+		"busybox", "tcsh", "csh"}
 	return err == nil && slices.Contains(shells, strings.TrimSpace(string(name)))
 }

@@ -23,7 +23,8 @@ func RightAligned(columns int) table.Writer {
 	t.SuppressTrailingSpaces()
 	var config []table.ColumnConfig
 	for i := range columns {
-		config = append(config, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		config = append(config,
+			table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(config)
 	return t

@@ -49,7 +49,8 @@ func TestWatch(t *testing.T) {
 	w.next = w.next.Add(-2 * w.interval)
 	w.Show(123456, 21, 30)
 	w.Clear()
-	if got := stderr.String(); !strings.HasPrefix(got, "\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
+	if got := stderr.String(); !strings.HasPrefix(got,
+		"\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
 		t.Errorf("%q", got)
 	}
 	none := NewWatch(nil)

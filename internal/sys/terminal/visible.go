@@ -21,7 +21,9 @@ type EscapingWriter struct {
 }
 
 // NewEscapingWriter returns an EscapingWriter that writes to w.
-func NewEscapingWriter(w io.Writer) *EscapingWriter { return &EscapingWriter{w: w} }
+func NewEscapingWriter(w io.Writer) *EscapingWriter {
+	return &EscapingWriter{w: w}
+}
 
 // Write implements io.Writer.
 func (v *EscapingWriter) Write(p []byte) (int, error) {

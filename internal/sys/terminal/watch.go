@@ -20,7 +20,9 @@ func NewWatch(w io.Writer) *Watch {
 }
 
 // Enabled reports whether the watch shows progress.
-func (w *Watch) Enabled() bool { return w.w != nil }
+func (w *Watch) Enabled() bool {
+	return w.w != nil
+}
 
 // Show updates the number of records read and, if the size of the file is known, the percentage of its bytes.
 func (w *Watch) Show(records int, done, size int64) {

@@ -110,7 +110,8 @@ func (f *File) findFooterMessages() error {
 	f.random = true
 	tail := make([]byte, 4+len(magic))
 	end := f.size - int64(len(tail))
-	if _, err := f.at.ReadAt(tail, max(0, end)); err != nil || end < 8 || string(tail[4:]) != magic {
+	if _, err := f.at.ReadAt(tail, max(0, end)); err != nil || end < 8 ||
+		string(tail[4:]) != magic {
 		return ErrDamaged
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))

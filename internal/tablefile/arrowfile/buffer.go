@@ -31,14 +31,22 @@ type body struct {
 
 // readBody reads the metadata of a batch.
 func (f *File) readBody(m message, t table) (*body, error) {
-	b := &body{rows: t.int64(0), nodes: t.int64s(1, 2), buffers: t.int64s(2, 2), views: t.int64s(4, 1), codec: codecNone, at: m}
+	b := &body{
+		rows:    t.int64(0),
+		nodes:   t.int64s(1, 2),
+		buffers: t.int64s(2, 2),
+		views:   t.int64s(4, 1),
+		codec:   codecNone,
+		at:      m,
+	}
 	if c, ok := t.tableField(3); ok {
 		if b.codec = int(c.byteField(0)); b.codec > codecZstd || c.byteField(1) != 0 {
 			return nil, ErrForeign
 		}
 	}
 	for i := 0; i+1 < len(b.buffers); i += 2 {
-		if off, n := b.buffers[i], b.buffers[i+1]; off < 0 || n < 0 || off > m.bodyBytes || n > m.bodyBytes-off {
+		if off, n := b.buffers[i], b.buffers[i+1]; off < 0 || n < 0 || off > m.bodyBytes ||
+			n > m.bodyBytes-off {
 			return nil, ErrDamaged
 		}
 	}
@@ -61,7 +69,9 @@ type streams struct {
 }
 
 // reset closes all buffers.
-func (s *streams) reset() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
+func (s *streams) reset() {
+	s.held, s.usedZ, s.usedL = 0, 0, 0
+}
 
 // holdBytes accounts for bytes that will be held.
 func (s *streams) holdBytes(n int64) error {
@@ -106,7 +116,9 @@ func (s *streams) rawReader(at, n int64) *bufio.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(s.f.at, at, n), s.bufferSize(n))
 }
 
-func (s *streams) bufferSize(n int64) int { return int(min(int64(s.window), n)) }
+func (s *streams) bufferSize(n int64) int {
+	return int(min(int64(s.window), n))
+}
 
 // frameDecoder returns a decoder of a frame that starts with head.
 func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
@@ -140,7 +152,8 @@ func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, 
 		return nil, err
 	}
 	if s.usedZ == len(s.zstds) {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -291,7 +291,8 @@ func (c *cursor) appendView(line, b []byte) ([]byte, error) {
 	if n >= 0 && n <= 12 {
 		return cell.AppendCell(line, string(b[4:4+n])), nil
 	}
-	k, at := int(int32(binary.LittleEndian.Uint32(b[8:]))), int64(int32(binary.LittleEndian.Uint32(b[12:])))
+	k, at := int(int32(binary.LittleEndian.Uint32(b[8:]))),
+		int64(int32(binary.LittleEndian.Uint32(b[12:])))
 	if n < 0 || k < 0 || k >= len(c.views) || at < 0 || at+n > int64(len(c.views[k])) {
 		return nil, ErrDamaged
 	}
@@ -330,7 +331,8 @@ func (x *Field) formatValue(b []byte) string {
 		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
 	case clock:
 		count := decodeInteger(b, true)
-		return time.Unix(floorDiv(count, x.unit), (count-floorDiv(count, x.unit)*x.unit)*(1e9/x.unit)).UTC().Format("15:04:05.999999999")
+		return time.Unix(floorDiv(count, x.unit),
+			(count-floorDiv(count, x.unit)*x.unit)*(1e9/x.unit)).UTC().Format("15:04:05.999999999")
 	}
 	count := decodeInteger(b, true) // a timestamp
 	second := floorDiv(count, x.unit)

@@ -3,10 +3,15 @@ package arrowfile
 // Properties of a field's values that follow from its type; for a dictionary, those of its values.
 
 // Text reports whether the values are text.
-func (x Field) Text() bool { k := x.valueKind(); return k == text || k == view }
+func (x Field) Text() bool {
+	k := x.valueKind()
+	return k == text || k == view
+}
 
 // Boolean reports whether the values are true and false.
-func (x Field) Boolean() bool { return x.valueKind() == boolean }
+func (x Field) Boolean() bool {
+	return x.valueKind() == boolean
+}
 
 // Numeric reports whether the values are numbers.
 func (x Field) Numeric() bool {

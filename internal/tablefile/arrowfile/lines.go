@@ -34,8 +34,9 @@ func (f *File) Lines(want []bool, comma bool, most int) *Lines {
 			n += 3
 		}
 	}
-	return &Lines{file: f, want: want, comma: comma, most: most, dictionaries: map[int64]*dictionary{},
-		streams: streams{f: f, window: max(512, min(1<<16, windows/n))}}
+	return &Lines{file: f, want: want, comma: comma, most: most,
+		dictionaries: map[int64]*dictionary{},
+		streams:      streams{f: f, window: max(512, min(1<<16, windows/n))}}
 }
 
 // Read implements io.Reader. Errors are io.EOF, those of this package, and those of the file.

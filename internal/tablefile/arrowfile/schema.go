@@ -81,8 +81,10 @@ const (
 	typeLargeListView
 )
 
-var typeNames = [...]string{"", "null", "int", "float", "binary", "utf8", "bool", "decimal", "date", "time", "timestamp", "interval", "list", "struct", "union",
-	"fixed-size binary", "fixed-size list", "map", "duration", "large binary", "large utf8", "large list", "run-end encoded", "binary view", "utf8 view",
+var typeNames = [...]string{"", "null", "int", "float", "binary", "utf8", "bool", "decimal", "date",
+	"time", "timestamp", "interval", "list", "struct", "union",
+	"fixed-size binary", "fixed-size list", "map", "duration", "large binary", "large utf8",
+	"large list", "run-end encoded", "binary view", "utf8 view",
 	"list view", "large list view"}
 
 // The limits on the nesting and on the number of fields that are examined.
@@ -131,7 +133,8 @@ func (f *File) readField(t table, depth int, nested *int) (Field, error) {
 			return Field{}, err
 		}
 		children = append(children, c)
-		x.skip.nodes, x.skip.buffers, x.skip.views = x.skip.nodes+c.skip.nodes, x.skip.buffers+c.skip.buffers, x.skip.views+c.skip.views
+		x.skip.nodes, x.skip.buffers, x.skip.views = x.skip.nodes+c.skip.nodes,
+			x.skip.buffers+c.skip.buffers, x.skip.views+c.skip.views
 	}
 	if code == typeRunEnd {
 		x.runsOf(children)
@@ -186,7 +189,16 @@ func (x Field) dictionaryCodes(d table) Field {
 	if of, ok := d.tableField(1); ok {
 		index.setFixedType(typeInt, of)
 	}
-	out := Field{Name: x.Name, Type: "dictionary of " + x.Type, kind: coded, width: index.width, dict: d.int64(0), index: &index, values: &x, skip: layout{1, 2, 0}}
+	out := Field{
+		Name:   x.Name,
+		Type:   "dictionary of " + x.Type,
+		kind:   coded,
+		width:  index.width,
+		dict:   d.int64(0),
+		index:  &index,
+		values: &x,
+		skip:   layout{1, 2, 0},
+	}
 	if index.kind == unreadable || x.kind == unreadable || x.skip.nodes > 1 {
 		out.kind = unreadable
 	}

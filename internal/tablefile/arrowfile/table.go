@@ -84,7 +84,10 @@ func (t table) tableFields(field int) []table {
 	start := int64(t.t.Vector(flatbuffers.UOffsetT(t.t.Offset(flatbuffers.VOffsetT(4 + 2*field)))))
 	out := make([]table, len(list)/4)
 	for i := range out {
-		out[i] = table{flatbuffers.Table{Bytes: t.t.Bytes, Pos: t.t.Indirect(flatbuffers.UOffsetT(start + 4*int64(i)))}}
+		out[i] = table{flatbuffers.Table{
+			Bytes: t.t.Bytes,
+			Pos:   t.t.Indirect(flatbuffers.UOffsetT(start + 4*int64(i))),
+		}}
 	}
 	return out
 }

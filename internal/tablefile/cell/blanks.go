@@ -38,7 +38,8 @@ var lineEndReplacer = strings.NewReplacer("\r\n", " ", "\n", " ")
 
 // IsBlank reports whether r is a character that Trim removes, other than a line end.
 func IsBlank(r rune) bool {
-	return r == ' ' || r == '\t' || r >= utf8.RuneSelf && (unicode.IsSpace(r) || strings.ContainsRune(Invisible, r))
+	return r == ' ' || r == '\t' ||
+		r >= utf8.RuneSelf && (unicode.IsSpace(r) || strings.ContainsRune(Invisible, r))
 }
 
 // Normal returns the text of a category, a label or a privacy unit in the form used for comparisons: without

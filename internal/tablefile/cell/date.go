@@ -20,7 +20,9 @@ const (
 )
 
 // Parts lists the parts of a date.
-func Parts() []string { return []string{DayPart, MonthPart, WeekdayPart, HourPart} }
+func Parts() []string {
+	return []string{DayPart, MonthPart, WeekdayPart, HourPart}
+}
 
 // A Moment is a date with a local time of day: the offset from UTC is ignored.
 type Moment struct {
@@ -70,7 +72,10 @@ func NewDates(layout string, more ...string) *Dates {
 	if layout == AutoDate {
 		return &Dates{auto: true}
 	}
-	return &Dates{layouts: append([]string{layout}, more...), digits: strings.Trim(layout, "0123456789") == ""}
+	return &Dates{
+		layouts: append([]string{layout}, more...),
+		digits:  strings.Trim(layout, "0123456789") == "",
+	}
 }
 
 // Read reads the text of a cell. A declared layout is parsed by package time. A date written in digits alone
@@ -93,7 +98,8 @@ func (d *Dates) Read(text string) (Moment, Class) {
 		text = withoutZeros(text)
 	}
 	for _, layout := range d.layouts {
-		if t, err := time.Parse(layout, text); err == nil && !(hasFraction(layout) && hasSignedFraction(text)) {
+		if t, err := time.Parse(layout, text); err == nil &&
+			!(hasFraction(layout) && hasSignedFraction(text)) {
 			return momentAt(t), Good
 		}
 	}
@@ -113,12 +119,14 @@ func hasFraction(layout string) bool {
 // hasSignedFraction reports whether a text has a sign among the digits of a fraction, which package time
 // accepts.
 func hasSignedFraction(text string) bool {
-	return strings.Contains(text, ".-") || strings.Contains(text, ".+") || strings.Contains(text, ",-") || strings.Contains(text, ",+")
+	return strings.Contains(text, ".-") || strings.Contains(text, ".+") ||
+		strings.Contains(text, ",-") || strings.Contains(text, ",+")
 }
 
 func momentAt(t time.Time) Moment {
 	wall := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	return Moment{wall.Unix() / DaySeconds, float64(t.Hour()*3600+t.Minute()*60+t.Second()) + float64(t.Nanosecond())/1e9}
+	return Moment{wall.Unix() / DaySeconds,
+		float64(t.Hour()*3600+t.Minute()*60+t.Second()) + float64(t.Nanosecond())/1e9}
 }
 
 // withoutZeros removes decimals that consist of zeros.
@@ -303,8 +311,10 @@ func (s *dateScanner) nameFirst() (year, month, day int, ok bool) {
 
 // The English names of months and weekdays, in lower case.
 var (
-	monthNames   = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-	weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+	monthNames = []string{"january", "february", "march", "april", "may", "june", "july",
+		"august", "september", "october", "november", "december"}
+	weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+		"sunday"}
 )
 
 // scanName consumes a name of a list, in full or its first three letters, and returns its position from 1, or 0 if there
@@ -312,17 +322,23 @@ var (
 func (s *dateScanner) scanName(list []string) int {
 	word := s.text[:len(s.text)-len(strings.TrimLeftFunc(s.text, isLetter))]
 	lower := strings.ToLower(word)
-	k := slices.IndexFunc(list, func(name string) bool { return lower == name || lower == name[:3] })
+	k := slices.IndexFunc(list, func(name string) bool {
+		return lower == name || lower == name[:3]
+	})
 	if k >= 0 {
 		s.text = s.text[len(word):]
 	}
 	return k + 1
 }
 
-func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+func isLetter(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
 
 // timeMark consumes the separator before a time.
-func (s *dateScanner) timeMark() bool { return s.takeText("T") || s.takeText("t") || s.skipBlanks() }
+func (s *dateScanner) timeMark() bool {
+	return s.takeText("T") || s.takeText("t") || s.skipBlanks()
+}
 
 // scanTime removes a time and returns its seconds since midnight.
 func (s *dateScanner) scanTime(compact bool) (float64, bool) {
@@ -398,7 +414,8 @@ func (s *dateScanner) zoneName() bool {
 	letters := len(s.text) - len(strings.TrimLeftFunc(s.text, isLetter))
 	switch name := s.text[:letters]; {
 	case letters == 0:
-	case strings.EqualFold(name, "z"), strings.EqualFold(name, "utc"), strings.EqualFold(name, "gmt"):
+	case strings.EqualFold(name, "z"), strings.EqualFold(name, "utc"),
+		strings.EqualFold(name, "gmt"):
 	case letters >= 3 && letters <= 5 && strings.ToUpper(name) == name:
 	default:
 		return false
@@ -432,7 +449,8 @@ func ReadsDates(layout string) bool {
 	if layout == AutoDate {
 		return true
 	}
-	for _, at := range []time.Time{time.Date(2003, 4, 25, 0, 0, 0, 0, time.UTC), time.Date(2021, 12, 7, 0, 0, 0, 0, time.UTC)} {
+	for _, at := range []time.Time{time.Date(2003, 4, 25, 0, 0, 0, 0, time.UTC),
+		time.Date(2021, 12, 7, 0, 0, 0, 0, time.UTC)} {
 		if got, err := time.Parse(layout, at.Format(layout)); err != nil || !got.Equal(at) {
 			return false
 		}

@@ -13,17 +13,35 @@ import (
 // autoCells are texts that [AutoDate] reads, with the day of January 2024, the hour and the minute; -1 if
 // absent.
 var autoCells = map[string][3]int{
-	"2024-01-15": {15, 0, 0}, "2024/01/15": {15, 0, 0}, "20240115": {15, 0, 0}, "20240115.0": {15, 0, 0}, "20240115,00": {15, 0, 0}, "15.1.2024": {15, 0, 0}, "15.01.2024": {15, 0, 0},
-	"15 Jan 2024": {15, 0, 0}, "15-JAN-2024": {15, 0, 0}, "Jan 15, 2024": {15, 0, 0}, "15 January 2024": {15, 0, 0}, "January 15, 2024": {15, 0, 0},
-	"2024-01-15 23:30:00-05": {15, 23, 30}, "2024-01-15 23:30:00.25-0500": {15, 23, 30}, "2024-01-15 23:30:00+05:30": {15, 23, 30}, "2024-01-15 23:30:00+00:53:28": {15, 23, 30},
-	"2024-01-15T23:30:00Z": {15, 23, 30}, "2024-01-15t23:30z": {15, 23, 30}, "2024-01-15 23:30:00 UTC": {15, 23, 30}, "2024-01-15 23:30:00 GMT": {15, 23, 30}, "2024-01-15 23:30:00 utc": {15, 23, 30},
-	"2024-01-15 23:30:00.000000 CET": {15, 23, 30}, "2024-01-15T23:30:00.000000+0000": {15, 23, 30}, "2024-01-15 23:30:00 +0000 UTC": {15, 23, 30}, "2024-01-15 23:30:00 -0500": {15, 23, 30},
-	"2024-01-15T23:30:00+01:00[Europe/Paris]": {15, 23, 30}, "2024-01-15 23:30:00,123": {15, 23, 30}, "2024/01/15 23:30": {15, 23, 30}, "15.1.2024 23:30": {15, 23, 30}, "20240115T2330": {15, 23, 30},
-	"20240115T233000Z": {15, 23, 30}, "20240115 23:30:00": {15, 23, 30}, "Mon, 15 Jan 2024 23:30:00 GMT": {15, 23, 30}, "Mon, 15 Jan 2024 23:30:00 +0100": {15, 23, 30}, "2024-01-15Z": {15, 0, 0},
-	"2024-01-15+02:00": {15, 0, 0}, "\u00a02024-01-15\u202f23:30\u2003": {15, 23, 30}, "2024-01-15 23:30:00\u221205:00": {15, 23, 30}, "2024-01-15 9:05": {15, 9, 5},
-	"01/15/2024": {-1, 0, 0}, "2024-1-5": {-1, 0, 0}, "2024-13-01": {-1, 0, 0}, "2024-02-30": {-1, 0, 0}, "2024-01-15 24:00": {-1, 0, 0}, "2024-01-15 23:60": {-1, 0, 0}, "2024-01-15 11:30 PM": {-1, 0, 0},
-	"2024-01-15 23:30:00-5": {-1, 0, 0}, "2024-01-15-05": {-1, 0, 0}, "2024-01-15x": {-1, 0, 0}, "2024-01-151": {-1, 0, 0}, "20240115.5": {-1, 0, 0}, "20240115.": {-1, 0, 0}, "2024": {-1, 0, 0}, "45306": {-1, 0, 0},
-	"yesterday": {-1, 0, 0}, "infinity": {-1, 0, 0}, "1.5": {-1, 0, 0}, "2024-01/15": {-1, 0, 0}, "Jan 15 2024": {-1, 0, 0}, "2024-01-15 23:30:00+25": {-1, 0, 0}, "2024-01-15T": {-1, 0, 0}, "Jan": {-1, 0, 0},
+	"2024-01-15": {15, 0, 0}, "2024/01/15": {15, 0, 0}, "20240115": {15, 0, 0},
+	"20240115.0": {15, 0, 0}, "20240115,00": {15, 0, 0}, "15.1.2024": {15, 0, 0},
+	"15.01.2024":  {15, 0, 0},
+	"15 Jan 2024": {15, 0, 0}, "15-JAN-2024": {15, 0, 0}, "Jan 15, 2024": {15, 0, 0},
+	"15 January 2024": {15, 0, 0}, "January 15, 2024": {15, 0, 0},
+	"2024-01-15 23:30:00-05": {15, 23, 30}, "2024-01-15 23:30:00.25-0500": {15, 23, 30},
+	"2024-01-15 23:30:00+05:30": {15, 23, 30}, "2024-01-15 23:30:00+00:53:28": {15, 23, 30},
+	"2024-01-15T23:30:00Z": {15, 23, 30}, "2024-01-15t23:30z": {15, 23, 30},
+	"2024-01-15 23:30:00 UTC": {15, 23, 30}, "2024-01-15 23:30:00 GMT": {15, 23, 30},
+	"2024-01-15 23:30:00 utc":        {15, 23, 30},
+	"2024-01-15 23:30:00.000000 CET": {15, 23, 30}, "2024-01-15T23:30:00.000000+0000": {15, 23, 30},
+	"2024-01-15 23:30:00 +0000 UTC": {15, 23, 30}, "2024-01-15 23:30:00 -0500": {15, 23, 30},
+	"2024-01-15T23:30:00+01:00[Europe/Paris]": {15, 23, 30},
+	"2024-01-15 23:30:00,123":                 {15, 23, 30}, "2024/01/15 23:30": {15, 23, 30},
+	"15.1.2024 23:30": {15, 23, 30}, "20240115T2330": {15, 23, 30},
+	"20240115T233000Z": {15, 23, 30}, "20240115 23:30:00": {15, 23, 30},
+	"Mon, 15 Jan 2024 23:30:00 GMT": {15, 23, 30}, "Mon, 15 Jan 2024 23:30:00 +0100": {15, 23, 30},
+	"2024-01-15Z":      {15, 0, 0},
+	"2024-01-15+02:00": {15, 0, 0}, "\u00a02024-01-15\u202f23:30\u2003": {15, 23, 30},
+	"2024-01-15 23:30:00\u221205:00": {15, 23, 30}, "2024-01-15 9:05": {15, 9, 5},
+	"01/15/2024": {-1, 0, 0}, "2024-1-5": {-1, 0, 0}, "2024-13-01": {-1, 0, 0},
+	"2024-02-30": {-1, 0, 0}, "2024-01-15 24:00": {-1, 0, 0}, "2024-01-15 23:60": {-1, 0, 0},
+	"2024-01-15 11:30 PM":   {-1, 0, 0},
+	"2024-01-15 23:30:00-5": {-1, 0, 0}, "2024-01-15-05": {-1, 0, 0}, "2024-01-15x": {-1, 0, 0},
+	"2024-01-151": {-1, 0, 0}, "20240115.5": {-1, 0, 0}, "20240115.": {-1, 0, 0},
+	"2024": {-1, 0, 0}, "45306": {-1, 0, 0},
+	"yesterday": {-1, 0, 0}, "infinity": {-1, 0, 0}, "1.5": {-1, 0, 0}, "2024-01/15": {-1, 0, 0},
+	"Jan 15 2024": {-1, 0, 0}, "2024-01-15 23:30:00+25": {-1, 0, 0}, "2024-01-15T": {-1, 0, 0},
+	"Jan": {-1, 0, 0},
 }
 
 func TestAutoDate(t *testing.T) {
@@ -33,17 +51,23 @@ func TestAutoDate(t *testing.T) {
 		if class != Good {
 			m = Moment{Day: 19723 - 2}
 		}
-		if got := [3]int{int(m.Day) - 19723 + 1, int(m.Second) / 3600, int(m.Second) / 60 % 60}; got != want {
+		if got := [3]int{int(m.Day) - 19723 + 1, int(m.Second) / 3600,
+			int(m.Second) / 60 % 60}; got != want {
 			t.Errorf("%q: %v, class %d; want %v", text, got, class, want)
 		}
 		checkProgram(t, dates, programs, text)
 	}
-	for text, want := range map[string]Class{"": Missing, "NA": Missing, strings.Repeat("2", 65): Unparseable} {
+	for text, want := range map[string]Class{
+		"":                      Missing,
+		"NA":                    Missing,
+		strings.Repeat("2", 65): Unparseable,
+	} {
 		if _, class := dates.Read(text); class != want {
 			t.Errorf("%q: %d", text, class)
 		}
 	}
-	if m, class := dates.Read("2024-01-15 00:00:00.1234567891"); class != Good || m.Second != .123456789 {
+	if m, class := dates.Read("2024-01-15 00:00:00.1234567891"); class != Good ||
+		m.Second != .123456789 {
 		t.Error(m, class)
 	}
 	if m, class := NewDates("20060102").Read("20240115.0"); class != Good || m.Day != 19737 {
@@ -120,12 +144,15 @@ func (p *datePrograms) read(text string) (Moment, bool) {
 			return Moment{}, false
 		}
 		nanos, _ := strconv.Atoi((found["f"] + "000000000")[:9])
-		return Moment{at.Unix() / DaySeconds, float64(hour*3600+number("min")*60+number("s")) + float64(nanos)/1e9}, true
+		return Moment{at.Unix() / DaySeconds,
+			float64(hour*3600+number("min")*60+number("s")) + float64(nanos)/1e9}, true
 	}
 	return Moment{}, false
 }
 
-func checkProgram(t interface{ Errorf(string, ...any) }, dates *Dates, p *datePrograms, text string) {
+func checkProgram(
+	t interface{ Errorf(string, ...any) }, dates *Dates, p *datePrograms, text string,
+) {
 	m, class := dates.Read(text)
 	if class == Missing {
 		return
@@ -137,8 +164,12 @@ func checkProgram(t interface{ Errorf(string, ...any) }, dates *Dates, p *datePr
 
 // dateLayouts are layouts that a recipe may declare.
 var dateLayouts = []string{
-	"2006-01-02", "01/02/2006 15:04", "2.1.06", "2 Jan 2006", "Monday, January _2, 2006", "Mon Jan 2 15:04:05 2006", "20060102", "20060102150405", "2006-01-02T15:04:05.000Z07:00", "3:04PM 1/2/2006",
-	"02/01/2006 03:04:05 pm", "2006-01-02 15:04:05.999 -0700", "2006-01-02 15:04:05 MST", "Day 2 of 1 in 2006, 15h04", "2006年1月2日", time.RFC850, time.UnixDate, time.RFC3339Nano, "Janus 1 2 2006", "2006 002",
+	"2006-01-02", "01/02/2006 15:04", "2.1.06", "2 Jan 2006", "Monday, January _2, 2006",
+	"Mon Jan 2 15:04:05 2006", "20060102", "20060102150405", "2006-01-02T15:04:05.000Z07:00",
+	"3:04PM 1/2/2006",
+	"02/01/2006 03:04:05 pm", "2006-01-02 15:04:05.999 -0700", "2006-01-02 15:04:05 MST",
+	"Day 2 of 1 in 2006, 15h04", "2006年1月2日", time.RFC850, time.UnixDate, time.RFC3339Nano,
+	"Janus 1 2 2006", "2006 002",
 }
 
 // TestDatePatterns checks that an exported program reads the same dates as the reader of a layout, for dates
@@ -163,8 +194,11 @@ func TestDatePatterns(t *testing.T) {
 		texts = append(texts, text)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), rapid.SampledFrom([]int64{0, 250e6, 1, 123456789}).Draw(t, "nanosecond"))
-		at = at.In(time.FixedZone(rapid.SampledFrom([]string{"CET", "EST", "UTC"}).Draw(t, "zone"), rapid.IntRange(-23, 23).Draw(t, "hours")*3600))
+		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"),
+			rapid.SampledFrom([]int64{0, 250e6, 1, 123456789}).Draw(t, "nanosecond"))
+		at = at.In(
+			time.FixedZone(rapid.SampledFrom([]string{"CET", "EST", "UTC"}).Draw(t, "zone"),
+				rapid.IntRange(-23, 23).Draw(t, "hours")*3600))
 		text := at.Format(rapid.SampledFrom(dateLayouts).Draw(t, "written"))
 		if rapid.Bool().Draw(t, "known") {
 			text = rapid.SampledFrom(texts).Draw(t, "text")
@@ -180,7 +214,8 @@ func TestDatePatterns(t *testing.T) {
 				continue
 			}
 			if got, ok := programs[layout].read(text); ok != (class == Good) || got != m {
-				t.Fatalf("%q by %q: a program reads %v, %v, and not %v, class %d", text, layout, got, ok, m, class)
+				t.Fatalf("%q by %q: a program reads %v, %v, and not %v, class %d", text, layout,
+					got, ok, m, class)
 			}
 		}
 	})
@@ -189,14 +224,19 @@ func TestDatePatterns(t *testing.T) {
 // TestParts compares the parts of random days with package time, and moments of counts with those of texts.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), 0).UTC()
+		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"),
+			0).UTC()
 		for _, layout := range []string{time.DateTime, AutoDate} {
 			m, class := NewDates(layout).Read(at.Format(time.DateTime))
-			if class != Good || m.Part(MonthPart) != float64(at.Month()) || m.Part(WeekdayPart) != float64((at.Weekday()+6)%7+1) || m.Part(HourPart) != m.Second/3600 ||
-				m.Part(DayPart) != float64(m.Day)+m.Second/DaySeconds || int(m.Second) != at.Hour()*3600+at.Minute()*60+at.Second() {
+			if class != Good || m.Part(MonthPart) != float64(at.Month()) ||
+				m.Part(WeekdayPart) != float64((at.Weekday()+6)%7+1) ||
+				m.Part(HourPart) != m.Second/3600 ||
+				m.Part(DayPart) != float64(m.Day)+m.Second/DaySeconds ||
+				int(m.Second) != at.Hour()*3600+at.Minute()*60+at.Second() {
 				t.Fatalf("%v: %+v, %v", at, m, class)
 			}
-			for _, stored := range []Moment{MomentOf(at.Unix(), 1), MomentOf(at.UnixMilli(), 1000), MomentOf(at.UnixMicro(), 1_000_000)} {
+			for _, stored := range []Moment{MomentOf(at.Unix(), 1), MomentOf(at.UnixMilli(), 1000),
+				MomentOf(at.UnixMicro(), 1_000_000)} {
 				if stored != m {
 					t.Fatalf("%v: %+v, %+v", at, stored, m)
 				}

@@ -25,11 +25,16 @@ func DatePatternOf(layout string) (p DatePattern, ok bool) {
 		return DatePattern{Patterns: autoPatterns(), Blanks: true}, true
 	}
 	pattern, ok := layoutPattern(layout)
-	return DatePattern{Patterns: []string{pattern}, Digits: strings.Trim(layout, "0123456789") == ""}, ok
+	return DatePattern{
+		Patterns: []string{pattern},
+		Digits:   strings.Trim(layout, "0123456789") == "",
+	}, ok
 }
 
 // namedGroup is a named group.
-func namedGroup(name, pattern string) string { return "(?P<" + name + ">" + pattern + ")" }
+func namedGroup(name, pattern string) string {
+	return "(?P<" + name + ">" + pattern + ")"
+}
 
 // anyCase returns a pattern that matches a word in any case.
 func anyCase(word string) string {
@@ -80,8 +85,10 @@ func autoPatterns() []string {
 	offset := "[+-](?:[01][0-9]|2[0-4])(?::?" + sixty + "(?::?" + sixty + ")?)?"
 	name := "(?:[zZ]|" + anyCase("utc") + "|" + anyCase("gmt") + "|[A-Z]{3,5})"
 	zone := " *" + name + "?(?:" + offset + "(?: +" + name + "?)?)?" + `(?:\[.*\])?`
-	clock := namedGroup("h", anyHour) + ":" + namedGroup("min", sixty) + "(?::" + namedGroup("s", sixty) + fraction + ")?"
-	compact := namedGroup("h", "[01][0-9]|2[0-3]") + namedGroup("min", sixty) + "(?:" + namedGroup("s", sixty) + fraction + ")?"
+	clock := namedGroup("h", anyHour) + ":" + namedGroup("min", sixty) + "(?::" +
+		namedGroup("s", sixty) + fraction + ")?"
+	compact := namedGroup("h", "[01][0-9]|2[0-3]") + namedGroup("min", sixty) + "(?:" +
+		namedGroup("s", sixty) + fraction + ")?"
 	after := func(day string, times ...string) []string {
 		out := []string{day + "(?:Z|[+-](?:[01][0-9]|2[0-4]):" + sixty + ")?"}
 		for _, t := range times {
@@ -89,7 +96,8 @@ func autoPatterns() []string {
 		}
 		return out
 	}
-	year, month, day := namedGroup("y", "[0-9]{4}"), namedGroup("m", "[0-9]{2}"), namedGroup("d", "[0-9]{2}")
+	year, month, day := namedGroup("y", "[0-9]{4}"), namedGroup("m", "[0-9]{2}"),
+		namedGroup("d", "[0-9]{2}")
 	one := namedGroup("d", "[0-9]{1,2}")
 	months := namePattern("mon", monthNames, bothNames)
 	weekday := "(?:" + namePattern("", weekdayNames, bothNames) + ", +)?"
@@ -98,7 +106,8 @@ func autoPatterns() []string {
 		after(year+"-"+month+"-"+day, clock), after(year+"/"+month+"/"+day, clock),
 		after(year+month+day, clock, compact), {year + month + day + "[.,]0+"},
 		after(weekday+one+`\.`+namedGroup("m", "[0-9]{1,2}")+`\.`+year, clock),
-		after(weekday+one+" +"+months+" +"+year, clock), after(weekday+one+"-"+months+"-"+year, clock),
+		after(weekday+one+" +"+months+" +"+year, clock),
+		after(weekday+one+"-"+months+"-"+year, clock),
 		after(months+" +"+one+", +"+year, clock),
 	} {
 		out = append(out, p...)
@@ -109,18 +118,29 @@ func autoPatterns() []string {
 // layoutElements are the elements of layouts of package time and their patterns, longer ones before their
 // prefixes.
 var layoutElements = []struct{ element, pattern string }{
-	{"January", namePattern("mon", monthNames, longNames)}, {"Jan", namePattern("mon", monthNames, shortNames)},
-	{"Monday", namePattern("", weekdayNames, longNames)}, {"Mon", namePattern("", weekdayNames, shortNames)},
+	{"January", namePattern("mon", monthNames, longNames)},
+	{"Jan", namePattern("mon", monthNames, shortNames)},
+	{"Monday", namePattern("", weekdayNames, longNames)},
+	{"Mon", namePattern("", weekdayNames, shortNames)},
 	{"MST", zonePattern("0+[0-9]|0*1[0-9]|0*2[0-3]")},
 	{"002", ""}, {"__2", ""},
-	{"01", namedGroup("m", "[0-9]{2}")}, {"02", namedGroup("d", "[0-9]{2}")}, {"03", namedGroup("h", "0[0-9]|1[0-2]")}, {"04", namedGroup("min", sixty)},
-	{"05", namedGroup("s", sixty)}, {"06", namedGroup("yy", "[0-9]{2}|[+-][0-9]")}, {"15", namedGroup("h", anyHour)}, {"1", namedGroup("m", "[0-9]{1,2}")},
-	{"2006", namedGroup("y", "[0-9]{4}")}, {"_2006", "_" + namedGroup("y", "[0-9]{4}")}, {"_2", " ?" + namedGroup("d", "[0-9]{1,2}")}, {"2", namedGroup("d", "[0-9]{1,2}")},
-	{"3", namedGroup("h", "0?[0-9]|1[0-2]")}, {"4", namedGroup("min", "[0-5]?[0-9]")}, {"5", namedGroup("s", "[0-5]?[0-9]")},
+	{"01", namedGroup("m", "[0-9]{2}")}, {"02", namedGroup("d", "[0-9]{2}")},
+	{"03", namedGroup("h", "0[0-9]|1[0-2]")}, {"04", namedGroup("min", sixty)},
+	{"05", namedGroup("s", sixty)}, {"06", namedGroup("yy", "[0-9]{2}|[+-][0-9]")},
+	{"15", namedGroup("h", anyHour)}, {"1", namedGroup("m", "[0-9]{1,2}")},
+	{"2006", namedGroup("y", "[0-9]{4}")}, {"_2006", "_" + namedGroup("y", "[0-9]{4}")},
+	{"_2", " ?" + namedGroup("d", "[0-9]{1,2}")}, {"2", namedGroup("d", "[0-9]{1,2}")},
+	{"3", namedGroup("h", "0?[0-9]|1[0-2]")}, {"4", namedGroup("min", "[0-5]?[0-9]")},
+	{"5", namedGroup("s", "[0-5]?[0-9]")},
 	{"PM", namedGroup("pm", "[AP]M")}, {"pm", namedGroup("pm", "[ap]m")},
-	{"-070000", offsetPattern("", 2)}, {"-07:00:00", offsetPattern(":", 2)}, {"-0700", offsetPattern("", 1)}, {"-07:00", offsetPattern(":", 1)}, {"-07", offsetPattern("", 0)},
-	{"Z070000", "(?:Z|" + offsetPattern("", 2) + ")"}, {"Z07:00:00", "(?:Z|" + offsetPattern(":", 2) + ")"},
-	{"Z0700", "(?:Z|" + offsetPattern("", 1) + ")"}, {"Z07:00", "(?:Z|" + offsetPattern(":", 1) + ")"}, {"Z07", "(?:Z|" + offsetPattern("", 0) + ")"},
+	{"-070000", offsetPattern("", 2)}, {"-07:00:00", offsetPattern(":", 2)},
+	{"-0700", offsetPattern("", 1)}, {"-07:00", offsetPattern(":", 1)},
+	{"-07", offsetPattern("", 0)},
+	{"Z070000", "(?:Z|" + offsetPattern("", 2) + ")"},
+	{"Z07:00:00", "(?:Z|" + offsetPattern(":", 2) + ")"},
+	{"Z0700", "(?:Z|" + offsetPattern("", 1) + ")"},
+	{"Z07:00", "(?:Z|" + offsetPattern(":", 1) + ")"},
+	{"Z07", "(?:Z|" + offsetPattern("", 0) + ")"},
 }
 
 // offsetPattern matches an offset with the given number of digit pairs after the hours.
@@ -171,13 +191,15 @@ func elementAt(layout string) (element, pattern string) {
 		if !found {
 			continue
 		}
-		if (e.element == "Jan" || e.element == "Mon") && rest != "" && rest[0] >= 'a' && rest[0] <= 'z' {
+		if (e.element == "Jan" || e.element == "Mon") && rest != "" && rest[0] >= 'a' &&
+			rest[0] <= 'z' {
 			continue
 		}
 		if e.element == "_2" && strings.HasPrefix(layout, "_2006") {
 			continue
 		}
-		if whole := wholeElements[e.element]; whole != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		if whole := wholeElements[e.element]; whole != "" && rest != "" && rest[0] >= '0' &&
+			rest[0] <= '9' {
 			return e.element, whole
 		}
 		if e.element == "MST" && rest != "" { // package time requires three characters from here on
@@ -191,8 +213,10 @@ func elementAt(layout string) (element, pattern string) {
 // wholeElements are the patterns of elements of one or two digits that are followed by another digit: package
 // time takes as many digits as there are.
 var wholeElements = map[string]string{
-	"15": namedGroup("h", "[01][0-9]|2[0-3]"), "1": namedGroup("m", "[0-9]{2}"), "2": namedGroup("d", "[0-9]{2}"), "_2": " ?" + namedGroup("d", "[0-9]{2}"),
-	"3": namedGroup("h", "0[0-9]|1[0-2]"), "4": namedGroup("min", sixty), "5": namedGroup("s", sixty),
+	"15": namedGroup("h", "[01][0-9]|2[0-3]"), "1": namedGroup("m", "[0-9]{2}"),
+	"2": namedGroup("d", "[0-9]{2}"), "_2": " ?" + namedGroup("d", "[0-9]{2}"),
+	"3": namedGroup("h", "0[0-9]|1[0-2]"), "4": namedGroup("min", sixty),
+	"5": namedGroup("s", sixty),
 }
 
 // zoneHours are the hours of an offset from UTC that package time accepts if a layout has the name of a zone.
@@ -200,12 +224,14 @@ const zoneHours = "0*(?:1?[0-9]|2[0-3])"
 
 // zonePattern matches the name of a zone, or a sign and hours in its place.
 func zonePattern(hours string) string {
-	return "(?:ChST|MeST|GMT(?:[+-]" + zoneHours + ")?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-](?:" + hours + "))"
+	return "(?:ChST|MeST|GMT(?:[+-]" + zoneHours + ")?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-](?:" + hours +
+		"))"
 }
 
 // fractionDigits returns the zeros or nines of a fraction of a second at the start of a layout.
 func fractionDigits(layout string) string {
-	if len(layout) < 2 || layout[0] != '.' && layout[0] != ',' || layout[1] != '0' && layout[1] != '9' {
+	if len(layout) < 2 || layout[0] != '.' && layout[0] != ',' ||
+		layout[1] != '0' && layout[1] != '9' {
 		return ""
 	}
 	n := len(layout[1:]) - len(strings.TrimLeft(layout[1:], layout[1:2]))

@@ -27,7 +27,13 @@ type Names struct {
 // decimal mark of the table; 0 for a point. If two names have one value, the later name is used.
 func NewNames(list []string, rule Text, decimal byte) *Names {
 	others := int32(len(list)) //nolint:gosec // lists are short
-	n := &Names{rule: rule, codes: make(map[string]int32, len(list)), decimal: markOf(decimal), none: others, others: others}
+	n := &Names{
+		rule:    rule,
+		codes:   make(map[string]int32, len(list)),
+		decimal: markOf(decimal),
+		none:    others,
+		others:  others,
+	}
 	for k, name := range list {
 		n.codes[Normal(name)] = int32(k) //nolint:gosec // lists are short
 	}
@@ -71,7 +77,9 @@ func (n *Names) Find(text string) (code int32, class Class) {
 }
 
 // Others returns the code of a text that is not a listed name: the length of the list.
-func (n *Names) Others() int32 { return n.others }
+func (n *Names) Others() int32 {
+	return n.others
+}
 
 // Known returns the code of a text that equals a listed name byte for byte. It does not allocate. For any other text
 // use [Names.Find].
@@ -85,7 +93,9 @@ func (n *Names) Known(text []byte) (code int32, known bool) {
 
 // Spellings returns the codes of spellings by key. The key is the text itself for the spellings that programs
 // know: true, t, false and f in lower case, and whole numbers without a point. The map must not be changed.
-func (n *Names) Spellings() map[string]int32 { return n.spellings }
+func (n *Names) Spellings() map[string]int32 {
+	return n.spellings
+}
 
 // Texts returns the codes of texts, for export formats that hold a list and cannot compute: the names, their
 // usual spellings, and markers of missing values, if the list has a name for those. Texts are as [Normal]
@@ -134,7 +144,8 @@ func WholeNumber(text string, decimal byte) string {
 	whole, zeros, pointed := strings.Cut(text, string(rune(markOf(decimal))))
 	digits := strings.TrimPrefix(whole, "-")
 	switch {
-	case digits == "" || strings.Trim(digits, "0123456789") != "" || digits[0] == '0' && len(digits) > 1:
+	case digits == "" || strings.Trim(digits, "0123456789") != "" ||
+		digits[0] == '0' && len(digits) > 1:
 		return ""
 	case pointed && (zeros == "" || strings.Trim(zeros, "0") != ""):
 		return ""

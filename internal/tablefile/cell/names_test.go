@@ -16,13 +16,49 @@ func TestNames(t *testing.T) {
 		names string
 		texts map[string]int
 	}{
-		{"0 1", map[string]int{"0": 0, "1": 1, "0.0": 0, "1.0": 1, "1.00": 1, "-0": 0, "01": -1, "1.5": -1, "1.": -1, "true": 1, "False": 0, "T": 1, "f": 0, "10": -1, "1e0": -1, "1,0": -1, "": -2, "NA": -2, "+Inf": -2}},
+		{"0 1", map[string]int{
+			"0":     0,
+			"1":     1,
+			"0.0":   0,
+			"1.0":   1,
+			"1.00":  1,
+			"-0":    0,
+			"01":    -1,
+			"1.5":   -1,
+			"1.":    -1,
+			"true":  1,
+			"False": 0,
+			"T":     1,
+			"f":     0,
+			"10":    -1,
+			"1e0":   -1,
+			"1,0":   -1,
+			"":      -2,
+			"NA":    -2,
+			"+Inf":  -2,
+		}},
 		{"0.0 1.0", map[string]int{"0": 0, "1": 1, "1.0": 1, "TRUE": 1, "1.00": 1}},
-		{"1 1.0 1.10", map[string]int{"1": 0, "1.0": 1, "1.10": 2, "1.00": -1, "1.1": -1, "true": -1}},
+		{"1 1.0 1.10",
+			map[string]int{"1": 0, "1.0": 1, "1.10": 2, "1.00": -1, "1.1": -1, "true": -1}},
 		{"1.0 1.10", map[string]int{"1": 0, "1.0": 0, "1.10": 1, "1.1": -1}},
 		{"0 1 2", map[string]int{"2.0": 2, "true": -1, "t": -1}},
 		{"0 1 NA", map[string]int{"true": 1, "NA": 2, "": -2, "nan": -2}},
-		{"true false", map[string]int{"true": 0, "True": 0, "TRUE": 0, "t": 0, "T": 0, "1": 0, "1.0": 0, "f": 1, "0": 1, "0.0": 1, "FALSE": 1, "yes": -1, "2": -1}},
+		{"true false",
+			map[string]int{
+				"true":  0,
+				"True":  0,
+				"TRUE":  0,
+				"t":     0,
+				"T":     0,
+				"1":     0,
+				"1.0":   0,
+				"f":     1,
+				"0":     1,
+				"0.0":   1,
+				"FALSE": 1,
+				"yes":   -1,
+				"2":     -1,
+			}},
 		{"True False unknown", map[string]int{"true": 0, "T": 0, "1": 0, "unknown": 2, "f": 1}},
 		{"true false 2", map[string]int{"True": 0, "1": -1, "2.0": 2}},
 		{"true false t", map[string]int{"t": 2, "T": -1, "f": -1, "FALSE": 1}},
@@ -56,13 +92,15 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	comma, empty := NewNames([]string{"1", "2"}, Text{}, ','), NewNames([]string{"a", ""}, Text{}, 0)
+	comma, empty := NewNames([]string{"1", "2"}, Text{}, ','),
+		NewNames([]string{"a", ""}, Text{}, 0)
 	for _, c := range []struct {
 		n     *Names
 		text  string
 		code  int32
 		class Class
-	}{{comma, "1,0", 0, Good}, {comma, "1.000", 2, Unlisted}, {comma, "1.0", 2, Unlisted}, {empty, "", 1, Good}, {empty, " NA ", 1, Missing}, {empty, "b", 2, Unlisted}} {
+	}{{comma, "1,0", 0, Good}, {comma, "1.000", 2, Unlisted}, {comma, "1.0", 2, Unlisted},
+		{empty, "", 1, Good}, {empty, " NA ", 1, Missing}, {empty, "b", 2, Unlisted}} {
 		if code, class := c.n.Find(c.text); code != c.code || class != c.class {
 			t.Errorf("%q: %d, %d", c.text, code, class)
 		}
@@ -73,14 +111,16 @@ func TestNames(t *testing.T) {
 			t.Errorf("%+v has spellings", rule)
 		}
 	}
-	if code, class := NewNames([]string{"true", "no"}, Text{Fold: FoldCase}, 0).Find("TRUE\u00a0"); code != 0 || class != Good {
+	if code, class := NewNames([]string{"true", "no"}, Text{Fold: FoldCase},
+		0).Find("TRUE\u00a0"); code != 0 || class != Good {
 		t.Errorf("folded: %d, %d", code, class)
 	}
 }
 
 // TestNamesAreExact checks that a listed name denotes itself, regardless of the other names in the list.
 func TestNamesAreExact(t *testing.T) {
-	words := []string{"true", "True", "t", "f", "FALSE", "0", "1", "1.0", "0.0", "-1", "-1.0", "1.00", "NA", "", "None", "x", "é", "e\u0301x"}
+	words := []string{"true", "True", "t", "f", "FALSE", "0", "1", "1.0", "0.0", "-1", "-1.0",
+		"1.00", "NA", "", "None", "x", "é", "e\u0301x"}
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfNDistinct(rapid.SampledFrom(words), 1, 6, Normal).Draw(t, "list")
 		n := NewNames(list, Text{}, 0)
@@ -113,14 +153,17 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
-	if texts := NewNames([]string{"", "a"}, Text{}, 0).Texts(); texts["NA"] != 0 || texts["null"] != 0 || texts["a"] != 1 {
+	if texts := NewNames([]string{"", "a"}, Text{}, 0).Texts(); texts["NA"] != 0 ||
+		texts["null"] != 0 || texts["a"] != 1 {
 		t.Errorf("%v", texts)
 	}
 }
 
 func TestValues(t *testing.T) {
 	for x, want := range map[float64]string{
-		1: "1", math.Copysign(0, -1): "0", 1.5: "1.5", 1234567.5: "1234567.5", 1e15: "1000000000000000", 1e16: "1e+16", 9007199254740994: "9007199254740994", 1e-4: "0.0001", 1e-5: "1e-05", 1.25e300: "1.25e+300",
+		1: "1", math.Copysign(0, -1): "0", 1.5: "1.5", 1234567.5: "1234567.5",
+		1e15: "1000000000000000", 1e16: "1e+16", 9007199254740994: "9007199254740994",
+		1e-4: "0.0001", 1e-5: "1e-05", 1.25e300: "1.25e+300",
 	} {
 		if got := string(AppendFloat(nil, x, 64)); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
@@ -130,7 +173,9 @@ func TestValues(t *testing.T) {
 		t.Error(got)
 	}
 	for literal, want := range map[string]string{
-		"1": "1", "1.0": "1", "-0": "0", "-0.0": "0", "1e2": "100", "1E-7": "1e-07", "12345678901234567890": "12345678901234567890", "1.10": "1.1", "1e999": "+Inf", "-1e999": "-Inf", "1e-999": "0", "20240115.0": "20240115",
+		"1": "1", "1.0": "1", "-0": "0", "-0.0": "0", "1e2": "100", "1E-7": "1e-07",
+		"12345678901234567890": "12345678901234567890", "1.10": "1.1", "1e999": "+Inf",
+		"-1e999": "-Inf", "1e-999": "0", "20240115.0": "20240115",
 	} {
 		if got := string(AppendNumber(nil, literal)); got != want {
 			t.Errorf("%s: %s, want %s", literal, got, want)

@@ -18,7 +18,9 @@ type Rule struct {
 }
 
 // Plain reports whether the rule reads a number of digits, a point and an exponent as strconv does.
-func (r *Rule) Plain() bool { return r.Decimal != ',' && len(r.Missing) == 0 }
+func (r *Rule) Plain() bool {
+	return r.Decimal != ',' && len(r.Missing) == 0
+}
 
 // MaxLenient is the maximum length in bytes of a cell for which a lenient rule tries other spellings.
 const MaxLenient = 48
@@ -130,7 +132,9 @@ func (r *Rule) parseLenient(text string) (float64, Class) {
 		return 0, Unparseable
 	}
 	if strings.ContainsAny(text, "\u2212"+Narrow) {
-		text = Trim(narrow.Replace(parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
+		text = Trim(
+			narrow.Replace(
+				parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
 	}
 	text = trimBound(text)
 	sign, text := cutSign(text)
@@ -167,7 +171,8 @@ func (r *Rule) removeGroups(text string) (string, bool) {
 		if strings.IndexByte(text, mark) < 0 {
 			continue
 		}
-		if mark == other && strings.Count(text, string(mark)) < 2 && strings.IndexByte(text, decimal) < 0 {
+		if mark == other && strings.Count(text, string(mark)) < 2 &&
+			strings.IndexByte(text, decimal) < 0 {
 			return "", false // 1,234 may be 1.234 where people write decimal commas
 		}
 		return joinGroups(text, decimal, mark)
@@ -196,8 +201,9 @@ func cutSign(text string) (sign, rest string) {
 }
 
 // Currencies are signs and ISO 4217 codes.
-var Currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
-	"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
+var Currencies = strings.Fields(
+	"€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
+		"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
 
 // cutCurrency removes a currency before the number.
 func cutCurrency(text string) (rest string, found bool) {
@@ -211,8 +217,9 @@ func cutCurrency(text string) (rest string, found bool) {
 
 // Units are the units that a lenient rule ignores after a number, in any case, with or without blanks between.
 // The letters k, m and b are not included: they may mean thousands, millions and billions.
-var Units = strings.Fields("% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
-	"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
+var Units = strings.Fields(
+	"% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
+		"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
 
 // cutUnit removes a unit or a currency after the number.
 func cutUnit(text string) string {

@@ -18,23 +18,50 @@ func TestRule(t *testing.T) {
 		v     float64
 		class Class
 	}{
-		{lenient, "45 yrs", 45, Good}, {lenient, "45yrs", 45, Good}, {lenient, "27.1%", 27.1, Good}, {lenient, "27.1 %", 27.1, Good},
-		{lenient, "EUR 12", 12, Good}, {lenient, "€12", 12, Good}, {lenient, "12 €", 12, Good}, {lenient, "-$12.50", -12.5, Good}, {lenient, "$-12.50", -12.5, Good},
-		{lenient, "<5", 5, Good}, {lenient, ">= 100", 100, Good}, {lenient, "≤5%", 5, Good}, {lenient, "85+", 85, Good}, {lenient, "~ 3 kg", 3, Good},
-		{lenient, "1,234.50", 1234.5, Good}, {lenient, "$1,234,567", 1234567, Good}, {lenient, "1'234.5", 1234.5, Good}, {lenient, "1\u202f234", 1234, Good},
-		{lenient, "1,234", 0, Unparseable}, {lenient, "1,23,456", 0, Unparseable}, {lenient, "12,34.5", 0, Unparseable}, {lenient, "1234,567,890", 0, Unparseable},
-		{lenient, "True", 1, Good}, {lenient, "FALSE", 0, Good}, {lenient, "\u22125", -5, Good}, {lenient, "1e3 kg", 1000, Good},
-		{lenient, "5k", 0, Unparseable}, {lenient, "5 m", 0, Unparseable}, {lenient, "12 Main", 0, Unparseable}, {lenient, "3/4", 0, Unparseable}, {lenient, "2020-01-02", 0, Unparseable},
-		{lenient, "1e999 kg", 0, Unparseable}, {lenient, "inf kg", 0, Unparseable}, {lenient, "--5 kg", 0, Unparseable}, {lenient, "1 2", 0, Unparseable}, {lenient, "0x1 kg", 0, Unparseable},
-		{lenient, "kg", 0, Unparseable}, {lenient, "5" + strings.Repeat(" ", 60) + "kg", 0, Unparseable}, {lenient, "E11.9", 0, Unparseable}, {lenient, "401A1", 0, Unparseable},
-		{strict, "45 yrs", 0, Unparseable}, {strict, "True", 1, Good}, {strict, "t", 0, Unparseable}, {lenient, "t", 1, Good}, {lenient, " F ", 0, Good}, {lenient, "tt", 0, Unparseable}, {lenient, "\u00a045\u202fyrs\u00a0", 45, Good}, {comma, "true", 1, Good}, {strict, "1,234.50", 0, Unparseable}, {strict, "1.5", 1.5, Good},
-		{Rule{Thousands: ','}, "1,234", 1234, Good}, {Rule{Thousands: ','}, "-1,234.5e2", -123450, Good}, {Rule{Thousands: ','}, "1,23", 0, Unparseable}, {Rule{Thousands: ','}, "1234", 1234, Good},
-		{Rule{Thousands: ','}, ",234", 0, Unparseable}, {Rule{Thousands: ','}, "1,2345", 0, Unparseable}, {Rule{Thousands: ','}, "1.5,000", 0, Unparseable}, {Rule{Thousands: ','}, "1234,567", 0, Unparseable},
-		{Rule{Thousands: ' '}, "1\u00a0234,5", 0, Unparseable}, {Rule{Thousands: ' '}, "1\u00a0234", 1234, Good},
-		{comma, "1,5", 1.5, Good}, {comma, "1.5", 0, Unparseable}, {comma, "1.500", 1500, Good}, {comma, "-1.234.567,25", -1234567.25, Good}, {comma, "1,5e2", 150, Good},
-		{comma, "12,5 %", 12.5, Good}, {comma, "€ 1.234,50", 1234.5, Good}, {comma, "NA", 0, Missing}, {comma, "7", 7, Good},
-		{Rule{Decimal: ',', Lenient: true}, "1.234", 0, Unparseable}, {Rule{Decimal: ',', Lenient: true}, "1.234,5", 1234.5, Good}, {Rule{Decimal: ','}, "inf", 0, Nonfinite},
-		{Rule{Missing: []float64{-999}}, "-999.0", 0, Missing}, {Rule{Missing: []float64{-999}}, "-998", -998, Good}, {Rule{Missing: []float64{9}, Lenient: true}, "9%", 0, Missing},
+		{lenient, "45 yrs", 45, Good}, {lenient, "45yrs", 45, Good}, {lenient, "27.1%", 27.1, Good},
+		{lenient, "27.1 %", 27.1, Good},
+		{lenient, "EUR 12", 12, Good}, {lenient, "€12", 12, Good}, {lenient, "12 €", 12, Good},
+		{lenient, "-$12.50", -12.5, Good}, {lenient, "$-12.50", -12.5, Good},
+		{lenient, "<5", 5, Good}, {lenient, ">= 100", 100, Good}, {lenient, "≤5%", 5, Good},
+		{lenient, "85+", 85, Good}, {lenient, "~ 3 kg", 3, Good},
+		{lenient, "1,234.50", 1234.5, Good}, {lenient, "$1,234,567", 1234567, Good},
+		{lenient, "1'234.5", 1234.5, Good}, {lenient, "1\u202f234", 1234, Good},
+		{lenient, "1,234", 0, Unparseable}, {lenient, "1,23,456", 0, Unparseable},
+		{lenient, "12,34.5", 0, Unparseable}, {lenient, "1234,567,890", 0, Unparseable},
+		{lenient, "True", 1, Good}, {lenient, "FALSE", 0, Good}, {lenient, "\u22125", -5, Good},
+		{lenient, "1e3 kg", 1000, Good},
+		{lenient, "5k", 0, Unparseable}, {lenient, "5 m", 0, Unparseable},
+		{lenient, "12 Main", 0, Unparseable}, {lenient, "3/4", 0, Unparseable},
+		{lenient, "2020-01-02", 0, Unparseable},
+		{lenient, "1e999 kg", 0, Unparseable}, {lenient, "inf kg", 0, Unparseable},
+		{lenient, "--5 kg", 0, Unparseable}, {lenient, "1 2", 0, Unparseable},
+		{lenient, "0x1 kg", 0, Unparseable},
+		{lenient, "kg", 0, Unparseable},
+		{lenient, "5" + strings.Repeat(" ", 60) + "kg", 0, Unparseable},
+		{lenient, "E11.9", 0, Unparseable}, {lenient, "401A1", 0, Unparseable},
+		{strict, "45 yrs", 0, Unparseable}, {strict, "True", 1, Good},
+		{strict, "t", 0, Unparseable}, {lenient, "t", 1, Good}, {lenient, " F ", 0, Good},
+		{lenient, "tt", 0, Unparseable}, {lenient, "\u00a045\u202fyrs\u00a0", 45, Good},
+		{comma, "true", 1, Good}, {strict, "1,234.50", 0, Unparseable}, {strict, "1.5", 1.5, Good},
+		{Rule{Thousands: ','}, "1,234", 1234, Good},
+		{Rule{Thousands: ','}, "-1,234.5e2", -123450, Good},
+		{Rule{Thousands: ','}, "1,23", 0, Unparseable}, {Rule{Thousands: ','}, "1234", 1234, Good},
+		{Rule{Thousands: ','}, ",234", 0, Unparseable},
+		{Rule{Thousands: ','}, "1,2345", 0, Unparseable},
+		{Rule{Thousands: ','}, "1.5,000", 0, Unparseable},
+		{Rule{Thousands: ','}, "1234,567", 0, Unparseable},
+		{Rule{Thousands: ' '}, "1\u00a0234,5", 0, Unparseable},
+		{Rule{Thousands: ' '}, "1\u00a0234", 1234, Good},
+		{comma, "1,5", 1.5, Good}, {comma, "1.5", 0, Unparseable}, {comma, "1.500", 1500, Good},
+		{comma, "-1.234.567,25", -1234567.25, Good}, {comma, "1,5e2", 150, Good},
+		{comma, "12,5 %", 12.5, Good}, {comma, "€ 1.234,50", 1234.5, Good},
+		{comma, "NA", 0, Missing}, {comma, "7", 7, Good},
+		{Rule{Decimal: ',', Lenient: true}, "1.234", 0, Unparseable},
+		{Rule{Decimal: ',', Lenient: true}, "1.234,5", 1234.5, Good},
+		{Rule{Decimal: ','}, "inf", 0, Nonfinite},
+		{Rule{Missing: []float64{-999}}, "-999.0", 0, Missing},
+		{Rule{Missing: []float64{-999}}, "-998", -998, Good},
+		{Rule{Missing: []float64{9}, Lenient: true}, "9%", 0, Missing},
 	} {
 		if v, class := c.rule.Number(c.text); v != c.v || class != c.class {
 			t.Errorf("%+v of %q: %v, %v; want %v, %v", c.rule, c.text, v, class, c.v, c.class)
@@ -54,7 +81,8 @@ func TestRuleKeepsNumbers(t *testing.T) {
 		if class != Unparseable && (got != v || gotClass != class) {
 			t.Fatalf("%q: %v, %v; plainly %v, %v", text, got, gotClass, v, class)
 		}
-		if class == Unparseable && (gotClass == Missing || gotClass == Nonfinite || math.IsNaN(got)) {
+		if class == Unparseable &&
+			(gotClass == Missing || gotClass == Nonfinite || math.IsNaN(got)) {
 			t.Fatalf("%q: %v, %v", text, got, gotClass)
 		}
 	})

@@ -71,18 +71,23 @@ func (t Text) Buckets() []string {
 	return out
 }
 
-func bucketName(k uint32) string { return "#" + strconv.FormatUint(uint64(k), 10) }
+func bucketName(k uint32) string {
+	return "#" + strconv.FormatUint(uint64(k), 10)
+}
 
 // oneBlank replaces every run of blanks and tabs by one blank.
 func oneBlank(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == ' ' || r == '\t'
+	}), " ")
 }
 
 // lowerRune returns the lower-case form of an upper-case Latin letter of ASCII or Latin-1, or of a Greek or
 // Cyrillic one. All other characters are unchanged, so that every language and database can do the same.
 func lowerRune(r rune) rune {
 	switch {
-	case r >= 'A' && r <= 'Z', r >= 'À' && r <= 'Þ' && r != '×', r >= 'Α' && r <= 'Ϋ' && r != 0x3a2, r >= 'А' && r <= 'Я':
+	case r >= 'A' && r <= 'Z', r >= 'À' && r <= 'Þ' && r != '×', r >= 'Α' && r <= 'Ϋ' && r != 0x3a2,
+		r >= 'А' && r <= 'Я':
 		return r + 32
 	case r >= 'Ѐ' && r <= 'Џ':
 		return r + 80

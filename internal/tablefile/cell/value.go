@@ -40,7 +40,11 @@ func AppendNumber(b []byte, literal string) []byte {
 }
 
 // isInfinite reports whether a text represents an infinite number.
-func isInfinite(text string) bool { return text == "+Inf" || text == "-Inf" }
+func isInfinite(text string) bool {
+	return text == "+Inf" || text == "-Inf"
+}
 
 // TimeText returns the text of a moment by the local clock of its zone.
-func TimeText(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999") }
+func TimeText(t time.Time) string {
+	return t.Format("2006-01-02 15:04:05.999999999")
+}

@@ -208,7 +208,9 @@ func divideByPower(mant uint64, k int) float64 {
 }
 
 // power2 returns 2^k for k in the range of normal numbers.
-func power2(k int) float64 { return math.Float64frombits(uint64(k+1023) << 52) }
+func power2(k int) float64 {
+	return math.Float64frombits(uint64(k+1023) << 52)
+}
 
 // Constants: the powers of ten that are exact in float64, and the powers of five that fit a uint64.
 var tens = [maxClinger + 1]float64{

@@ -5,4 +5,6 @@ package fastfloat
 // last end, or len(line)+1 at the end of the line. It stops at a field that is not a number of at most 15 digits, with
 // at most one point, an optional minus and no exponent, and may stop at any other; every value read equals that of
 // [Scan]. It may read bytes up to the capacity of line, without effect on the result.
-func Fields(out []float64, line []byte, end byte) (count, next int) { return fields(out, line, end) }
+func Fields(out []float64, line []byte, end byte) (count, next int) {
+	return fields(out, line, end)
+}

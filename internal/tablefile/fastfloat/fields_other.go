@@ -2,4 +2,6 @@
 
 package fastfloat
 
-func fields([]float64, []byte, byte) (count, next int) { return 0, 0 }
+func fields([]float64, []byte, byte) (count, next int) {
+	return 0, 0
+}

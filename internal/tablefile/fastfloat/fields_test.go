@@ -44,8 +44,10 @@ func longer(line, rest string) []byte {
 
 func TestFieldsAreThoseOfScan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"0", "-0", "1", "-1.5", "12.25", ".5", "5.", "-.25", "123456789012345", "1234567.12345678", "-12345678.1234567", "999999999999999",
-		"", "-", ".", "-.", "1.2.3", "..", "1e5", "+1", "abc", "1234567890123456", "0.12345678901234567", " 1", "1 ", "--1", "\"1\"", "1\r", "0.000000000001", "00012"}
+	parts := []string{"0", "-0", "1", "-1.5", "12.25", ".5", "5.", "-.25", "123456789012345",
+		"1234567.12345678", "-12345678.1234567", "999999999999999",
+		"", "-", ".", "-.", "1.2.3", "..", "1e5", "+1", "abc", "1234567890123456",
+		"0.12345678901234567", " 1", "1 ", "--1", "\"1\"", "1\r", "0.000000000001", "00012"}
 	read := 0
 	for range 200_000 {
 		var fields []string
@@ -56,11 +58,14 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 			case 1:
 				fields = append(fields, strconv.Itoa(rng.IntN(2000)-1000))
 			default:
-				fields = append(fields, strconv.FormatFloat(rng.NormFloat64()*math.Pow(10, float64(rng.IntN(6)-2)), 'f', rng.IntN(9), 64))
+				fields = append(fields,
+					strconv.FormatFloat(rng.NormFloat64()*math.Pow(10, float64(rng.IntN(6)-2)), 'f',
+						rng.IntN(9), 64))
 			}
 		}
 		line := strings.Join(fields, ",")
-		read += readFields(t, longer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]), rng.IntN(len(fields)+2))
+		read += readFields(t, longer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]),
+			rng.IntN(len(fields)+2))
 	}
 	if available() && read < 400_000 {
 		t.Errorf("only %d fields were read", read)

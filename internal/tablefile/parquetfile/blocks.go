@@ -33,7 +33,11 @@ type blockReader struct {
 
 // newSnappy reads a block whose copies reach back at most reach bytes.
 func newSnappy(in io.Reader, reach int64) (*blockReader, error) {
-	b := &blockReader{in: bufio.NewReader(in), step: (*blockReader).readSnappyElement, ring: make([]byte, reach)}
+	b := &blockReader{
+		in:   bufio.NewReader(in),
+		step: (*blockReader).readSnappyElement,
+		ring: make([]byte, reach),
+	}
 	size, err := binary.ReadUvarint(b.in)
 	if err != nil || size > 1<<32-1 {
 		return nil, errBlock
@@ -44,7 +48,12 @@ func newSnappy(in io.Reader, reach int64) (*blockReader, error) {
 
 // newLZ4 reads a block without a frame.
 func newLZ4(in io.Reader) *blockReader {
-	return &blockReader{in: bufio.NewReader(in), step: (*blockReader).lz4, match: -1, ring: make([]byte, blockReach)}
+	return &blockReader{
+		in:    bufio.NewReader(in),
+		step:  (*blockReader).lz4,
+		match: -1,
+		ring:  make([]byte, blockReach),
+	}
 }
 
 // snappyReach returns the maximum distance of the copies in a block of at most most bytes, at least

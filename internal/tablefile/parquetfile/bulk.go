@@ -23,7 +23,8 @@ const mostRoom = 1 << 20
 // acquireBuffers acquires the shared buffers.
 func (c *Column[T]) acquireBuffers() {
 	if r := c.Room; r != nil && c.pages.in == nil {
-		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain, r.dictionary
+		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain,
+			r.dictionary
 		*r = Room[T]{}
 	}
 }

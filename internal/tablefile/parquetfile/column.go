@@ -202,7 +202,8 @@ func (c *Column[T]) readDictionary(head *header) error {
 	switch {
 	case c.loaded:
 		return nil
-	case head.encoding != format.Plain && head.encoding != plainDictionary, head.values > size/c.Type.minBytes():
+	case head.encoding != format.Plain && head.encoding != plainDictionary,
+		head.values > size/c.Type.minBytes():
 		return ErrDamaged
 	case head.values > max(MaxDictionary, c.rows):
 		return ErrDictionary
@@ -232,7 +233,8 @@ func (c *Column[T]) makeEach(values int) error {
 		if err != nil {
 			return err
 		}
-		c.dictionary, c.classes = append(c.dictionary, part...), append(c.classes, classes[:len(part)]...)
+		c.dictionary, c.classes = append(c.dictionary, part...),
+			append(c.classes, classes[:len(part)]...)
 		left -= len(part)
 	}
 	c.Tally = tally

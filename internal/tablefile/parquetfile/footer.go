@@ -73,7 +73,8 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	if _, err := file.ReadAt(head[:], 0); err != nil || string(head[:]) != "PAR1" {
 		return nil, false
 	}
-	if _, err := file.ReadAt(end[:], size-footerTrailerSize); err != nil || string(end[4:]) != "PAR1" {
+	if _, err := file.ReadAt(end[:], size-footerTrailerSize); err != nil ||
+		string(end[4:]) != "PAR1" {
 		return nil, false
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:]))
@@ -136,7 +137,11 @@ func (f *Footer) Metadata(key string) string {
 
 // scanFooter scans the footer.
 func (f *Footer) scanFooter(g *groupScan) bool {
-	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer), number: g.addNumber, item: g.endItem}
+	s := scanner{
+		in:     bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer),
+		number: g.addNumber,
+		item:   g.endItem,
+	}
 	if g.first {
 		s.keep, s.most = keySchema, maxSchema
 	}

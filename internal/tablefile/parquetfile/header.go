@@ -40,7 +40,8 @@ const (
 
 // valuesOf locates the number of values in the header of each kind of page.
 var valuesOf = map[format.PageType]uint64{
-	format.DataPage: keyValues1, format.DictionaryPage: keyDictValues, format.DataPageV2: keyValues2,
+	format.DataPage: keyValues1, format.DictionaryPage: keyDictValues,
+	format.DataPageV2: keyValues2,
 }
 
 // readHeader reads the header of a page. Statistics in it are skipped.
@@ -52,7 +53,8 @@ func readHeader(in *bufio.Reader) (h header, ok bool) {
 			h.stored = !v
 		}
 	}
-	ok = s.scanStruct(0, 0) && h.described == 1 && min(h.expanded, h.compressed, h.values, h.definition, h.repetition) >= 0 &&
+	ok = s.scanStruct(0, 0) && h.described == 1 &&
+		min(h.expanded, h.compressed, h.values, h.definition, h.repetition) >= 0 &&
 		max(h.expanded, h.compressed, h.values, h.definition, h.repetition) <= math.MaxInt32
 	return h, ok
 }

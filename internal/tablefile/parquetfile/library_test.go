@@ -36,7 +36,8 @@ func ways() (out []stored) {
 				out = append(out, stored{kind, e, optional})
 			}
 		}
-		numbers := []parquet.Type{parquet.Int32Type, parquet.Int64Type, parquet.FloatType, parquet.DoubleType}
+		numbers := []parquet.Type{parquet.Int32Type, parquet.Int64Type, parquet.FloatType,
+			parquet.DoubleType}
 		add(&parquet.Plain, append(numbers, parquet.BooleanType, parquet.ByteArrayType, fixed)...)
 		add(&parquet.RLEDictionary, append(numbers, parquet.ByteArrayType, fixed)...)
 		add(&parquet.RLE, parquet.BooleanType)
@@ -67,7 +68,8 @@ func randomValue(r *rand.Rand, kind parquet.Type, few bool) parquet.Value {
 	case parquet.Double:
 		return parquet.DoubleValue(math.Float64frombits(uint64(n)))
 	case parquet.FixedLenByteArray:
-		return parquet.FixedLenByteArrayValue(append(text[:min(len(text), 3)], []byte("12345")[:5-min(len(text), 3)]...))
+		return parquet.FixedLenByteArrayValue(
+			append(text[:min(len(text), 3)], []byte("12345")[:5-min(len(text), 3)]...))
 	}
 	return parquet.ByteArrayValue(append(text, byte(n>>8), byte(n>>16)))
 }
@@ -100,7 +102,9 @@ func b2i(b bool) uint64 {
 }
 
 // write makes a file of rows.
-func write(t testing.TB, columns []stored, rows []parquet.Row, codec format.CompressionCodec, opts ...parquet.WriterOption) []byte {
+func write(
+	t testing.TB, columns []stored, rows []parquet.Row, codec format.CompressionCodec, opts ...parquet.WriterOption,
+) []byte {
 	t.Helper()
 	group := parquet.Group{}
 	for j, c := range columns {
@@ -111,7 +115,9 @@ func write(t testing.TB, columns []stored, rows []parquet.Row, codec format.Comp
 		group[fmt.Sprintf("c%03d", j)] = node
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, append(opts, parquet.NewSchema("t", group), parquet.Compression(parquet.LookupCompressionCodec(codec)))...)
+	w := parquet.NewWriter(&b,
+		append(opts, parquet.NewSchema("t", group),
+			parquet.Compression(parquet.LookupCompressionCodec(codec)))...)
 	if _, err := w.WriteRows(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +176,8 @@ func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
 			panic("the bytes are not those of the cells")
 		}
 		for k := range dst {
-			v := Value{Bits: binary.LittleEndian.Uint64(append(bytes.Clone(data[k*width:][:width]), 0, 0, 0, 0))}
+			v := Value{Bits: binary.LittleEndian.Uint64(
+				append(bytes.Clone(data[k*width:][:width]), 0, 0, 0, 0))}
 			dst[k] = cellText(typ, v)
 			tally[classOf(typ, dst[k])]++
 		}
@@ -187,8 +194,11 @@ func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, 
 	if !ok {
 		return nil, ErrDamaged
 	}
-	c := &Column[string]{Type: typ, File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
-		Cell: func(v Value) (string, uint8) { return cellText(typ, v), classOf(typ, cellText(typ, v)) }, Null: "null", NullClass: 2, Text: 1 << 20}
+	c := &Column[string]{Type: typ,
+		File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
+		Cell: func(v Value) (string, uint8) {
+			return cellText(typ, v), classOf(typ, cellText(typ, v))
+		}, Null: "null", NullClass: 2, Text: 1 << 20}
 	if many {
 		c.Many, c.Room = manyTexts(typ), &Room[string]{}
 	}
@@ -262,7 +272,8 @@ func leafType(c stored) Type {
 	return typ
 }
 
-var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw}
+var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
+	format.Brotli, format.Zstd, format.Lz4Raw}
 
 // TestAgainstLibrary checks that random files of every type, encoding, codec and page version are read as they
 // were written, with pages as a whole and as streams, number by number and in bulk, and as the library reads
@@ -291,14 +302,16 @@ func TestAgainstLibrary(t *testing.T) {
 			}{{WholePage, false}, {0, false}, {WholePage, true}, {0, true}} {
 				got, err := readLeaf(data, j, leafType(c), way.whole, way.many)
 				if got, want := fmt.Sprint(got), fmt.Sprint(want); err != nil || got != want {
-					t.Fatalf("%v, version %d, %d rows, %v, %+v: %v\n got %.300s\nwant %.300s", codec, version, n, c, way, err, got, want)
+					t.Fatalf("%v, version %d, %d rows, %v, %+v: %v\n got %.300s\nwant %.300s",
+						codec, version, n, c, way, err, got, want)
 				}
 			}
 			if codec == format.Lz4Raw {
 				continue
 			}
 			if got := libraryLeaf(t, data, j); fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("%v, version %d, %v: the library reads %.300s", codec, version, c, fmt.Sprint(got))
+				t.Fatalf("%v, version %d, %v: the library reads %.300s", codec, version, c,
+					fmt.Sprint(got))
 			}
 		}
 	}

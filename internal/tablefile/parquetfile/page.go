@@ -92,7 +92,8 @@ func (p *pages) nextPage() error {
 		return io.EOF
 	}
 	var ok bool
-	if p.head, ok = readHeader(p.in); !ok || p.head.compressed > p.end-p.offset() || p.head.definition+p.head.repetition > p.head.compressed {
+	if p.head, ok = readHeader(p.in); !ok || p.head.compressed > p.end-p.offset() ||
+		p.head.definition+p.head.repetition > p.head.compressed {
 		return ErrDamaged
 	}
 	if max(p.head.compressed, p.head.expanded) <= int64(p.file.Whole) {
@@ -218,7 +219,8 @@ func (p *pages) newDecompressor(r io.Reader, at int64) (io.Reader, error) {
 		return z, err
 	case format.Snappy:
 		levels := p.head.repetition + p.head.definition
-		reach, err := snappyReach(io.NewSectionReader(p.file.At, at, p.head.compressed-levels), p.head.expanded)
+		reach, err := snappyReach(io.NewSectionReader(p.file.At, at, p.head.compressed-levels),
+			p.head.expanded)
 		if err != nil {
 			return nil, err
 		}

@@ -142,7 +142,8 @@ func (d *delta) start(src *source, most int) bool {
 	minis, ok2 := src.readUvarint()
 	total, ok3 := src.readUvarint()
 	first, ok4 := src.readVarint()
-	if !ok1 || !ok2 || !ok3 || !ok4 || minis == 0 || block == 0 || block > 1<<16 || block%128 != 0 || block%minis != 0 ||
+	if !ok1 || !ok2 || !ok3 || !ok4 || minis == 0 || block == 0 || block > 1<<16 ||
+		block%128 != 0 || block%minis != 0 ||
 		block/minis%deltaStep != 0 || total > uint64(most) {
 		return false
 	}

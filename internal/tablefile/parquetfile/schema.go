@@ -40,7 +40,8 @@ func (f *Footer) Fields() (fields []Field, ok bool) {
 		Schema []format.SchemaElement `thrift:"2,required"`
 	}
 	list := append([]byte{0x29}, f.schema...) // field 2, a list
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), append(list, 0), &of); err != nil || len(of.Schema) == 0 {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), append(list, 0), &of); err != nil ||
+		len(of.Schema) == 0 {
 		return nil, false
 	}
 	root, rest := of.Schema[0], of.Schema[1:]
@@ -80,7 +81,10 @@ func fieldOf(e *format.SchemaElement, leaves int) Field {
 		return f
 	}
 	f.Leaf, f.Logical = leaves, logicalOf(e)
-	f.Type = Type{Kind: e.Type.V, Optional: e.RepetitionType.Valid && e.RepetitionType.V == format.Optional}
+	f.Type = Type{
+		Kind:     e.Type.V,
+		Optional: e.RepetitionType.Valid && e.RepetitionType.V == format.Optional,
+	}
 	switch e.Type.V {
 	case format.FixedLenByteArray:
 		f.Type.Width = int(e.TypeLength.V)

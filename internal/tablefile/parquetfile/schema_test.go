@@ -56,9 +56,12 @@ func TestFields(t *testing.T) {
 		if got.Name != c.Name() || (got.Leaf >= 0) != plain {
 			t.Errorf("field %d is %+v, the library has %v", k, got, c)
 		}
-		if plain && (got.Leaf != c.Index() || int(got.Type.Kind) != int(c.Type().Kind()) || got.String() != c.Type().String() ||
-			got.Type.Optional != (c.MaxDefinitionLevel() > 0)) {
-			t.Errorf("%s is %v (%+v), the library has %v at %d", got.Name, &got, got, c.Type(), c.Index())
+		if plain &&
+			(got.Leaf != c.Index() || int(got.Type.Kind) != int(c.Type().Kind()) ||
+				got.String() != c.Type().String() ||
+				got.Type.Optional != (c.MaxDefinitionLevel() > 0)) {
+			t.Errorf("%s is %v (%+v), the library has %v at %d", got.Name, &got, got, c.Type(),
+				c.Index())
 		}
 	}
 }
@@ -88,7 +91,9 @@ func TestFieldsOfOldWriters(t *testing.T) {
 // TestDamagedSchemas reads trees that claim more or fewer elements than there are.
 func TestDamagedSchemas(t *testing.T) {
 	root := func(children string) string { return "\x48\x01r\x15" + children + "\x00" }
-	leaf, group := "\x15\x02\x38\x01a\x00", func(children string) string { return "\x48\x01g\x15" + children + "\x00" }
+	leaf, group := "\x15\x02\x38\x01a\x00", func(children string) string {
+		return "\x48\x01g\x15" + children + "\x00"
+	}
 	for _, test := range []struct {
 		elements []string
 		want     []string // names; nil for damaged
@@ -103,7 +108,8 @@ func TestDamagedSchemas(t *testing.T) {
 		{[]string{root("\x02"), group("\xFE\xFF\xFF\xFF\x0F"), leaf}, nil},
 		{nil, nil},
 	} {
-		f := Footer{schema: []byte(string(rune(len(test.elements)<<4|12)) + strings.Join(test.elements, ""))}
+		f := Footer{schema: []byte(string(rune(len(test.elements)<<4|12)) +
+			strings.Join(test.elements, ""))}
 		fields, ok := f.Fields()
 		var names []string
 		for _, field := range fields {

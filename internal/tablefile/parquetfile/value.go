@@ -54,7 +54,8 @@ func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok
 		}
 		return ok && v.typ.Kind == format.Boolean
 	case format.DeltaBinaryPacked:
-		return v.deltas.start(src, most) && (v.typ.Kind == format.Int32 || v.typ.Kind == format.Int64)
+		return v.deltas.start(src, most) &&
+			(v.typ.Kind == format.Int32 || v.typ.Kind == format.Int64)
 	case format.DeltaLengthByteArray:
 		v.lengths, ok = v.deltas.readLengths(v.lengths, src, most)
 		return ok && text
@@ -62,12 +63,14 @@ func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok
 		if v.begins, ok = v.deltas.readLengths(v.begins, src, most); ok {
 			v.lengths, ok = v.deltas.readLengths(v.lengths, src, most)
 		}
-		return ok && len(v.begins) == len(v.lengths) && (text || v.typ.Kind == format.FixedLenByteArray)
+		return ok && len(v.begins) == len(v.lengths) &&
+			(text || v.typ.Kind == format.FixedLenByteArray)
 	case format.ByteStreamSplit:
 		width := int(v.typ.minBytes())
 		most = min(most, (1<<31-1)/width) * width
 		v.split = v.split[:0]
-		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most && src.hasBytes(1); {
+		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most &&
+			src.hasBytes(1); {
 			v.split, ok = src.appendText(v.split, len(src.buf), most+1)
 		}
 		return ok && len(v.split)%width == 0 && len(v.split) <= most

@@ -89,7 +89,8 @@ func (q Question) runProgram(ctx context.Context, want string, columns []string)
 	if !ok {
 		return nil, ErrProgram
 	}
-	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, memoryShare(), columns})
+	text, err := json.Marshal(
+		asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, memoryShare(), columns})
 	if err != nil {
 		return nil, err
 	}
@@ -178,22 +179,35 @@ var states = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
 // sentences maps the error words of the program to a message and a hint. TOOL is replaced by the name of the
 // database's program.
 var sentences = map[string][2]string{
-	"question": {"the program " + Program + " is of another version", "take it from the same release"},
-	"driver":   {"the program " + Program + " does not know this driver", "take it from the same release"},
-	"without":  {"the program " + Program + " was built without DuckDB", "build it with CGO_ENABLED=1 go build -C sql -tags duckdb ./cmd/dptrain-sql, or write a Parquet file with COPY"},
-	"dsn":      {"data.sql.dsn cannot be read", "such as host=db dbname=shop user=me, or postgres://me@db/shop"},
-	"nofile":   {"data.sql.dsn names no file", "the path of a DuckDB database, or :memory: for a query that reads Parquet files alone"},
-	"file":     {"the file is no DuckDB database that can be read now", "nobody may have it open for writing, nor may it be of a later version than DuckDB 1.4"},
-	"tls":      {"the connection leaves this machine and could be unencrypted", "add sslmode=verify-full to the dsn, or sslmode=require"},
-	"connect":  {"the database does not let the run in", "try the dsn with TOOL"},
-	"query":    {"the database does not accept the query", "it is one SELECT; try it with TOOL"},
-	"select":   {"the query is not one SELECT without parameters", "what writes, sets, loads or describes is no query here"},
-	"name":     {"the query has a column whose name holds a control character", "give it a name with AS"},
-	"changed":  {"the query has other columns than before", "run again when nobody changes the tables"},
-	"row":      {"the database ended the query with an error", "try it with TOOL: a query must not fail, whatever the rows are"},
-	"memory":   {"the query needs more memory than DuckDB has here: 1 GiB, and no more than a quarter of what there is", "sort and join beforehand: CREATE TABLE … AS or COPY … TO a Parquet file"},
-	"write":    {"the query writes, and the transaction is read-only", "take a query that only reads"},
-	"broken":   {"the connection broke before the last row", "nothing was released; run again"},
+	"question": {"the program " + Program + " is of another version",
+		"take it from the same release"},
+	"driver": {"the program " + Program + " does not know this driver",
+		"take it from the same release"},
+	"without": {"the program " + Program + " was built without DuckDB",
+		"build it with CGO_ENABLED=1 go build -C sql -tags duckdb ./cmd/dptrain-sql, or write a Parquet file with COPY"},
+	"dsn": {"data.sql.dsn cannot be read",
+		"such as host=db dbname=shop user=me, or postgres://me@db/shop"},
+	"nofile": {"data.sql.dsn names no file",
+		"the path of a DuckDB database, or :memory: for a query that reads Parquet files alone"},
+	"file": {"the file is no DuckDB database that can be read now",
+		"nobody may have it open for writing, nor may it be of a later version than DuckDB 1.4"},
+	"tls": {"the connection leaves this machine and could be unencrypted",
+		"add sslmode=verify-full to the dsn, or sslmode=require"},
+	"connect": {"the database does not let the run in", "try the dsn with TOOL"},
+	"query":   {"the database does not accept the query", "it is one SELECT; try it with TOOL"},
+	"select": {"the query is not one SELECT without parameters",
+		"what writes, sets, loads or describes is no query here"},
+	"name": {"the query has a column whose name holds a control character",
+		"give it a name with AS"},
+	"changed": {"the query has other columns than before",
+		"run again when nobody changes the tables"},
+	"row": {"the database ended the query with an error",
+		"try it with TOOL: a query must not fail, whatever the rows are"},
+	"memory": {"the query needs more memory than DuckDB has here: 1 GiB, and no more than a quarter of what there is",
+		"sort and join beforehand: CREATE TABLE … AS or COPY … TO a Parquet file"},
+	"write": {"the query writes, and the transaction is read-only",
+		"take a query that only reads"},
+	"broken": {"the connection broke before the last row", "nothing was released; run again"},
 }
 
 // tools are programs in which a query can be tried, by driver.
@@ -212,10 +226,16 @@ func (w *errorOutput) failure(driver string) error {
 	}
 	switch f.Word {
 	case "type":
-		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value or date", f.Column, f.Type),
+		return &fault.Error{Kind: fault.Data,
+			Message: fmt.Sprintf(
+				"column %q of the query has type %q, which is no number, text, truth value or date",
+				f.Column, f.Type),
 			Hint: "leave it out, or cast it in the query, such as CAST(... AS text)"}
 	case "function":
-		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("the query reads from %q, which may guess names and types from rows, or do more than read", f.Column),
+		return &fault.Error{Kind: fault.Data,
+			Message: fmt.Sprintf(
+				"the query reads from %q, which may guess names and types from rows, or do more than read",
+				f.Column),
 			Hint: "rows come from tables, views, read_parquet, range, generate_series and unnest; name a CSV file in data.path"}
 	}
 	s, known := sentences[f.Word]

@@ -145,7 +145,11 @@ func (p parts) relationsOf(of string) ([]relation, error) {
 		if e.Name.Local != "Relationship" || len(out) > maxFormats {
 			continue
 		}
-		r := relation{id: attributeValue(e, "Id"), kind: attributeValue(e, "Type"), target: attributeValue(e, "Target")}
+		r := relation{
+			id:     attributeValue(e, "Id"),
+			kind:   attributeValue(e, "Type"),
+			target: attributeValue(e, "Target"),
+		}
 		if !strings.HasPrefix(r.target, "/") {
 			r.target = path.Join("/", dir, r.target)
 		}
@@ -194,7 +198,8 @@ func (l *Lines) openBook(p parts, name string) (string, error) {
 			l.is1904 = on == "1" || on == "true"
 		case "sheet":
 			r := target[attributeValue(e, "id")]
-			if found == "" && strings.HasSuffix(r.kind, "/worksheet") && (l.o.Sheet == "" || attributeValue(e, "name") == l.o.Sheet) {
+			if found == "" && strings.HasSuffix(r.kind, "/worksheet") &&
+				(l.o.Sheet == "" || attributeValue(e, "name") == l.o.Sheet) {
 				found = r.target
 			}
 		}

@@ -50,7 +50,8 @@ func readStyles(p parts, name string) ([]bool, error) {
 // builtIn reports whether a built-in format shows a date: ECMA-376, part 1, 18.8.30, including those for East
 // Asia. Formats for times alone show a part of a day.
 func builtIn(id int) bool {
-	return id >= 14 && id <= 17 || id == 22 || id >= 27 && id <= 31 || id == 36 || id >= 50 && id <= 54 || id >= 57 && id <= 58
+	return id >= 14 && id <= 17 || id == 22 || id >= 27 && id <= 31 || id == 36 ||
+		id >= 50 && id <= 54 || id >= 57 && id <= 58
 }
 
 // showsDate reports whether a format code has a day or a year.

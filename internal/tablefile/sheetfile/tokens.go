@@ -43,7 +43,9 @@ func (l *limited) Read(p []byte) (int, error) {
 func newTokens(r io.Reader) *tokens {
 	l := &limited{r: bufio.NewReaderSize(r, 1<<16)}
 	d := xml.NewDecoder(l)
-	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, ErrDamaged } // UTF-8, without a table for other encodings
+	d.CharsetReader = func(string, io.Reader) (io.Reader, error) {
+		return nil, ErrDamaged
+	} // UTF-8, without a table for other encodings
 	return &tokens{d, l}
 }
 

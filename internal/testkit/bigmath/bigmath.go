@@ -11,17 +11,22 @@ import (
 const Precision = 256
 
 // Float converts x exactly.
-func Float(x float64) *big.Float { return new(big.Float).SetPrec(Precision).SetFloat64(x) }
+func Float(x float64) *big.Float {
+	return new(big.Float).SetPrec(Precision).SetFloat64(x)
+}
 
 // Neg returns -x.
-func Neg(x *big.Float) *big.Float { return new(big.Float).Neg(x) }
+func Neg(x *big.Float) *big.Float {
+	return new(big.Float).Neg(x)
+}
 
 // Log returns the natural logarithm of z > 0. With z = m 2^q and m in [1/2, 1) it is
 // log m + q log 2.
 func Log(z *big.Float) *big.Float {
 	m := new(big.Float).SetPrec(Precision)
 	q := new(big.Float).SetPrec(Precision).Set(z).MantExp(m)
-	return new(big.Float).Add(logMantissa(m), new(big.Float).Mul(Float(float64(-q)), logMantissa(Float(.5))))
+	return new(big.Float).Add(logMantissa(m),
+		new(big.Float).Mul(Float(float64(-q)), logMantissa(Float(.5))))
 }
 
 // logMantissa returns log m for m in [1/2, 1) by the series of 2 atanh((m-1)/(m+1)).

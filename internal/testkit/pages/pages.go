@@ -63,7 +63,8 @@ func Parse(path, text string) (Page, error) {
 		case fence && !inside:
 			inside = true
 			language, options, _ := strings.Cut(strings.TrimPrefix(l, "```"), " ")
-			p.Blocks = append(p.Blocks, Block{Line: i + 1, Language: language, Options: strings.TrimSpace(options)})
+			p.Blocks = append(p.Blocks,
+				Block{Line: i + 1, Language: language, Options: strings.TrimSpace(options)})
 		case fence:
 			inside = false
 		case inside:
@@ -75,7 +76,8 @@ func Parse(path, text string) (Page, error) {
 		}
 	}
 	if inside {
-		return Page{}, fmt.Errorf("%s:%d: a block is not closed", path, p.Blocks[len(p.Blocks)-1].Line)
+		return Page{},
+			fmt.Errorf("%s:%d: a block is not closed", path, p.Blocks[len(p.Blocks)-1].Line)
 	}
 	return p, nil
 }
@@ -88,7 +90,8 @@ const (
 )
 
 // names are the names of the options of a block.
-var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables", "needs", "background"}
+var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables",
+	"needs", "background"}
 
 // By returns the runner of a block: [Tests], [CI] or [Long].
 func (b Block) By() string {
@@ -143,7 +146,8 @@ func (b Block) Commands(quick bool) string {
 	text := b.Text
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, "=")
-		if word, by, ok := strings.Cut(value, ":"); ok && (name == "put" || name == "quick" && quick) {
+		if word, by, ok := strings.Cut(value, ":"); ok &&
+			(name == "put" || name == "quick" && quick) {
 			text = replaceWord(text, word, strings.ReplaceAll(by, "+", " "))
 		}
 	}

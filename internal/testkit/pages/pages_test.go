@@ -8,7 +8,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	p, err := pages.Parse("a.md", "# A `b`: c²\n\n```sh by=long put=a:b+c quick=10:1: it takes 10 minutes\nls a --trials 10 a10\n```\ntext\n```console exit=3 file=x\n```\n")
+	p, err := pages.Parse("a.md",
+		"# A `b`: c²\n\n```sh by=long put=a:b+c quick=10:1: it takes 10 minutes\nls a --trials 10 a10\n```\ntext\n```console exit=3 file=x\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +20,12 @@ func TestParse(t *testing.T) {
 		t.Errorf("anchor %q", got)
 	}
 	want := []pages.Block{
-		{Line: 3, Language: "sh", Options: "by=long put=a:b+c quick=10:1: it takes 10 minutes", Text: "ls a --trials 10 a10\n"},
+		{
+			Line:     3,
+			Language: "sh",
+			Options:  "by=long put=a:b+c quick=10:1: it takes 10 minutes",
+			Text:     "ls a --trials 10 a10\n",
+		},
 		{Line: 7, Language: "console", Options: "exit=3 file=x"},
 	}
 	if !slices.Equal(p.Blocks, want) {
@@ -27,16 +33,21 @@ func TestParse(t *testing.T) {
 	}
 	long := p.Blocks[0]
 	console := p.Blocks[1]
-	if long.By() != pages.Long || long.Reason() != "it takes 10 minutes" || len(long.Unknown()) > 0 {
+	if long.By() != pages.Long || long.Reason() != "it takes 10 minutes" ||
+		len(long.Unknown()) > 0 {
 		t.Errorf("by %s, %q", long.By(), long.Reason())
 	}
-	if whole, quick := long.Commands(false), long.Commands(true); whole != "ls b c --trials 10 a10\n" || quick != "ls b c --trials 1 a10\n" {
+	if whole, quick := long.Commands(false),
+		long.Commands(true); whole != "ls b c --trials 10 a10\n" ||
+		quick != "ls b c --trials 1 a10\n" {
 		t.Errorf("%q, %q", whole, quick)
 	}
-	if console.By() != pages.Tests || console.Reason() != "" || console.Option("exit") != "3" || console.Option("e") != "" || console.Has("exit") {
+	if console.By() != pages.Tests || console.Reason() != "" || console.Option("exit") != "3" ||
+		console.Option("e") != "" || console.Has("exit") {
 		t.Errorf("options of %+v", console)
 	}
-	if odd := (pages.Block{Options: "no-run: minutes"}).Unknown(); !slices.Equal(odd, []string{"no-run"}) {
+	if odd := (pages.Block{Options: "no-run: minutes"}).Unknown(); !slices.Equal(odd,
+		[]string{"no-run"}) {
 		t.Errorf("%q", odd)
 	}
 	if len(p.Prose) != 4 || p.Prose[2] != (pages.Line{Number: 6, Text: "text"}) {

@@ -28,7 +28,10 @@ func repository(t *testing.T) (top string) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for path, content := range map[string][]byte{filepath.Join(top, "main", "go.mod"): nil, filepath.Join(data, "x.csv.gz"): packed.Bytes()} {
+	for path, content := range map[string][]byte{
+		filepath.Join(top, "main", "go.mod"): nil,
+		filepath.Join(data, "x.csv.gz"):      packed.Bytes(),
+	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +46,8 @@ func TestLines(t *testing.T) {
 	if !slices.EqualFunc(got, [][]string{{"a", "b"}, {"1", "2,3"}}, slices.Equal) {
 		t.Errorf("%q", got)
 	}
-	if folder := Path(t, "regression"); !same(t, folder, filepath.Join(top, "shared", "data", "regression")) {
+	if folder := Path(t, "regression"); !same(t, folder,
+		filepath.Join(top, "shared", "data", "regression")) {
 		t.Errorf("the folder is %s", folder)
 	}
 }

@@ -32,7 +32,8 @@ func Linear(t testing.TB, columns []dataset.Column, n int, noise float64) *datas
 		if p.Next() > 0 {
 			k = 1
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a),
+			append(data[1].Floats, b), append(data[2].Codes, k)
 		data[3].Floats = append(data[3].Floats, 3+2*a-b+.5*float64(1-k)+noise*p.Next())
 	}
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
@@ -54,9 +55,12 @@ func Ranges(columns []dataset.Column) []scaling.Range {
 }
 
 // Session prices a single node, at delta 1e-6, and opens a session for it.
-func Session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relation) *mechanism.Session {
+func Session(
+	t testing.TB, node budget.Node, epsilon float64, rel budget.Relation,
+) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}

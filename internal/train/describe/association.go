@@ -67,7 +67,9 @@ type matrix struct {
 }
 
 // offDiagonalNoise is the noise of an entry off the diagonal.
-func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
+func (m matrix) offDiagonalNoise() float64 {
+	return m.noise / math.Sqrt2
+}
 
 // associateColumns returns the association of columns a and b, one of the given number of pairs.
 func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Association {
@@ -150,7 +152,8 @@ func (m matrix) etaOf(entry, b int) etaSums {
 	for k := range m.lengths[b] {
 		level := m.starts[b] + k
 		n := m.levelCount(level)
-		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.sumOfProducts(m.packed, entry, level)), n.noise
+		e.counts, e.sums, e.countNoise = append(e.counts, n.value),
+			append(e.sums, m.sumOfProducts(m.packed, entry, level)), n.noise
 	}
 	e.sumNoise = m.offDiagonalNoise()
 	v, noise := varianceOf(

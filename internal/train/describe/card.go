@@ -15,7 +15,9 @@ type Estimate struct {
 }
 
 // Known reports whether there is a value.
-func (e Estimate) Known() bool { return e.Value != nil }
+func (e Estimate) Known() bool {
+	return e.Value != nil
+}
 
 // A Card holds the estimates that [Read] computes.
 type Card struct {
@@ -141,7 +143,8 @@ func Read(r *Released) *Card {
 
 // countEstimate returns the estimate of a number of records: not below 0.
 func countEstimate(n noisyNumber) Estimate {
-	value, lower, upper := math.Max(n.value, 0), math.Max(n.value-z95*n.noise, 0), math.Max(n.value+z95*n.noise, 0)
+	value, lower, upper := math.Max(n.value, 0), math.Max(n.value-z95*n.noise, 0),
+		math.Max(n.value+z95*n.noise, 0)
 	return Estimate{&value, &lower, &upper}
 }
 
@@ -160,7 +163,8 @@ func (r *Released) countValues(c *Column, records noisyNumber) (values, missing 
 		noisyNumber{c.Missing, r.HistogramNoise},
 		noisyNumber{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing},
 	)
-	return noisyNumber{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
+	return noisyNumber{records.value - missing.value, math.Hypot(records.noise, missing.noise)},
+		missing
 }
 
 func (r *Released) numericCard(c *Column, records noisyNumber) ColumnCard {
@@ -173,7 +177,8 @@ func (r *Released) numericCard(c *Column, records noisyNumber) ColumnCard {
 	}
 	values, missing := r.countValues(c, records)
 	out.Missing = shareEstimate(missing, records)
-	out.Below, out.Above = countEstimate(noisyNumber{c.Below, r.HistogramNoise}), countEstimate(noisyNumber{c.Above, r.HistogramNoise})
+	out.Below, out.Above = countEstimate(noisyNumber{c.Below, r.HistogramNoise}),
+		countEstimate(noisyNumber{c.Above, r.HistogramNoise})
 	_, leaves := fitTree(c.Nodes, c.Leaves)
 	out.Bins = &Bins{Counts: leaves, Scale: r.HistogramNoise * math.Sqrt(leafVariance)}
 	for k := range mechanism.TreeLeaves + 1 {
@@ -202,7 +207,9 @@ func (r *Released) numericCard(c *Column, records noisyNumber) ColumnCard {
 }
 
 // halfWidth returns half of the width of the range, and scaled an estimate in its units from the middle on, in the units of the column.
-func (c *Column) halfWidth() float64 { return c.Upper/2 - c.Lower/2 }
+func (c *Column) halfWidth() float64 {
+	return c.Upper/2 - c.Lower/2
+}
 
 func (c *Column) scaleEstimate(value, lower, upper float64) Estimate {
 	middle := c.Lower/2 + c.Upper/2

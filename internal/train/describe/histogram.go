@@ -70,7 +70,8 @@ func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 			total += x.leaves[k-1]
 		}
 		s[k] = total - q*x.count.value
-		sd[k] = math.Sqrt(prefixVariance(k)*x.noise*x.noise + x.below.noise*x.below.noise + q*q*x.count.noise*x.count.noise)
+		sd[k] = math.Sqrt(prefixVariance(k)*x.noise*x.noise + x.below.noise*x.below.noise +
+			q*q*x.count.noise*x.count.noise)
 	}
 	lower = -1
 	upper = -1

@@ -57,7 +57,8 @@ func varianceOf(count, sum, square noisyNumber) (v, noise float64) {
 	m := min(max(sum.value/n, -1), 1)
 	second := square.value / n
 	v = second - m*m
-	noise = math.Sqrt(square.noise*square.noise+4*m*m*sum.noise*sum.noise+(2*m*m-second)*(2*m*m-second)*count.noise*count.noise) / n
+	noise = math.Sqrt(square.noise*square.noise+4*m*m*sum.noise*sum.noise+
+		(2*m*m-second)*(2*m*m-second)*count.noise*count.noise) / n
 	return v, noise
 }
 
@@ -86,7 +87,9 @@ func (p momentPair) correlation() (r, noise float64, ok bool) {
 	}
 	product := p.product.value / n
 	r = (product - mean[0]*mean[1]) / math.Sqrt(v[0]*v[1])
-	cov := math.Sqrt(p.product.noise*p.product.noise+mean[1]*mean[1]*p.sums[0].noise*p.sums[0].noise+mean[0]*mean[0]*p.sums[1].noise*p.sums[1].noise+
+	cov := math.Sqrt(p.product.noise*p.product.noise+
+		mean[1]*mean[1]*p.sums[0].noise*p.sums[0].noise+
+		mean[0]*mean[0]*p.sums[1].noise*p.sums[1].noise+
 		(product-2*mean[0]*mean[1])*(product-2*mean[0]*mean[1])*p.count.noise*p.count.noise) / n
 	noise = math.Sqrt(cov*cov/(v[0]*v[1]) + r*r/4*(relative[0]*relative[0]+relative[1]*relative[1]))
 	return r, noise, true

@@ -90,7 +90,9 @@ func (p *treePass) Add(b mechanism.Block) {
 }
 
 // Cells implements [mechanism.Accumulator].
-func (p *treePass) Cells() mechanism.Cells { return p.counts.Cells() }
+func (p *treePass) Cells() mechanism.Cells {
+	return p.counts.Cells()
+}
 
 // momentStatistic adds up values and their squares.
 type momentStatistic struct{ Numeric []interval }
@@ -122,7 +124,9 @@ func (p *momentPass) Add(b mechanism.Block) {
 }
 
 // Cells implements [mechanism.Accumulator].
-func (p *momentPass) Cells() mechanism.Cells { return p.moments.Cells() }
+func (p *momentPass) Cells() mechanism.Cells {
+	return p.moments.Cells()
+}
 
 // matrixStatistic adds up the products of the entries of a record; see [Matrix]. A record has a numeric entry of at most 1 per
 // numeric column, exactly one entry of 1 per category column, and the constant 1. So its squared length is at most
@@ -165,7 +169,8 @@ type matrixPass struct {
 // Add implements [mechanism.Accumulator].
 func (p *matrixPass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.floats, p.values, p.codes = resizeBuffer(p.floats, n), resizeBuffer(p.values, n), resizeBuffer(p.codes, n)
+	p.floats, p.values, p.codes = resizeBuffer(p.floats, n), resizeBuffer(p.values, n),
+		resizeBuffer(p.codes, n)
 	for i := range p.rows {
 		p.rows[i] = resizeBuffer(p.rows[i], n)
 	}
@@ -193,7 +198,9 @@ func (p *matrixPass) Add(b mechanism.Block) {
 }
 
 // Cells implements [mechanism.Accumulator].
-func (p *matrixPass) Cells() mechanism.Cells { return p.gram.Cells() }
+func (p *matrixPass) Cells() mechanism.Cells {
+	return p.gram.Cells()
+}
 
 // groupStatistic adds up values by the codes of a category column.
 type groupStatistic struct {
@@ -231,7 +238,9 @@ func (p *groupPass) Add(b mechanism.Block) {
 }
 
 // Cells implements [mechanism.Accumulator].
-func (p *groupPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *groupPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // resizeBuffer returns a slice of length n, reusing buf where it has room.
 func resizeBuffer[T any](buf []T, n int) []T {

@@ -97,9 +97,13 @@ type Groups struct {
 }
 
 // numericColumns lists the positions of the numeric columns, and categorical those of the category columns.
-func (r *Released) numericColumns() []int { return r.ofKind(Numeric) }
+func (r *Released) numericColumns() []int {
+	return r.ofKind(Numeric)
+}
 
-func (r *Released) categoryColumns() []int { return r.ofKind(Category) }
+func (r *Released) categoryColumns() []int {
+	return r.ofKind(Category)
+}
 
 func (r *Released) ofKind(kind string) []int {
 	var out []int
@@ -168,7 +172,8 @@ func (r *Released) Check() error {
 		if len(m.Levels) != len(r.categoryColumns()) {
 			return problem("the matrix is about other category columns")
 		}
-		if size := r.layoutOf(m.Levels).size; len(m.Packed) != size*(size+1)/2 || !(r.MatrixNoise > 0) {
+		if size := r.layoutOf(m.Levels).size; len(m.Packed) != size*(size+1)/2 ||
+			!(r.MatrixNoise > 0) {
 			return problem("the matrix has another size, or no noise")
 		}
 	}

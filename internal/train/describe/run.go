@@ -111,7 +111,9 @@ func (r *runner) carryOut(ctx context.Context) error {
 	for _, stage := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{pipeline.VocabularyName, r.findVocabulary}, {scalingName, r.findRanges}, {histogramName, r.releaseHistogram}, {momentsName, r.releaseMoments}, {matrixName, r.releaseMatrix}, {groupsName, r.releaseGroups}} {
+	}{{pipeline.VocabularyName, r.findVocabulary}, {scalingName, r.findRanges},
+		{histogramName, r.releaseHistogram}, {momentsName, r.releaseMoments},
+		{matrixName, r.releaseMatrix}, {groupsName, r.releaseGroups}} {
 		if err := stage.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", stage.name, err)
 		}
@@ -297,7 +299,8 @@ func (r *runner) releaseMoments(ctx context.Context) error {
 			return nil
 		}
 	}
-	acc, err := mechanism.Sum[*momentPass](ctx, r.session, r.records, momentStatistic{r.rangedColumns()})
+	acc, err := mechanism.Sum[*momentPass](ctx, r.session, r.records,
+		momentStatistic{r.rangedColumns()})
 	if err != nil {
 		return err
 	}
@@ -314,7 +317,8 @@ func (r *runner) releaseMoments(ctx context.Context) error {
 	}
 	for i, x := range columns {
 		c := &r.out.Columns[r.numeric[i]]
-		c.Sum, c.Square, c.Absent = roundedTo(x.Sum, noise), roundedTo(x.Square, noise), roundedTo(x.Missing, noise)
+		c.Sum, c.Square, c.Absent = roundedTo(x.Sum, noise), roundedTo(x.Square, noise),
+			roundedTo(x.Missing, noise)
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ import (
 func studyOf(n int) Study {
 	s := Study{Budget: budget.Target{Epsilon: .5, Delta: 1e-6}}
 	for j := range n {
-		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: fmt.Sprintf("c%d", j+1), Found: true})
+		s.Schema.Columns = append(s.Schema.Columns,
+			dataset.Column{Name: fmt.Sprintf("c%d", j+1), Found: true})
 	}
 	return s
 }
@@ -35,7 +36,12 @@ func paths(p *Plan) string {
 // TestPlanSteps checks that the steps depend on the declarations, and that their shares of mu² are those of the
 // specification.
 func TestPlanSteps(t *testing.T) {
-	named := dataset.Column{Name: "g", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
+	named := dataset.Column{
+		Name:       "g",
+		Kind:       dataset.Category,
+		Categories: []string{"a", "b"},
+		Other:      true,
+	}
 	sought := dataset.Column{Name: "g", Kind: dataset.Category, Other: true, Found: true}
 	ranged := dataset.Column{Name: "r", Ranged: true, Lower: 0, Upper: 1}
 	for _, c := range []struct {
@@ -51,11 +57,16 @@ func TestPlanSteps(t *testing.T) {
 				"undeclared/words/scaling/exponents undeclared/words/scaling/bins undeclared/words/histogram undeclared/words/moments undeclared/words/matrix"},
 		{"groups to be found", append(studyOf(1).Schema.Columns, sought), "g", budget.AddRemove,
 			"vocabulary/kinds vocabulary/counts vocabulary/words scaling/exponents scaling/bins histogram moments matrix groups"},
-		{"declared", []dataset.Column{ranged, named}, "g", budget.Substitute, "histogram moments matrix groups"},
+		{"declared", []dataset.Column{ranged, named}, "g", budget.Substitute,
+			"histogram moments matrix groups"},
 		{"one category column", []dataset.Column{named}, "g", budget.Substitute, "histogram"},
 		{"one range", []dataset.Column{ranged}, "", budget.AddRemove, "histogram moments"},
 	} {
-		s := Study{Schema: dataset.Schema{Columns: c.columns}, By: c.by, Budget: budget.Target{Epsilon: .5, Delta: 1e-6, Relation: c.relation}}
+		s := Study{
+			Schema: dataset.Schema{Columns: c.columns},
+			By:     c.by,
+			Budget: budget.Target{Epsilon: .5, Delta: 1e-6, Relation: c.relation},
+		}
 		p, err := s.Plan()
 		if err != nil {
 			t.Fatal(c.name, err)
@@ -67,12 +78,23 @@ func TestPlanSteps(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	s := Study{Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}, named}}, By: "g", Budget: budget.Target{Epsilon: .5, Delta: 1e-6}}
+	s := Study{
+		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}, named}},
+		By:     "g",
+		Budget: budget.Target{Epsilon: .5, Delta: 1e-6},
+	}
 	p, err := s.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for leaf, share := range map[string]float64{"scaling/exponents": .08, "scaling/bins": .05, "histogram": .2, "moments": .2, "matrix": .32, "groups": .15} {
+	for leaf, share := range map[string]float64{
+		"scaling/exponents": .08,
+		"scaling/bins":      .05,
+		"histogram":         .2,
+		"moments":           .2,
+		"matrix":            .32,
+		"groups":            .15,
+	} {
 		law, _ := p.Law("describe/all/" + leaf)
 		close6(t, leaf, law.Mu, .124106*math.Sqrt(share))
 	}
@@ -81,18 +103,24 @@ func TestPlanSteps(t *testing.T) {
 // TestPlanRefuses checks that a study without a plan is refused with the reason.
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
-		"no column is left":          func(s *Study) { s.Schema.Columns = nil },
-		"takes at most 100":          func(s *Study) { *s = studyOf(101) },
-		"listed twice":               func(s *Study) { s.Schema.Columns[1].Name = "c1" },
-		"says whose record":          func(s *Study) { s.Schema.Unit = "c1" },
-		"a part of a model":          func(s *Study) { s.Schema.Columns[0].Indicator = true },
-		"empty or too wide":          func(s *Study) { s.Schema.Columns[0] = dataset.Column{Name: "a", Ranged: true} },
+		"no column is left": func(s *Study) { s.Schema.Columns = nil },
+		"takes at most 100": func(s *Study) { *s = studyOf(101) },
+		"listed twice":      func(s *Study) { s.Schema.Columns[1].Name = "c1" },
+		"says whose record": func(s *Study) { s.Schema.Unit = "c1" },
+		"a part of a model": func(s *Study) { s.Schema.Columns[0].Indicator = true },
+		"empty or too wide": func(s *Study) {
+			s.Schema.Columns[0] = dataset.Column{Name: "a", Ranged: true}
+		},
 		"is not among the described": func(s *Study) { s.By = "z" },
 		"declared as numbers":        func(s *Study) { s.By = "c1" },
-		"protects whole records":     func(s *Study) { s.Budget.Relation = budget.SubstitutePrivateColumns },
-		"the schema names":           func(s *Study) { s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2} },
-		"needs a delta above 0":      func(s *Study) { s.Budget.Delta = 0 },
-		"the composition is basic":   func(s *Study) { s.Budget.Composition = budget.Basic },
+		"protects whole records": func(s *Study) {
+			s.Budget.Relation = budget.SubstitutePrivateColumns
+		},
+		"the schema names": func(s *Study) {
+			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
+		},
+		"needs a delta above 0":    func(s *Study) { s.Budget.Delta = 0 },
+		"the composition is basic": func(s *Study) { s.Budget.Composition = budget.Basic },
 		"needs the relation add-remove": func(s *Study) {
 			s.Schema.Unit = "who"
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
@@ -127,7 +155,13 @@ func tableOf(t testing.TB, columns ...[]float64) (Study, *dataset.Table) {
 		data = append(data, dataset.ColumnData{Floats: x})
 	}
 	s.By = "g"
-	s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: "g", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true})
+	s.Schema.Columns = append(s.Schema.Columns,
+		dataset.Column{
+			Name:       "g",
+			Kind:       dataset.Category,
+			Categories: []string{"a", "b"},
+			Other:      true,
+		})
 	codes := []int32{}
 	for i := range columns[0] {
 		codes = append(codes, int32(i%3))
@@ -186,7 +220,8 @@ func TestHostileTables(t *testing.T) {
 					data := []dataset.ColumnData{}
 					b := table.All().Block(0, table.Len())
 					for j := range 2 {
-						data = append(data, dataset.ColumnData{Floats: slices.Clone(b.Float(j, nil))})
+						data = append(data,
+							dataset.ColumnData{Floats: slices.Clone(b.Float(j, nil))})
 					}
 					data = append(data, dataset.ColumnData{Codes: slices.Clone(b.Codes(2, nil))})
 					var err error
@@ -199,15 +234,21 @@ func TestHostileTables(t *testing.T) {
 				check := func(what string, values ...*float64) {
 					for _, x := range values {
 						if x != nil && (math.IsNaN(*x) || math.IsInf(*x, 0)) {
-							t.Errorf("%s, %v, ranged %v: %s is %v", name, relation, ranged, what, *x)
+							t.Errorf("%s, %v, ranged %v: %s is %v", name, relation, ranged, what,
+								*x)
 						}
 					}
 				}
 				for _, c := range card.Columns {
-					for _, e := range append([]Estimate{c.Missing, c.Mean, c.Deviation, c.Below, c.Above}, c.Quartiles...) {
+					for _, e := range append(
+						[]Estimate{c.Missing, c.Mean, c.Deviation, c.Below, c.Above},
+						c.Quartiles...) {
 						check(c.Name, e.Value, e.Lower, e.Upper)
-						if e.Value != nil && (e.Lower != nil && *e.Lower > *e.Value || e.Upper != nil && *e.Upper < *e.Value) {
-							t.Errorf("%s, %s: %v is not within %v and %v", name, c.Name, *e.Value, e.Lower, e.Upper)
+						if e.Value != nil &&
+							(e.Lower != nil && *e.Lower > *e.Value ||
+								e.Upper != nil && *e.Upper < *e.Value) {
+							t.Errorf("%s, %s: %v is not within %v and %v", name, c.Name, *e.Value,
+								e.Lower, e.Upper)
 						}
 					}
 				}
@@ -247,10 +288,14 @@ func TestUnreadColumns(t *testing.T) {
 		}
 	}
 	card := Read(res.Released)
-	if len(card.Columns) != 3 || card.Columns[0].Kind != Unread || card.Columns[1].Kind != Numeric || card.Columns[2].Kind != Category {
+	if len(card.Columns) != 3 || card.Columns[0].Kind != Unread ||
+		card.Columns[1].Kind != Numeric || card.Columns[2].Kind != Category {
 		t.Fatalf("%+v", card.Columns)
 	}
-	if len(card.Correlations) != 1 || !slices.ContainsFunc(res.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-range" }) {
+	if len(card.Correlations) != 1 ||
+		!slices.ContainsFunc(res.Warnings, func(w pipeline.Warning) bool {
+			return w.Code == "no-range"
+		}) {
 		t.Errorf("%+v, %+v", card.Correlations, res.Warnings)
 	}
 }

@@ -36,7 +36,8 @@ func (c Classification) Plan() (budget.Node, error) {
 	if n := len(c.Classes); n < 2 || n > MaxClasses {
 		return budget.Node{}, fmt.Errorf("%w: %d", ErrClasses, n)
 	}
-	return budget.Seq(accuracyNode, budget.GaussianLeaf(confusionLeaf, 1, 1).Of(mechanism.StatTally)).As(budget.Stage), nil
+	return budget.Seq(accuracyNode,
+		budget.GaussianLeaf(confusionLeaf, 1, 1).Of(mechanism.StatTally)).As(budget.Stage), nil
 }
 
 // Labels are the held-out records and the classes that a model predicts for them.
@@ -70,7 +71,9 @@ type Bins struct {
 }
 
 // binOf returns the bin of a score; the last one for NaN.
-func (b Bins) binOf(score float64) int { return sort.SearchFloat64s(b.Edges, score) }
+func (b Bins) binOf(score float64) int {
+	return sort.SearchFloat64s(b.Edges, score)
+}
 
 // numBins is the number of bins, 0 without edges.
 func (b Bins) numBins() int {
@@ -127,9 +130,12 @@ type Largest struct {
 }
 
 // Run releases the counts. s is the session of the node that Plan is a child of.
-func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels) (*Confusion, error) {
+func (c Classification) Run(
+	ctx context.Context, s *mechanism.Session, l Labels,
+) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
-	pass, err := mechanism.Sum[*confusionPass](ctx, s, l.Records, confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins})
+	pass, err := mechanism.Sum[*confusionPass](ctx, s, l.Records,
+		confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins})
 	if err != nil {
 		return nil, err
 	}
@@ -192,15 +198,21 @@ func tablesOf(classes int, b Bins) []mechanism.JointTable {
 	case bins == 0:
 		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
 	case classes == 2:
-		return []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare}, {Cells: 2*bins + 1, Share: scoreShare}}
+		return []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare},
+			{Cells: 2*bins + 1, Share: scoreShare}}
 	}
-	return []mechanism.JointTable{{Cells: matrix, Share: 1. / 4}, {Cells: 2 * bins, Share: 1. / 4}, {Cells: 2*classes + 1, Share: 1. / 2}}
+	return []mechanism.JointTable{{Cells: matrix, Share: 1. / 4}, {Cells: 2 * bins, Share: 1. / 4},
+		{Cells: 2*classes + 1, Share: 1. / 2}}
 }
 
 // New implements [mechanism.Statistic].
 func (x confusionStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	joint := tablesOf(x.Classes, x.Bins)
-	return &confusionPass{confusionStatistic: x, cells: m.NewTally(joint, 1), tables: make([][]uint16, len(joint))}
+	return &confusionPass{
+		confusionStatistic: x,
+		cells:              m.NewTally(joint, 1),
+		tables:             make([][]uint16, len(joint)),
+	}
 }
 
 func (p *confusionPass) Add(b mechanism.Block) {
@@ -243,7 +255,9 @@ func (p *confusionPass) Add(b mechanism.Block) {
 	p.cells.Add(p.tables, p.missing)
 }
 
-func (p *confusionPass) Cells() mechanism.Cells { return p.cells.Cells() }
+func (p *confusionPass) Cells() mechanism.Cells {
+	return p.cells.Cells()
+}
 
 // classIndex converts a prediction to a class index; an invalid one becomes the first class.
 func (p *confusionPass) classIndex(x float64) int {

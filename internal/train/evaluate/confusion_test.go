@@ -34,12 +34,22 @@ func sixteen() Bins {
 
 func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Labels: true, Categories: names(l)}}},
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Labels:     true,
+			Categories: names(l),
+		}}},
 		[]dataset.ColumnData{{Codes: truth}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Labels{Records: memory.NewRecords(tab.All()), Model: fixed{prediction, score}, Bins: bins}
+	return Labels{
+		Records: memory.NewRecords(tab.All()),
+		Model:   fixed{prediction, score},
+		Bins:    bins,
+	}
 }
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
@@ -115,7 +125,8 @@ func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score 
 		if r.Float64() < p.missing {
 			k = l + 1
 		}
-		truth, prediction, score = append(truth, int32(k)), append(prediction, float64(guess)), append(score, s)
+		truth, prediction, score = append(truth, int32(k)), append(prediction, float64(guess)),
+			append(score, s)
 	}
 	return truth, prediction, score
 }
@@ -134,7 +145,8 @@ func TestClassesCoverage(t *testing.T) {
 		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1, 0}},
 		"two of many": {900, population{[]float64{.5, .5}, []float64{.9, .9}, .1, .6}},
 		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05, .2}},
-		"five":        {3000, population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01}},
+		"five": {3000,
+			population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01}},
 	} {
 		l := len(c.shares)
 		for _, epsilon := range []float64{.5, 1, 50} {
@@ -158,7 +170,8 @@ func TestClassesCoverage(t *testing.T) {
 			}
 			for k, n := range covered {
 				if n < 356 {
-					t.Errorf("%s, epsilon %v: %d of 400 intervals of share %d cover", name, epsilon, n, k)
+					t.Errorf("%s, epsilon %v: %d of 400 intervals of share %d cover", name, epsilon,
+						n, k)
 				}
 			}
 		}
@@ -204,7 +217,8 @@ func TestBalancedCoverage(t *testing.T) {
 	}
 	for _, l := range []int{2, 3, 6, 12} {
 		for _, small := range []float64{1, 10, 30, 60, 100, 200, 400} {
-			for _, c := range []struct{ first, recall float64 }{{2000, 0}, {2000, 1}, {small, 0}, {small, 1}, {small, .5}} {
+			for _, c := range []struct{ first, recall float64 }{{2000, 0}, {2000, 1}, {small, 0},
+				{small, 1}, {small, .5}} {
 				rows := make([]float64, l)
 				hits := make([]float64, l)
 				for k := range rows {
@@ -222,7 +236,8 @@ func TestBalancedCoverage(t *testing.T) {
 
 func checkShare(t testing.TB, s Share) {
 	t.Helper()
-	if !(0 <= s.Lower && s.Lower <= s.Value && s.Value <= s.Upper && s.Upper <= 1) || s.Level != Level {
+	if !(0 <= s.Lower && s.Lower <= s.Value && s.Value <= s.Upper && s.Upper <= 1) ||
+		s.Level != Level {
 		t.Errorf("%+v", s)
 	}
 }
@@ -264,7 +279,8 @@ func TestClassesLargeBudget(t *testing.T) {
 				table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
 			}
 		}
-		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, score, sixteen()))
+		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
+			labels(t, l, truth, prediction, score, sixteen()))
 		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
 			t.Errorf("cells %v, want %v", r.Counts, exact)
 		}
@@ -274,13 +290,19 @@ func TestClassesLargeBudget(t *testing.T) {
 		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) || l == 2 && r.Right != nil {
 			t.Errorf("right %v, want %v", r.Right, right)
 		}
-		if labelled := 900 - missing; math.Abs(r.Records.Value-labelled) > 1e-9 || r.Missing.Value != missing || math.Abs(r.Other.Value-other) > 1e-9 ||
-			math.Abs(r.OtherShare.Value-other/labelled) > 1e-9 || math.Abs(r.Accuracy.Value-hits/labelled) > 1e-9 || (r.Scores.AUC == nil) != (l > 2) {
+		if labelled := 900 - missing; math.Abs(r.Records.Value-labelled) > 1e-9 ||
+			r.Missing.Value != missing || math.Abs(r.Other.Value-other) > 1e-9 ||
+			math.Abs(r.OtherShare.Value-other/labelled) > 1e-9 ||
+			math.Abs(r.Accuracy.Value-hits/labelled) > 1e-9 || (r.Scores.AUC == nil) != (l > 2) {
 			t.Errorf("%+v", r)
 		}
 		// Without scores the matrix has all of the budget.
-		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, nil, Bins{}))
-		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Accuracy.Value-r.Accuracy.Value) > 1e-9 || math.Abs(bare.Other.Value-other) > 1e-9 || math.Abs(bare.Sigma/(r.Sigma*math.Sqrt([]float64{.3, .25}[l-2]))-1) > .01 {
+		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
+			labels(t, l, truth, prediction, nil, Bins{}))
+		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil ||
+			math.Abs(bare.Accuracy.Value-r.Accuracy.Value) > 1e-9 ||
+			math.Abs(bare.Other.Value-other) > 1e-9 ||
+			math.Abs(bare.Sigma/(r.Sigma*math.Sqrt([]float64{.3, .25}[l-2]))-1) > .01 {
 			t.Errorf("%+v", bare)
 		}
 	}
@@ -321,7 +343,8 @@ func TestCutoffIsAnEdge(t *testing.T) {
 	with := releaseClasses(t, small, 2, x)
 	x.Bins.Cutoff = 0
 	if without := releaseClasses(t, small, 2, x); with.Records.Sigma > .95*without.Records.Sigma {
-		t.Errorf("noise of %v in the number of records, and of %v from the matrix alone", with.Records.Sigma, without.Records.Sigma)
+		t.Errorf("noise of %v in the number of records, and of %v from the matrix alone",
+			with.Records.Sigma, without.Records.Sigma)
 	}
 }
 
@@ -332,19 +355,25 @@ func TestClassesTotal(t *testing.T) {
 		truth      []int32
 		prediction []float64
 	}{
-		"nothing": {nil, nil}, "one": {[]int32{1}, []float64{0}}, "no class": {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
-		"no label": {[]int32{3, 3, -1}, []float64{0, 1, 1}}, "other labels": {slices.Repeat([]int32{2}, 300), make([]float64, 300)},
-		"one class only": {make([]int32, 300), make([]float64, 300)}, "strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
+		"nothing": {nil, nil}, "one": {[]int32{1}, []float64{0}},
+		"no class":            {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
+		"no label":            {[]int32{3, 3, -1}, []float64{0, 1, 1}},
+		"other labels":        {slices.Repeat([]int32{2}, 300), make([]float64, 300)},
+		"one class only":      {make([]int32, 300), make([]float64, 300)},
+		"strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
 	} {
 		bins := sixteen()
 		bins.Chance = make([]float64, 16)
 		x := labels(t, 2, c.truth, c.prediction, c.prediction, bins)
 		for _, epsilon := range []float64{.05, 1, 20} {
-			priced := priceClasses(t, 2, budget.Target{Epsilon: epsilon, Relation: budget.Substitute})
+			priced := priceClasses(t, 2,
+				budget.Target{Epsilon: epsilon, Relation: budget.Substitute})
 			unknown := 0
 			for range 40 {
 				r := releaseClasses(t, priced, 2, x)
-				for _, s := range append([]Share{r.Accuracy, r.Balanced, r.Largest.Share, r.OtherShare, *r.Scores.AUC}, r.Recalls...) {
+				for _, s := range append(
+					[]Share{r.Accuracy, r.Balanced, r.Largest.Share, r.OtherShare, *r.Scores.AUC},
+					r.Recalls...) {
 					checkShare(t, s)
 				}
 				for _, th := range r.Scores.Thresholds {
@@ -352,10 +381,13 @@ func TestClassesTotal(t *testing.T) {
 					checkShare(t, th.FirstRecall)
 					checkShare(t, th.Precision)
 				}
-				if l := r.Scores.LogLoss; l != nil && !(0 <= l.Lower && l.Lower <= l.Value && l.Value <= l.Upper && l.Upper < math.Inf(1)) {
+				if l := r.Scores.LogLoss; l != nil &&
+					!(0 <= l.Lower && l.Lower <= l.Value && l.Value <= l.Upper &&
+						l.Upper < math.Inf(1)) {
 					t.Errorf("%+v", l)
 				}
-				if x := r.Largest; !(-1 <= x.GainLower && x.GainLower <= x.GainUpper && x.GainUpper <= 1) {
+				if x := r.Largest; !(-1 <= x.GainLower && x.GainLower <= x.GainUpper &&
+					x.GainUpper <= 1) {
 					t.Errorf("%+v", x)
 				}
 				if !r.Accuracy.Known() {
@@ -403,7 +435,8 @@ func TestConfusionSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = s.Sub(accuracyNode)
-			pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records, confusionStatistic{l, x.Target, x.Model, bins})
+			pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records,
+				confusionStatistic{l, x.Target, x.Model, bins})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -431,12 +464,18 @@ func TestConfusionSensitivity(t *testing.T) {
 			return math.Sqrt(sum)
 		}
 		empty := cells()
-		for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2, budget.SubstitutePrivateColumns: math.Sqrt2} {
-			s, err := mechanism.NewSession(priceClasses(t, l, budget.Target{Epsilon: 1, Relation: rel}))
+		for rel, want := range map[budget.Relation]float64{
+			budget.AddRemove:                1,
+			budget.Substitute:               math.Sqrt2,
+			budget.SubstitutePrivateColumns: math.Sqrt2,
+		} {
+			s, err := mechanism.NewSession(
+				priceClasses(t, l, budget.Target{Epsilon: 1, Relation: rel}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			declared := (confusionStatistic{Classes: l, Bins: bins}).New(s.Maker).(*confusionPass).cells.Bound().Sensitivity()
+			declared := (confusionStatistic{Classes: l, Bins: bins}).New(
+				s.Maker).(*confusionPass).cells.Bound().Sensitivity()
 			if declared < want || declared > want*(1+1e-9) {
 				t.Errorf("%v: declared %v, want %v", rel, declared, want)
 			}
@@ -472,12 +511,17 @@ func TestConfusionSensitivity(t *testing.T) {
 // TestClassesUnits: where units of several records are protected, the noise is that many times
 // as large.
 func TestClassesUnits(t *testing.T) {
-	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0, 0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
+	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0,
+		0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
 	x := labels(t, 2, truth, prediction, score, sixteen())
 	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
-	many := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}), 2, x)
-	if a, b := many.Missing.Sigma/one.Missing.Sigma, many.Sigma/one.Sigma; math.Abs(b-5) > 1e-3 || math.Abs(a-5) > .02 { // of a rounded cell
-		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.Missing.Sigma, many.Sigma, many.Missing.Sigma)
+	many := releaseClasses(t,
+		priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}),
+		2, x)
+	if a, b := many.Missing.Sigma/one.Missing.Sigma, many.Sigma/one.Sigma; math.Abs(b-5) > 1e-3 ||
+		math.Abs(a-5) > .02 { // of a rounded cell
+		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.Missing.Sigma,
+			many.Sigma, many.Missing.Sigma)
 	}
 }
 
@@ -494,7 +538,12 @@ func TestClassesPlan(t *testing.T) {
 
 func ExampleClassification() {
 	classes := []string{"no", "yes"}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Categories: classes}}},
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: classes,
+		}}},
 		[]dataset.ColumnData{{Codes: make([]int32, 5000)}}, nil) // 5000 times "no"
 	if err != nil {
 		fmt.Println(err)
@@ -506,7 +555,8 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Seq("holdout", node), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("holdout", node),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -521,6 +571,7 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("accuracy above .98: %v, cells: %d by %d\n", c.Accuracy.Lower > .98, len(c.Counts), len(c.Counts[0]))
+	fmt.Printf("accuracy above .98: %v, cells: %d by %d\n", c.Accuracy.Lower > .98, len(c.Counts),
+		len(c.Counts[0]))
 	// Output: accuracy above .98: true, cells: 3 by 2
 }

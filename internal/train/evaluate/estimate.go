@@ -75,8 +75,9 @@ func computeEstimates(sizes mechanism.Sizes, l limits, a mechanism.Squares) esti
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
 	e := estimates{
 		limits: l, top: l.largestResidual(), n: max(a.Count, 1), countNoise: a.CountNoise,
-		error: square(l.residual) * a.Residual, errorNoise: square(square(l.residual) * a.ResidualNoise),
-		total: square(l.target)*a.Target - max(a.Count, 1)*square(mean),
+		error:      square(l.residual) * a.Residual,
+		errorNoise: square(square(l.residual) * a.ResidualNoise),
+		total:      square(l.target)*a.Target - max(a.Count, 1)*square(mean),
 		totalNoise: square(square(l.target)*a.TargetNoise) + square(2*mean*l.target*a.SumNoise) +
 			square(square(mean)*a.CountNoise),
 	}
@@ -264,7 +265,8 @@ func (e estimates) r2() (value, lower, upper float64) {
 
 // r2Interval returns the interval of 1 - squares/T, where squares has the noise and the sampling error of E.
 func (e estimates) r2Interval(squares float64) (lower, upper float64) {
-	least, most := fiellerInterval(squares, e.total, e.errorNoise+e.luckFactor*e.errorLuck, e.totalNoise+e.luckFactor*e.totalLuck,
+	least, most := fiellerInterval(squares, e.total, e.errorNoise+e.luckFactor*e.errorLuck,
+		e.totalNoise+e.luckFactor*e.totalLuck,
 		e.noiseCovariance+e.luckFactor*e.luckCovariance, twoSided)
 	return clampR2(1 - most), clampR2(1 - least)
 }
@@ -299,7 +301,8 @@ func (e estimates) mostRest() float64 {
 	if !e.hasRest {
 		return 0
 	}
-	return e.rest + math.Sqrt(square(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) + rare*e.largestRest
+	return e.rest + math.Sqrt(square(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) +
+		rare*e.largestRest
 }
 
 // allErrorsLower returns the lowest R² of all errors, however large those beyond the limit are, at the
@@ -313,7 +316,8 @@ func (e estimates) allErrorsLower() float64 {
 // rmse returns the root of E/n with its interval, made as that of R².
 func (e estimates) rmse() (value, lower, upper float64) {
 	squares := max(e.error, 0)
-	least, most := fiellerInterval(squares, e.n, e.errorNoise+e.errorLuck, square(e.countNoise), 0, twoSided)
+	least, most := fiellerInterval(squares, e.n, e.errorNoise+e.errorLuck, square(e.countNoise), 0,
+		twoSided)
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
 

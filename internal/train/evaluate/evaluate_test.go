@@ -15,11 +15,18 @@ import (
 
 func pairs(t testing.TB, y, prediction []float64, lower, upper, center float64) Pairs {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}}, []dataset.ColumnData{{Floats: y}}, nil)
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
+		[]dataset.ColumnData{{Floats: y}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Pairs{Records: memory.NewRecords(tab.All()), Model: fixed{prediction: prediction}, Lower: lower, Upper: upper, Center: center}
+	return Pairs{
+		Records: memory.NewRecords(tab.All()),
+		Model:   fixed{prediction: prediction},
+		Lower:   lower,
+		Upper:   upper,
+		Center:  center,
+	}
 }
 
 // fixed predicts by the place of a record, which a model cannot.
@@ -48,12 +55,14 @@ func exact(t testing.TB, p Pairs, r R2) float64 {
 	for i, x := range prediction {
 		prediction[i] = min(max(x, p.Lower), p.Upper)
 	}
-	return Exact(v.Block(0, v.Len()).Float(p.Target, nil), prediction, r.TargetLower, r.TargetUpper, r.ErrorLimit)
+	return Exact(v.Block(0, v.Len()).Float(p.Target, nil), prediction, r.TargetLower, r.TargetUpper,
+		r.ErrorLimit)
 }
 
 func price(t testing.TB, epsilon float64) *budget.Priced {
 	t.Helper()
-	priced, err := budget.Calibrate(Regression{}.Plan(), budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	priced, err := budget.Calibrate(Regression{}.Plan(),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +98,8 @@ func drawn(rng *rand.Rand, n int, scale float64) (y, prediction []float64) {
 func truths(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 	for i, v := range y {
 		v = min(max(v, r.TargetLower), r.TargetUpper)
-		error := min(math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)), r.ErrorLimit)
+		error := min(math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)),
+			r.ErrorLimit)
 		mae += error / float64(len(y))
 		rmse += square(error) / float64(len(y))
 	}
@@ -132,9 +142,11 @@ func TestCoverage(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("R² %d, RMSE %d, MAE %d, all errors %d of %d", covered, errors, mean, all, releases)
+			t.Logf("R² %d, RMSE %d, MAE %d, all errors %d of %d", covered, errors, mean, all,
+				releases)
 			if covered < 350 || errors < 350 || mean < 350 || all < 370 {
-				t.Errorf("%d, %d, %d and %d of %d intervals cover", covered, errors, mean, all, releases)
+				t.Errorf("%d, %d, %d and %d of %d intervals cover", covered, errors, mean, all,
+					releases)
 			}
 		})
 	}
@@ -163,19 +175,24 @@ func TestLargeBudget(t *testing.T) {
 		if exact := exact(t, p, r); math.Abs(r.Value-exact) > .002 {
 			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
 		}
-		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 || r.NoiseShare > .01 {
-			t.Errorf("center %v: %+v records, %+v without a target, noise share %v", center, r.Records, r.Missing, r.NoiseShare)
+		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 ||
+			r.NoiseShare > .01 {
+			t.Errorf("center %v: %+v records, %+v without a target, noise share %v", center,
+				r.Records, r.Missing, r.NoiseShare)
 		}
 		if math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
 			t.Errorf("center %v: RMSE %+v, MAE %+v", center, r.RMSE, r.MAE)
 		}
-		if len(r.Intervals) != 2 || !within1(r.Intervals[0].HalfWidth, 8, 8.6) || !within1(r.Intervals[1].HalfWidth, 9.6, 10.4) {
+		if len(r.Intervals) != 2 || !within1(r.Intervals[0].HalfWidth, 8, 8.6) ||
+			!within1(r.Intervals[1].HalfWidth, 9.6, 10.4) {
 			t.Errorf("center %v: intervals %+v", center, r.Intervals)
 		}
 	}
 }
 
-func within1(x, low, high float64) bool { return x >= low && x <= high }
+func within1(x, low, high float64) bool {
+	return x >= low && x <= high
+}
 
 // TestFarTargets: where targets are seen beyond the range, the limits move out to them and the
 // released R² is that of targets cut there, not at the range. Past a gap the limits do not
@@ -201,7 +218,8 @@ func TestFarTargets(t *testing.T) {
 	}{"seen": {table(1, 20), upperEdge(binAt(9)), false}, "a gap": {table(46, 60), .9, true}} {
 		r := release(t, large, c.p)
 		if r.TargetUpper < 50+25*c.limit-1e-9 || c.far && (!r.Far || r.TargetUpper > 50+25*40) {
-			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name, r.TargetLower, r.TargetUpper, r.Far, c.limit)
+			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name,
+				r.TargetLower, r.TargetUpper, r.Far, c.limit)
 		}
 		if exact := exact(t, c.p, r); math.Abs(r.Value-exact) > .005 {
 			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
@@ -256,8 +274,15 @@ func TestBeyond(t *testing.T) {
 		sizes.Second[rangeBin+8] = c.count
 		r := readR2(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
 		reach := twoSided * math.Sqrt(square(noise)+c.count) / 750
-		want := limitShare(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
-		if diff := math.Abs(r.Beyond.Upper-want.Upper) + math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
+		want := limitShare(
+			Share{
+				Value: c.count / 750,
+				Lower: c.count/750 - reach,
+				Upper: c.count/750 + reach,
+				Level: Level,
+			})
+		if diff := math.Abs(r.Beyond.Upper-want.Upper) +
+			math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
 			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
 		}
 	}
@@ -295,29 +320,38 @@ func TestTotal(t *testing.T) {
 		y, prediction        []float64
 		lower, upper, center float64
 	}{
-		"nothing": {nil, nil, -1, 2, .3}, "one": {[]float64{1}, []float64{2}, -1, 2, .3}, "missing": {[]float64{nan, nan}, []float64{0, nan}, -1, 2, .3},
-		"constant": {make([]float64, 300), make([]float64, 300), -1, 2, .3}, "far": {[]float64{1e300, -1e300, math.Inf(1)}, []float64{0, nan, nan}, -1, 2, .3},
-		"no width": {[]float64{1, 2}, []float64{1, 1}, 1, 1, 1}, "all widths": {[]float64{big, -big}, []float64{big, 0}, -big, big, 0},
-		"one end": {[]float64{big, -big}, []float64{big, 0}, -big, big, big}, "least": {[]float64{0, 5e-324}, []float64{0, 0}, 0, 5e-324, 0},
+		"nothing": {nil, nil, -1, 2, .3}, "one": {[]float64{1}, []float64{2}, -1, 2, .3},
+		"missing":    {[]float64{nan, nan}, []float64{0, nan}, -1, 2, .3},
+		"constant":   {make([]float64, 300), make([]float64, 300), -1, 2, .3},
+		"far":        {[]float64{1e300, -1e300, math.Inf(1)}, []float64{0, nan, nan}, -1, 2, .3},
+		"no width":   {[]float64{1, 2}, []float64{1, 1}, 1, 1, 1},
+		"all widths": {[]float64{big, -big}, []float64{big, 0}, -big, big, 0},
+		"one end":    {[]float64{big, -big}, []float64{big, 0}, -big, big, big},
+		"least":      {[]float64{0, 5e-324}, []float64{0, 0}, 0, 5e-324, 0},
 	} {
 		for _, priced := range budgets {
 			for range 5 {
 				r := release(t, priced, pairs(t, c.y, c.prediction, c.lower, c.upper, c.center))
-				if !(floor <= r.AllErrorsLower && r.AllErrorsLower <= r.Lower && r.Lower <= r.Value && r.Value <= r.Upper && r.Upper <= 1) {
+				if !(floor <= r.AllErrorsLower && r.AllErrorsLower <= r.Lower &&
+					r.Lower <= r.Value && r.Value <= r.Upper && r.Upper <= 1) {
 					t.Errorf("%s: R² %+v", name, r.Quality)
 				}
 				for _, q := range []Quality{r.RMSE, r.MAE} {
-					if !(0 <= q.Lower && q.Lower <= q.Value && q.Value <= q.Upper && q.Upper <= big) {
+					if !(0 <= q.Lower && q.Lower <= q.Value && q.Value <= q.Upper &&
+						q.Upper <= big) {
 						t.Errorf("%s: %+v", name, q)
 					}
 				}
-				if !(r.TargetLower >= -big && r.TargetLower < r.TargetUpper && r.TargetUpper <= big) {
+				if !(r.TargetLower >= -big && r.TargetLower < r.TargetUpper &&
+					r.TargetUpper <= big) {
 					t.Errorf("%s: limits %v to %v", name, r.TargetLower, r.TargetUpper)
 				}
-				if !(r.ErrorLimit > 0 && r.ErrorLimit <= big && 0 <= r.NoiseShare && r.NoiseShare <= 1) {
+				if !(r.ErrorLimit > 0 && r.ErrorLimit <= big && 0 <= r.NoiseShare &&
+					r.NoiseShare <= 1) {
 					t.Errorf("%s: error limit %v, noise share %v", name, r.ErrorLimit, r.NoiseShare)
 				}
-				if b := r.Beyond; !(0 <= b.Lower && b.Lower <= b.Value && b.Value <= b.Upper && b.Upper <= 1) {
+				if b := r.Beyond; !(0 <= b.Lower && b.Lower <= b.Value && b.Value <= b.Upper &&
+					b.Upper <= 1) {
 					t.Errorf("%s: beyond %+v", name, b)
 				}
 			}

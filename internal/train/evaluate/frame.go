@@ -61,17 +61,29 @@ type scaler struct {
 
 func newScaler(p Pairs) scaler {
 	center, half := p.targetFrame()
-	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, From: p.From, Predictions: &predictions{p.Model}}
+	return scaler{
+		Target:      p.Target,
+		Lower:       p.Lower,
+		Upper:       p.Upper,
+		Center:      center,
+		Half:        half,
+		From:        p.From,
+		Predictions: &predictions{p.Model},
+	}
 }
 
 // predictions are kept between the two passes.
 type predictions struct{ Model Predictor }
 
 // Steps implements [mechanism.State]: predictions never change.
-func (*predictions) Steps() int { return 0 }
+func (*predictions) Steps() int {
+	return 0
+}
 
 // Begin implements [mechanism.State].
-func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginStorable(b) }
+func (p *predictions) Begin(b dataset.Block) mechanism.Kept {
+	return p.BeginStorable(b)
+}
 
 // BeginStorable implements [mechanism.StorableState].
 func (p *predictions) BeginStorable(b dataset.Block) mechanism.StorableBlock {
@@ -147,7 +159,9 @@ func withLength(buf []float64, n int) []float64 {
 type sizeStatistic struct{ Scaler scaler }
 
 // State implements [mechanism.Stateful].
-func (x sizeStatistic) State() mechanism.State { return x.Scaler.Predictions }
+func (x sizeStatistic) State() mechanism.State {
+	return x.Scaler.Predictions
+}
 
 // New implements [mechanism.Statistic].
 func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -177,7 +191,9 @@ func (a *sizePass) Add(b mechanism.Block) {
 	a.counts.Add(a.residual, a.target)
 }
 
-func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
+func (a *sizePass) Cells() mechanism.Cells {
+	return a.counts.Cells()
+}
 
 // sumStatistic adds up t'/Ct and (t'-p')/C and their squares, where t' and p' are the target and the
 // prediction, clamped to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts |t-p|, both
@@ -190,12 +206,18 @@ type sumStatistic struct {
 }
 
 // State implements [mechanism.Stateful].
-func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
+func (x sumStatistic) State() mechanism.State {
+	return x.Scaler.Predictions
+}
 
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
-	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio)}
+	return &sumPass{
+		scaler: x.Scaler,
+		x:      x,
+		sums:   m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio),
+	}
 }
 
 type sumPass struct {
@@ -219,7 +241,9 @@ func (a *sumPass) Add(b mechanism.Block) {
 	a.sums.Add(t, p, a.cell)
 }
 
-func (a *sumPass) Cells() mechanism.Cells { return a.sums.Cells() }
+func (a *sumPass) Cells() mechanism.Cells {
+	return a.sums.Cells()
+}
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {

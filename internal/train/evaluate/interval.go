@@ -24,6 +24,10 @@ func fiellerInterval(e, t, varE, varT, covariance, z float64) (lower, upper floa
 	return 0, math.Inf(1)
 }
 
-func clampR2(r2 float64) float64 { return min(max(r2, floor), 1) }
+func clampR2(r2 float64) float64 {
+	return min(max(r2, floor), 1)
+}
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}

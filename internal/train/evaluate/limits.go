@@ -98,11 +98,15 @@ type limits struct {
 }
 
 // ratio returns about the sum of squares of residuals, in units of their limit, divided by that of targets in units of theirs.
-func (l limits) ratio() float64 { return l.unexplained * square(l.target/l.residual) }
+func (l limits) ratio() float64 {
+	return l.unexplained * square(l.target/l.residual)
+}
 
 // largestResidual returns the largest residual of a target and a prediction that are cut at their limits:
 // predictions are within the range, too.
-func (l limits) largestResidual() float64 { return l.target + min(l.target, 1) }
+func (l limits) largestResidual() float64 {
+	return l.target + min(l.target, 1)
+}
 
 // residualNodes returns the levels of residuals beyond their limit.
 func (l limits) residualNodes() mechanism.Nodes {
@@ -133,7 +137,8 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
 	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
 	if targetBin == rangeBin {
-		l.target = min(1, target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
+		l.target = min(1,
+			target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
 	}
 	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
 	l.residual = min(max(residual*lowered(kappa), upperEdge(seen)), l.largestResidual())
@@ -177,7 +182,9 @@ func normalScale(counts []float64, sigma float64, last int) float64 {
 }
 
 // quantileWithin returns the quantile part of the sizes in a bin, assuming a density proportional to 1/size.
-func quantileWithin(b int, part float64) float64 { return upperEdge(b) * math.Exp2((part-1)/2) }
+func quantileWithin(b int, part float64) float64 {
+	return upperEdge(b) * math.Exp2((part-1)/2)
+}
 
 // countBeyond returns the noisy number of targets beyond the limit and the standard
 // deviation of its noise. Targets in the same bin as the limit are left out.

@@ -95,7 +95,9 @@ func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 }
 
 // lastBin returns the last of the bins; there is one.
-func (o octaves) lastBin() int { return o[len(o)-1] }
+func (o octaves) lastBin() int {
+	return o[len(o)-1]
+}
 
 // cellGroups returns the cells of the second release: one for the sizes above all these bins, and a group of parts per bin.
 func (o octaves) cellGroups() mechanism.CellGroups {
@@ -115,7 +117,9 @@ func (o octaves) cellOf(size float64) uint16 {
 	if !ok {
 		return mechanism.NoSize
 	}
-	return uint16(1 + i*parts + sort.Search(parts-1, func(k int) bool { return size <= partEdge(b, k) }))
+	return uint16(1 + i*parts + sort.Search(parts-1, func(k int) bool {
+		return size <= partEdge(b, k)
+	}))
 }
 
 // partEdge returns the upper edge of part k of bin b >= 1.

@@ -26,7 +26,9 @@ func TestParts(t *testing.T) {
 		}
 	}
 	for size, want := range map[float64]uint16{
-		0: mechanism.NoSize, upperEdge(2): mechanism.NoSize, math.Nextafter(upperEdge(4), 9): mechanism.NoSize, math.Nextafter(upperEdge(20), 9): 0, math.Inf(1): 0,
+		0: mechanism.NoSize, upperEdge(2): mechanism.NoSize,
+		math.Nextafter(upperEdge(4), 9): mechanism.NoSize, math.Nextafter(upperEdge(20), 9): 0,
+		math.Inf(1): 0,
 	} {
 		if got := o.cellOf(size); got != want {
 			t.Errorf("%v is in cell %d, want %d", size, got, want)
@@ -39,7 +41,12 @@ func TestParts(t *testing.T) {
 
 // sized returns the first release of sizes, of records whose targets are at the end of the range, with noise from r.
 func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
-	s := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: noise, SecondNoise: 2 * noise}
+	s := mechanism.Sizes{
+		First:       make([]float64, sizeBins),
+		Second:      make([]float64, sizeBins),
+		FirstNoise:  noise,
+		SecondNoise: 2 * noise,
+	}
 	for _, x := range sizes {
 		s.First[sizeBin(x)]++
 		s.Second[rangeBin]++
@@ -57,7 +64,8 @@ func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) 
 	a := mechanism.Squares{
 		Count: float64(len(sizes)) + noise/.15*r.NormFloat64(), CountNoise: noise / .15,
 		CellNoise: cell, FarNoise: noise / .9, NodeNoise: noise / .9,
-		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)), Nodes: make([]float64, l.residualNodes().Len()),
+		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)),
+		Nodes: make([]float64, l.residualNodes().Len()),
 	}
 	for _, x := range sizes {
 		c := o.cellOf(x)
@@ -117,10 +125,13 @@ func TestHalfWidths(t *testing.T) {
 			}
 			allowed := (1-w.Level)*float64(len(sizes)+1) - 1
 			if outside(w.HalfWidth) > allowed+1e-3 {
-				t.Errorf("%d sizes, %v: %v are beyond %v", len(sizes), w.Level, outside(w.HalfWidth), w.HalfWidth)
+				t.Errorf("%d sizes, %v: %v are beyond %v", len(sizes), w.Level,
+					outside(w.HalfWidth), w.HalfWidth)
 			}
-			if below := w.HalfWidth / math.Exp2(1./32) * (1 - 1e-12); outside(below) <= allowed-1e-3 && below > upperEdge(0) {
-				t.Errorf("%d sizes, %v: only %v are beyond %v", len(sizes), w.Level, outside(below), below)
+			if below := w.HalfWidth / math.Exp2(1./32) *
+				(1 - 1e-12); outside(below) <= allowed-1e-3 && below > upperEdge(0) {
+				t.Errorf("%d sizes, %v: only %v are beyond %v", len(sizes), w.Level, outside(below),
+					below)
 			}
 		}
 	}
@@ -165,7 +176,8 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 		}
 	}
 	for _, level := range []float64{.9, .95} {
-		if e := excess[level] / published[level]; !(e > 0 && e < .07) || published[level] < .95*draws {
+		if e := excess[level] / published[level]; !(e > 0 && e < .07) ||
+			published[level] < .95*draws {
 			t.Errorf("%v: %v more are held, in %v draws", level, e, published[level])
 		}
 	}

@@ -92,7 +92,9 @@ func (r R2) String() string {
 }
 
 // Unknown reports whether the interval is too wide for the value to be informative.
-func (r R2) Unknown() bool { return r.Upper-r.Lower > 1 }
+func (r R2) Unknown() bool {
+	return r.Upper-r.Lower > 1
+}
 
 // Regression releases the held-out R² of a model for a numeric target.
 type Regression struct{}
@@ -119,7 +121,8 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	sizes := released.Value()
 	l := readLimits(sizes, mechanism.SquareSumsNoise(s, sumsLeaf))
 	o := readOctaves(sizes, l)
-	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, l.ratio(), o})
+	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records,
+		sumStatistic{scaled, l.target, l.residual, l.ratio(), o})
 	if err != nil {
 		return R2{}, err
 	}
@@ -134,7 +137,9 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
 	center, half := p.targetFrame()
 	e := computeEstimates(sizes, l, a)
-	quality := func(value, lower, upper float64) Quality { return Quality{value, lower, upper, Level} }
+	quality := func(value, lower, upper float64) Quality {
+		return Quality{value, lower, upper, Level}
+	}
 	out := R2{
 		Quality:        quality(e.r2()),
 		ErrorLimit:     clampFinite(half * e.cut),
@@ -151,7 +156,8 @@ func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squ
 	inUnits := func(value, lower, upper float64) Quality {
 		upper = min(upper, e.cut)
 		value = min(value, upper)
-		return quality(clampFinite(value*half), clampFinite(min(lower, value)*half), clampFinite(upper*half))
+		return quality(clampFinite(value*half), clampFinite(min(lower, value)*half),
+			clampFinite(upper*half))
 	}
 	mae := inUnits(e.mae())
 	rmse := inUnits(e.rmse())
@@ -165,7 +171,8 @@ func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squ
 	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
 	reach := twoSided * math.Sqrt(square(noise)+max(count, 0)) / e.n
-	out.Beyond = limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+	out.Beyond = limitShare(
+		Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
 		if w.HalfWidth = clampFinite(w.HalfWidth * half); w.HalfWidth > 0 {
@@ -202,7 +209,9 @@ func strengthOf(sizes mechanism.Sizes) float64 {
 }
 
 // clampFinite returns x within the range of float64: the range of a target may be as wide.
-func clampFinite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
+func clampFinite(x float64) float64 {
+	return min(max(x, -math.MaxFloat64), math.MaxFloat64)
+}
 
 // Exact returns the R² that the released one estimates, of targets and predictions: both
 // are cut to [lower, upper], an error counts as at most limit, and a record without a target is

@@ -35,8 +35,10 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 		other = bestMean(other, alone)
 		if l == 2 {
 			if c := bins.Cutoff; c > 0 {
-				hits[0], misses[0] = bestMean(hits[0], sumPart(scores[0][:c], of)), bestMean(misses[0], sumPart(scores[0][c:], of))
-				hits[1], misses[1] = bestMean(hits[1], sumPart(scores[1][c:], of)), bestMean(misses[1], sumPart(scores[1][:c], of))
+				hits[0], misses[0] = bestMean(hits[0], sumPart(scores[0][:c], of)),
+					bestMean(misses[0], sumPart(scores[0][c:], of))
+				hits[1], misses[1] = bestMean(hits[1], sumPart(scores[1][c:], of)),
+					bestMean(misses[1], sumPart(scores[1][:c], of))
 			}
 			right, wrong = sumNoisy(hits), sumNoisy(misses).addNoisy(other)
 		} else {

@@ -64,7 +64,8 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 	for b := range p {
 		var e *Estimate
 		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
-			e = &Estimate{min(max(p[b]/m, 0), 1), math.Sqrt(shareVariance(noisy{p[b], v}, noisy{q[b], v}))}
+			e = &Estimate{min(max(p[b]/m, 0), 1),
+				math.Sqrt(shareVariance(noisy{p[b], v}, noisy{q[b], v}))}
 		}
 		out.Reliability = append(out.Reliability, e)
 	}
@@ -80,8 +81,9 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 		falseAbove := sumPart(q[b+1:], v)
 		falseBelow := sumPart(q[:b+1], v)
 		out.Thresholds = append(out.Thresholds, Threshold{
-			Edge: edge, Recall: portionOf(above, below, Level), FirstRecall: portionOf(falseBelow, falseAbove, Level),
-			Precision: portionOf(above, falseAbove, Level),
+			Edge: edge, Recall: portionOf(above, below, Level),
+			FirstRecall: portionOf(falseBelow, falseAbove, Level),
+			Precision:   portionOf(above, falseAbove, Level),
 		})
 	}
 	return out
@@ -139,7 +141,12 @@ func orderedWithin(s Share, p, q []float64) Share {
 	}
 	more := withinBins(p, q)
 	bend := math.Abs(more) / 2
-	out := Share{Value: s.Value + more, Lower: s.Lower + more - bend, Upper: s.Upper + more + bend, Level: s.Level}
+	out := Share{
+		Value: s.Value + more,
+		Lower: s.Lower + more - bend,
+		Upper: s.Upper + more + bend,
+		Level: s.Level,
+	}
 	if s.Value > nearlyAll {
 		// Few bins hold both classes, and the missing contribution may be entirely in them.
 		out.Upper = max(out.Upper, s.Upper+tiedShare(p, q)/2)
@@ -255,5 +262,11 @@ func logLoss(p, q, chance []float64, v float64) *Loss {
 	}
 	luck := max(squares/n-l*l, 0) / n
 	reach := normalDeviations(Level) * math.Sqrt(noise+luck)
-	return &Loss{Value: max(l, 0), Lower: max(l-reach, 0), Upper: max(l+reach, 0), Level: Level, Sigma: math.Sqrt(noise)}
+	return &Loss{
+		Value: max(l, 0),
+		Lower: max(l-reach, 0),
+		Upper: max(l+reach, 0),
+		Level: Level,
+		Sigma: math.Sqrt(noise),
+	}
 }

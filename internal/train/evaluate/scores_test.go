@@ -14,7 +14,9 @@ func isNear(t *testing.T, what string, got, want, within float64) {
 }
 
 // The counts of the specification: 20 records of the second class, 20 of the first.
-func twentyEach() (p, q []float64) { return []float64{1, 2, 5, 12}, []float64{10, 6, 3, 1} }
+func twentyEach() (p, q []float64) {
+	return []float64{1, 2, 5, 12}, []float64{10, 6, 3, 1}
+}
 
 // TestAreaReproduces the numbers of the specification.
 func TestAreaReproduces(t *testing.T) {
@@ -56,11 +58,14 @@ func TestLogLossReproduces(t *testing.T) {
 // TestReliabilityReproduces the formula of the specification by hand: 12 of 13 records in
 // the last bin, sigma .5.
 func TestReliabilityReproduces(t *testing.T) {
-	s := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1}, []int{1, 2, 5, 12}, .25)
+	s := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1}, []int{1, 2, 5, 12},
+		.25)
 	f := 12. / 13
 	isNear(t, "share", s.Reliability[3].Value, f, 1e-12)
-	isNear(t, "deviation", s.Reliability[3].StdError, math.Sqrt(.25*((1-f)*(1-f)+f*f)/169+f*(1-f)/13), 1e-12)
-	hidden := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1}, []int{1, 2, 5, 12}, 9)
+	isNear(t, "deviation", s.Reliability[3].StdError,
+		math.Sqrt(.25*((1-f)*(1-f)+f*f)/169+f*(1-f)/13), 1e-12)
+	hidden := readScores(2, Bins{Edges: []float64{-.5, 0, .5}}, []int{10, 6, 3, 1},
+		[]int{1, 2, 5, 12}, 9)
 	if hidden.Reliability[2] != nil || hidden.Reliability[3] == nil {
 		t.Errorf("%+v: 8 records are hidden by a noise of 3, 13 are not", hidden.Reliability)
 	}
@@ -73,7 +78,8 @@ func TestReliabilityReproduces(t *testing.T) {
 
 // TestPortion compares the interval with its definition on a grid of shares.
 func TestPortion(t *testing.T) {
-	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12}, {-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
+	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12},
+		{-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
 		part := noisy{c[0], c[2]}
 		rest := noisy{c[1], c[3]}
 		s := unlimitedPortion(part, rest, .95)
@@ -81,7 +87,8 @@ func TestPortion(t *testing.T) {
 		for rho := -.5; rho <= 1.5; rho += .0005 {
 			spread := square(1-rho)*c[2] + square(rho)*c[3] + n*max(rho*(1-rho), 0)
 			inside := math.Abs(c[0]-rho*n) <= 1.959964*math.Sqrt(spread)
-			if near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001; !near && inside != (rho > s.Lower && rho < s.Upper) {
+			if near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001; !near &&
+				inside != (rho > s.Lower && rho < s.Upper) {
 				t.Errorf("%v: rho %.4f inside=%v, %+v", c, rho, inside, s)
 				break
 			}
@@ -116,7 +123,8 @@ func TestAreaCoverage(t *testing.T) {
 	for _, c := range []struct {
 		n                    int
 		minority, gap, sigma float64
-	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5}, {100, .5, 5, .3}, {300, .2, 6, 1}, {20000, .1, 2, .5}} {
+	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5},
+		{100, .5, 5, .3}, {300, .2, 6, 1}, {20000, .1, 2, .5}} {
 		truth := .5 * math.Erfc(-c.gap/2) // the normal distribution function at gap/sqrt 2
 		covered := 0
 		for range runs {
@@ -144,7 +152,9 @@ func TestLargestGain(t *testing.T) {
 	const runs = 1000
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, pop := range []population{
-		{[]float64{.8, .2}, []float64{.95, .2}, 0, 0}, {[]float64{.8, .2}, []float64{.97, .7}, 0, 0}, {[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0, .3},
+		{[]float64{.8, .2}, []float64{.95, .2}, 0, 0},
+		{[]float64{.8, .2}, []float64{.97, .7}, 0, 0},
+		{[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0, .3},
 	} {
 		l := len(pop.shares)
 		covered := 0
@@ -168,7 +178,8 @@ func TestLargestGain(t *testing.T) {
 				}
 			}
 			x := compareLargest(hits, misses, other)
-			if gain := pop.accuracy() - (1-pop.other)*pop.shares[0]; x.Class == 0 && x.GainLower <= gain && gain <= x.GainUpper {
+			if gain := pop.accuracy() - (1-pop.other)*pop.shares[0]; x.Class == 0 &&
+				x.GainLower <= gain && gain <= x.GainUpper {
 				covered++
 			}
 		}
@@ -183,7 +194,8 @@ func TestLargestGain(t *testing.T) {
 // half of it.
 func TestWithinBins(t *testing.T) {
 	cdf := func(x float64) float64 { return .5 * math.Erfc(-x/math.Sqrt2) }
-	for _, c := range []struct{ share, gap float64 }{{.5, 1}, {.5, 2.5}, {.1, 1}, {.1, 1.8}, {.1, 2.5}, {.03, 1.8}} {
+	for _, c := range []struct{ share, gap float64 }{{.5, 1}, {.5, 2.5}, {.1, 1}, {.1, 1.8},
+		{.1, 2.5}, {.03, 1.8}} {
 		const bins = 16
 		p := make([]float64, bins)
 		q := make([]float64, bins)

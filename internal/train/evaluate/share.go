@@ -16,30 +16,44 @@ type Share struct {
 }
 
 // Known reports whether anything is known: of an unknown share the interval is [0, 1].
-func (s Share) Known() bool { return s.Lower > 0 || s.Upper < 1 }
+func (s Share) Known() bool {
+	return s.Lower > 0 || s.Upper < 1
+}
 
 // unknownShare returns the share without any information.
-func unknownShare(level float64) Share { return Share{Value: .5, Lower: 0, Upper: 1, Level: level} }
+func unknownShare(level float64) Share {
+	return Share{Value: .5, Lower: 0, Upper: 1, Level: level}
+}
 
 // A noisy is a noisy number of records with the variance of its noise.
 type noisy struct{ value, variance float64 }
 
-func (a noisy) addNoisy(b noisy) noisy { return noisy{a.value + b.value, a.variance + b.variance} }
+func (a noisy) addNoisy(b noisy) noisy {
+	return noisy{a.value + b.value, a.variance + b.variance}
+}
 
-func (a noisy) toCount() Count { return Count{a.value, math.Sqrt(a.variance)} }
+func (a noisy) toCount() Count {
+	return Count{a.value, math.Sqrt(a.variance)}
+}
 
 // knownAt is the number of standard deviations of its noise that a whole must exceed for a share of it to be
 // known.
 const knownAt = 2.5
 
 // deviations returns the value in standard deviations of its noise.
-func (a noisy) deviations() float64 { return a.value / math.Sqrt(a.variance) }
+func (a noisy) deviations() float64 {
+	return a.value / math.Sqrt(a.variance)
+}
 
 // isKnown reports whether a whole is significantly above 0.
-func (a noisy) isKnown() bool { return a.deviations() >= knownAt }
+func (a noisy) isKnown() bool {
+	return a.deviations() >= knownAt
+}
 
 // normalDeviations returns the number of standard deviations within which a normal variable is with probability level.
-func normalDeviations(level float64) float64 { return distuv.UnitNormal.Quantile(1 - (1-level)/2) }
+func normalDeviations(level float64) float64 {
+	return distuv.UnitNormal.Quantile(1 - (1-level)/2)
+}
 
 // shareVariance returns the variance of part/(part + rest) as an estimate of a population's share a:
 //

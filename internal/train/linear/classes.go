@@ -17,7 +17,8 @@ import (
 var (
 	// ErrTarget is returned where the last column is no category column of at
 	// least two classes.
-	ErrTarget = errors.New("the target must be a category column with at least two declared classes")
+	ErrTarget = errors.New(
+		"the target must be a category column with at least two declared classes")
 	// ErrFeatures is returned if there is no column other than the target.
 	ErrFeatures = errors.New("a classifier needs at least one feature")
 	// ErrLambda is returned for a penalty outside [LeastLambda, MostLambda].
@@ -66,10 +67,14 @@ func PlanClassFrame(columns []dataset.Column) (*ClassFrame, error) {
 }
 
 // Slots returns the number of entries of an encoded row, without the constant.
-func (f *ClassFrame) Slots() int { return len(f.Encoder.Slots()) }
+func (f *ClassFrame) Slots() int {
+	return len(f.Encoder.Slots())
+}
 
 // Classes returns the number of classes.
-func (f *ClassFrame) Classes() int { return len(f.target.Categories) }
+func (f *ClassFrame) Classes() int {
+	return len(f.target.Categories)
+}
 
 // Scores returns the number of scores for the classes.
 func (f *ClassFrame) Scores() int {
@@ -117,7 +122,9 @@ func (r *ClassRows) encodeInClass(b dataset.Block, classes int) {
 //
 // with c the middles and h the half widths of the ranges; the indicator of a category is its own scaled value,
 // and that of a missing cell is multiplied by [scaling.MissingEntry].
-func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64) regression.Linear {
+func (f *ClassFrame) Linear(
+	theta []float64, cov mat.Symmetric, constant float64,
+) regression.Linear {
 	m := regression.Linear{
 		Target:  f.target.Name,
 		Columns: Inputs(f.columns, f.Encoder),

@@ -18,7 +18,8 @@ func TestLiftConstant(t *testing.T) {
 	if err := theta.Solve(&system, v); err != nil {
 		t.Fatal(err)
 	}
-	x := Solution{[]float64{theta.At(0, 0), theta.At(1, 0)}, mat.NewSymDense(2, []float64{2, 1, 1, 3})}
+	x := Solution{[]float64{theta.At(0, 0), theta.At(1, 0)},
+		mat.NewSymDense(2, []float64{2, 1, 1, 3})}
 	residual := func() float64 { return v.AtVec(1) - a.At(1, 0)*x.Theta[0] - a.At(1, 1)*x.Theta[1] }
 	before := residual()
 	if math.Abs(before-lambda*x.Theta[1]) > 1e-9 {

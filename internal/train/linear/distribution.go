@@ -39,7 +39,9 @@ func (d Distribution) sumOfProducts(i, j int) noisyNumber {
 }
 
 // constantIndex is the index of the constant.
-func (d Distribution) constantIndex() int { return d.Second.SymmetricDim() - 1 }
+func (d Distribution) constantIndex() int {
+	return d.Second.SymmetricDim() - 1
+}
 
 // numRecords returns the number of records.
 func (d Distribution) numRecords() noisyNumber {

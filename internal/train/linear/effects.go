@@ -154,4 +154,6 @@ func (e effects) asTrained(fit Solution, lo int) effects {
 	return out
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}

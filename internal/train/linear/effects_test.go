@@ -63,13 +63,15 @@ func TestEffectsAreCentred(t *testing.T) {
 // average.
 func TestCountsOfLevels(t *testing.T) {
 	d := levelsOf(3, 0, 40, 60)
-	if n := d.countOfEntry(0); math.Abs(n.value-40) > 1e-12 || math.Abs(n.noise-3*math.Sqrt(2./3)) > 1e-12 {
+	if n := d.countOfEntry(0); math.Abs(n.value-40) > 1e-12 ||
+		math.Abs(n.noise-3*math.Sqrt(2./3)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
 	if n := d.numRecords(); n != (noisyNumber{100, 12}) {
 		t.Errorf("%+v", n)
 	}
-	if n := d.countUnlisted(0, 2); math.Abs(n.value) > 1e-12 || math.Abs(n.noise-math.Sqrt(144+2*6)) > 1e-12 {
+	if n := d.countUnlisted(0, 2); math.Abs(n.value) > 1e-12 ||
+		math.Abs(n.noise-math.Sqrt(144+2*6)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
 	if n := levelsOf(0, 7, 40, 60).countUnlisted(0, 2); n != (noisyNumber{7, 0}) {
@@ -96,10 +98,12 @@ func TestUnseenLevels(t *testing.T) {
 	} {
 		e := effectsOf(fit, tt.d, 0, 3, tt.other)
 		x := e.levels[1]
-		if math.Abs(x.value-tt.want) > 1e-3 || !(x.deviation >= math.Abs(x.value)) || x.deviation == 0 {
+		if math.Abs(x.value-tt.want) > 1e-3 || !(x.deviation >= math.Abs(x.value)) ||
+			x.deviation == 0 {
 			t.Errorf("%s: %+v, want %v", tt.name, x, tt.want)
 		}
-		if e.listed == (tt.name == "many unlisted") || e.share[1] != 0 && tt.name != "nobody is seen" {
+		if e.listed == (tt.name == "many unlisted") ||
+			e.share[1] != 0 && tt.name != "nobody is seen" {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 	}
@@ -113,7 +117,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -5, Upper: 9},
 	}
-	enc := scaling.NewEncoder(columns, []scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}})
+	enc := scaling.NewEncoder(columns,
+		[]scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}})
 	fit := Solution{[]float64{.2, .3, -.1, .4}, covarianceOf(4)}
 	for _, none := range []float64{0, 300} {
 		second := mat.NewSymDense(4, []float64{
@@ -142,7 +147,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 			got := value(m.Intercept)
 			other := value(clipped.Intercept)
 			for _, term := range m.Terms[1:] {
-				if term.Other && level == 2 || level < 2 && term.Category == columns[1].Categories[level] {
+				if term.Other && level == 2 ||
+					level < 2 && term.Category == columns[1].Categories[level] {
 					got += term.Coefficient
 				}
 			}
@@ -152,7 +158,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 				}
 			}
 			if math.Abs(got-want) > 1e-12 || math.Abs(other-want) > 1e-12 {
-				t.Errorf("%v unlisted, level %d: %v and, of shortened rows, %v, want %v", none, level, got, other, want)
+				t.Errorf("%v unlisted, level %d: %v and, of shortened rows, %v, want %v", none,
+					level, got, other, want)
 			}
 		}
 	}

@@ -58,11 +58,15 @@ func CheckWidth(entries int, what string) error {
 }
 
 // Slots returns the number of entries of x, the constant included.
-func (f *Frame) Slots() int { return f.slots }
+func (f *Frame) Slots() int {
+	return f.slots
+}
 
 // NormLimit returns B^2, the public limit on |x|^2: the feature part of
 // [scaling.Encoder.NormLimit].
-func (f *Frame) NormLimit() float64 { return f.limit }
+func (f *Frame) NormLimit() float64 {
+	return f.limit
+}
 
 // Target returns the range of the target.
 func (f *Frame) Target() scaling.Range {
@@ -86,10 +90,14 @@ func (f *Frame) NewLimitedRows(m mechanism.Maker) *TargetRows {
 // featureLimit returns F^2, the public limit on the squared norm of the features: that of
 // [scaling.Encoder.NormLimit], but at least 1. A single column is never shortened, because without a constant
 // all rows beyond the limit would become equal.
-func (f *Frame) featureLimit() float64 { return max(f.limit-Kappa*Kappa, 1) }
+func (f *Frame) featureLimit() float64 {
+	return max(f.limit-Kappa*Kappa, 1)
+}
 
 // LimitedNorm returns B^2, the public limit on |x|^2 for [Frame.NewLimitedRows].
-func (f *Frame) LimitedNorm() float64 { return f.featureLimit() + Kappa*Kappa }
+func (f *Frame) LimitedNorm() float64 {
+	return f.featureLimit() + Kappa*Kappa
+}
 
 // Fit converts coefficients of the scaled target by the entries of x, with the covariance of the privacy noise
 // in them, to a model that shortens features as [Frame.NewLimitedRows] does. cross is the noisy sum of kappa y,

@@ -34,7 +34,9 @@ type LabelScores struct {
 // are numbers, there is one score; of more there is one per class against the others, where a record in no class counts
 // with the others. A step is that of Böhning and Lindsay (1988): G/4 bounds the second derivative everywhere, so no step
 // raises the loss.
-func (m *LabelMoments) Logistic(ctx context.Context, s *mechanism.Session, d method.Data) (*LabelScores, error) {
+func (m *LabelMoments) Logistic(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*LabelScores, error) {
 	halves, noise := m.halfSums()
 	e := make([]float64, len(m.Noise)) // of G/4
 	for k, v := range m.Spectrum.Values {

@@ -37,7 +37,9 @@ type LabelMoments struct {
 // ReleaseLabels releases the sums of y x, or of x for each class, over the records. The target is the last column. It
 // spends draw 0 of the Gaussian leaf of that name in s, and returns [mechanism.ErrRelation] unless the run protects the
 // target and no feature.
-func ReleaseLabels(ctx context.Context, s *mechanism.Session, leaf string, d method.Data) (*LabelMoments, error) {
+func ReleaseLabels(
+	ctx context.Context, s *mechanism.Session, leaf string, d method.Data,
+) (*LabelMoments, error) {
 	if err := d.CheckLabelOnly(s.Relation()); err != nil {
 		return nil, err
 	}
@@ -246,7 +248,9 @@ func (m *LabelMoments) Solve(t int, ridge bool) Solution {
 		}
 		theta[k] = q[k] * inverse[k]
 	}
-	return Solution{Theta: m.Entries(theta), Cov: m.Covariance(func(k int) float64 { return square(m.Noise[k] * inverse[k]) })}
+	return Solution{Theta: m.Entries(theta), Cov: m.Covariance(func(k int) float64 {
+		return square(m.Noise[k] * inverse[k])
+	})}
 }
 
 // floor is the eigenvalue below which a direction counts as one that no record has: the rounding of G.
@@ -257,7 +261,10 @@ func (m *LabelMoments) floor() float64 {
 // Covariance returns the matrix with the eigenvectors and the given eigenvalues.
 func (m *LabelMoments) Covariance(variance func(k int) float64) *mat.SymDense {
 	k := -1
-	return m.Spectrum.Apply(func(float64) float64 { k++; return variance(k) })
+	return m.Spectrum.Apply(func(float64) float64 {
+		k++
+		return variance(k)
+	})
 }
 
 // Distribution returns the distribution of the features, which is exact.
@@ -273,7 +280,9 @@ func (m *LabelMoments) Constant(t int) (cross, weight float64) {
 
 // FitLabels fits a numeric target of a run that protects the target only, by ridge regression or, where ridge is false,
 // by least squares.
-func FitLabels(ctx context.Context, s *mechanism.Session, leaf string, d method.Data, ridge bool) (*method.Fit, error) {
+func FitLabels(
+	ctx context.Context, s *mechanism.Session, leaf string, d method.Data, ridge bool,
+) (*method.Fit, error) {
 	m, err := ReleaseLabels(ctx, s, leaf, d)
 	if err != nil {
 		return nil, err
@@ -282,7 +291,8 @@ func FitLabels(ctx context.Context, s *mechanism.Session, leaf string, d method.
 	fit := m.Solve(0, ridge)
 	model := Model(d.Columns, enc, fit, m.Distribution(), true)
 	cross, weight := m.Constant(0)
-	return FitOf(model, MeanOf(enc.Range(len(d.Columns)-1), cross, weight), Spreads(d.Columns, enc, fit, m.Distribution())), nil
+	return FitOf(model, MeanOf(enc.Range(len(d.Columns)-1), cross, weight),
+		Spreads(d.Columns, enc, fit, m.Distribution())), nil
 }
 
 // labelFrame encodes public features and private labels.
@@ -345,8 +355,12 @@ type publicGramPass struct {
 	gram  *mechanism.PublicGram
 }
 
-func (p *publicGramPass) Add(b mechanism.Block)  { p.gram.Add(p.rows.encode(b.Block)) }
-func (p *publicGramPass) Cells() mechanism.Cells { return p.gram.Cells() }
+func (p *publicGramPass) Add(b mechanism.Block) {
+	p.gram.Add(p.rows.encode(b.Block))
+}
+func (p *publicGramPass) Cells() mechanism.Cells {
+	return p.gram.Cells()
+}
 
 // labelStatistic is the sum of z y over records, or of z for each class, with z = Whitening x or x.
 type labelStatistic struct {
@@ -362,7 +376,12 @@ func (x labelStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	if f.classes != nil && f.classes.Classes() > 2 {
 		classes = f.classes.Classes()
 	}
-	return &labelPass{rows: f.newRows(), sums: m.NewLabelSums(f.entries(), classes), classes: classes, whitening: x.Whitening}
+	return &labelPass{
+		rows:      f.newRows(),
+		sums:      m.NewLabelSums(f.entries(), classes),
+		classes:   classes,
+		whitening: x.Whitening,
+	}
 }
 
 type labelPass struct {
@@ -431,4 +450,6 @@ func (p *labelPass) whitened(x [][]int16) [][]int16 {
 	return p.white
 }
 
-func (p *labelPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *labelPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}

@@ -227,9 +227,15 @@ func (f *ClassFrame) clippedScores(weights []float64, sigma, limit float64) []re
 // diagonal is a diagonal matrix, as a covariance.
 type diagonal []float64
 
-func (d diagonal) Dims() (r, c int)  { return len(d), len(d) }
-func (d diagonal) SymmetricDim() int { return len(d) }
-func (d diagonal) T() mat.Matrix     { return d }
+func (d diagonal) Dims() (r, c int) {
+	return len(d), len(d)
+}
+func (d diagonal) SymmetricDim() int {
+	return len(d)
+}
+func (d diagonal) T() mat.Matrix {
+	return d
+}
 
 func (d diagonal) At(i, j int) float64 {
 	if i != j {

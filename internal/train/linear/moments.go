@@ -49,7 +49,9 @@ func ReleaseMoments(
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal
 // entry, and sqrt2 times that of another.
-func (m *Moments) Sigma() float64 { return m.sigma }
+func (m *Moments) Sigma() float64 {
+	return m.sigma
+}
 
 // Spectrum returns the eigendecomposition of the block of the features and, last, the constant: the entries of
 // x in a [Frame]. It is computed once.
@@ -71,7 +73,9 @@ func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
 }
 
 // Penalty is the lambda of Solve.
-func (m *Moments) Penalty() float64 { return Penalty(m.sigma, m.Sums.P-1) }
+func (m *Moments) Penalty() float64 {
+	return Penalty(m.sigma, m.Sums.P-1)
+}
 
 // Linear converts such coefficients to a model in original units.
 func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {

@@ -94,7 +94,9 @@ func ReleaseGram(
 }
 
 // pureLeaf reports whether a leaf of a matrix was planned with Laplace noise, which has no mu.
-func pureLeaf(s *mechanism.Session, leaf string) bool { return s.Mu(leaf) == 0 }
+func pureLeaf(s *mechanism.Session, leaf string) bool {
+	return s.Mu(leaf) == 0
+}
 
 // gramNoise returns the scale of the noise in a matrix that was released: the standard deviation of a diagonal entry and sqrt2
 // times that of another. Laplace noise of scale b has the standard deviation sqrt2 b everywhere, which 2 b covers.
@@ -122,19 +124,28 @@ func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 		rows := f.NewLimitedRows(m)
 		slots = f.Slots()
 		limit = f.LimitedNorm()
-		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
+		encode = func(b dataset.Block) [][]int16 {
+			rows.Encode(b)
+			return rows.X
+		}
 	case InClass:
 		f := ClassFrameOf(x.Columns, x.Ranges)
 		rows := f.NewRows()
 		slots = f.Slots() + 1
 		limit = f.Encoder.NormLimit(Kappa)
-		encode = func(b dataset.Block) [][]int16 { rows.encodeInClass(b, f.Classes()); return rows.X }
+		encode = func(b dataset.Block) [][]int16 {
+			rows.encodeInClass(b, f.Classes())
+			return rows.X
+		}
 	default:
 		enc := scaling.NewEncoder(x.Columns, x.Ranges)
 		rows := NewRows(enc)
 		slots = len(rows.X)
 		limit = enc.NormLimit(Kappa)
-		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
+		encode = func(b dataset.Block) [][]int16 {
+			rows.Encode(b)
+			return rows.X
+		}
 	}
 	return &gramPass{slots, encode, m.NewGram(slots, limit)}
 }
@@ -145,11 +156,16 @@ type gramPass struct {
 	gram   *mechanism.Gram
 }
 
-func (p *gramPass) Add(b mechanism.Block) { p.gram.Add(p.encode(b.Block)) }
+func (p *gramPass) Add(b mechanism.Block) {
+	p.gram.Add(p.encode(b.Block))
+}
 
-func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
+func (p *gramPass) Cells() mechanism.Cells {
+	return p.gram.Cells()
+}
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{gramStatistic{}, publicGramStatistic{}, labelStatistic{}, labelGradientStatistic{}}
+	return []mechanism.Statistic{gramStatistic{}, publicGramStatistic{}, labelStatistic{},
+		labelGradientStatistic{}}
 }

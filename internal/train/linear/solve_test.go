@@ -18,7 +18,8 @@ import (
 
 // TestSolveExact checks that without noise, and therefore without ridge, solve returns the least-squares solution.
 func TestSolveExact(t *testing.T) {
-	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5}, {.3, -.7, 1, .5}}
+	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5},
+		{.3, -.7, 1, .5}}
 	g := Packed{4, make([]float64, 10)}
 	for _, z := range rows {
 		for i, k := 0, 0; i < 4; i++ {
@@ -54,7 +55,8 @@ func TestSolveIsTotal(t *testing.T) {
 		g := Packed{4, values}
 		fit := g.SolveAll(2, 1, NewSpectrum(g.Features(2)))[0]
 		for i, v := range fit.Theta {
-			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) || math.IsInf(fit.Cov.At(i, i), 0) {
+			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) ||
+				math.IsInf(fit.Cov.At(i, i), 0) {
 				t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
 			}
 		}
@@ -65,19 +67,22 @@ func TestSolveIsTotal(t *testing.T) {
 // equal noise gives equal models. Sums are compared before noise is added.
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
-		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
 	}
 	const n = 5000
 	var rows, turned [3]dataset.ColumnData
 	p := testrows.Points(7)
 	for i := range n {
-		rows[0].Floats, rows[2].Floats = append(rows[0].Floats, p.Next()), append(rows[2].Floats, p.Next())
+		rows[0].Floats, rows[2].Floats = append(rows[0].Floats, p.Next()),
+			append(rows[2].Floats, p.Next())
 		rows[1].Codes = append(rows[1].Codes, int32(i%3))
 	}
 	for i := range n {
 		k := (i*2711 + 13) % n
-		turned[0].Floats, turned[2].Floats = append(turned[0].Floats, rows[0].Floats[k]), append(turned[2].Floats, rows[2].Floats[k])
+		turned[0].Floats, turned[2].Floats = append(turned[0].Floats, rows[0].Floats[k]),
+			append(turned[2].Floats, rows[2].Floats[k])
 		turned[1].Codes = append(turned[1].Codes, rows[1].Codes[k])
 	}
 	for _, of := range []RowsOf{AllColumns, Features, InClass} {
@@ -85,20 +90,24 @@ func TestRowOrder(t *testing.T) {
 			columns[1], columns[2] = columns[2], columns[1]
 			rows[1], rows[2], turned[1], turned[2] = rows[2], rows[1], turned[2], turned[1]
 		}
-		if !reflect.DeepEqual(exactSums(t, columns, rows[:], of), exactSums(t, columns, turned[:], of)) {
+		if !reflect.DeepEqual(exactSums(t, columns, rows[:], of),
+			exactSums(t, columns, turned[:], of)) {
 			t.Errorf("rows of kind %d: the sums depend on the order of the rows", of)
 		}
 	}
 }
 
 // exactSums returns the sums to which the Gram release adds noise.
-func exactSums(t *testing.T, columns []dataset.Column, data []dataset.ColumnData, of RowsOf) mechanism.Bounded[mechanism.Symmetric] {
+func exactSums(
+	t *testing.T, columns []dataset.Column, data []dataset.ColumnData, of RowsOf,
+) mechanism.Bounded[mechanism.Symmetric] {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +117,8 @@ func exactSums(t *testing.T, columns []dataset.Column, data []dataset.ColumnData
 	}
 	one := scaling.Range{Lower: -1, Upper: 1, Declared: true}
 	ranges := []scaling.Range{one, one, one}
-	acc, err := mechanism.Sum[*gramPass](context.Background(), s, memory.NewRecords(tab.All()), gramStatistic{columns, ranges, of})
+	acc, err := mechanism.Sum[*gramPass](context.Background(), s, memory.NewRecords(tab.All()),
+		gramStatistic{columns, ranges, of})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,8 @@ func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 			k.Set(
 				i,
 				j,
-				d.sumOfProducts(lo+i, lo+j).value/n-d.sumOfEntry(lo+i).value/n*d.sumOfEntry(lo+j).value/n,
+				d.sumOfProducts(lo+i, lo+j).value/n-
+					d.sumOfEntry(lo+i).value/n*d.sumOfEntry(lo+j).value/n,
 			)
 			c.Set(i, j, fit.Cov.At(lo+i, lo+j))
 		}
@@ -143,6 +144,7 @@ func (d Distribution) Variance(i int) (value, noise float64, known bool) {
 		return 0, 0, false
 	}
 	mean := b.value / n.value
-	error2 := square(a.noise/n.value) + square(2*mean*b.noise/n.value) + square((a.value/n.value-2*mean*mean)*n.noise/n.value)
+	error2 := square(a.noise/n.value) + square(2*mean*b.noise/n.value) +
+		square((a.value/n.value-2*mean*mean)*n.noise/n.value)
 	return a.value/n.value - mean*mean, math.Sqrt(error2), true
 }

@@ -72,10 +72,14 @@ func (m Method) Tasks() []string {
 }
 
 // ClassesOnly reports whether a method is for classification only.
-func (m Method) ClassesOnly() bool { return m.ClassesFrom == 2 }
+func (m Method) ClassesOnly() bool {
+	return m.ClassesFrom == 2
+}
 
 // TwoClasses reports whether a method takes two classes only.
-func (m Method) TwoClasses() bool { return m.MaxScores == 1 }
+func (m Method) TwoClasses() bool {
+	return m.MaxScores == 1
+}
 
 // Supports reports whether a method runs under a relation.
 func (m Method) Supports(r budget.Relation) bool {
@@ -190,7 +194,8 @@ func (k Key) Wrong(path string, x float64) (message, hint string) {
 		if k.TooSmall != "" {
 			reason = ": " + k.TooSmall
 		}
-		return path + " must be at least " + k.Written(k.Min) + ", not " + k.Written(x) + reason, k.Hint
+		return path + " must be at least " + k.Written(k.Min) + ", not " + k.Written(x) + reason,
+			k.Hint
 	case !k.OpenEnded && !k.Holds(x):
 		return path + " must be " + k.Bounds() + ", not " + k.Written(x), k.Hint
 	}
@@ -227,10 +232,14 @@ func (k Key) Written(x float64) string {
 type Values map[string]any
 
 // Word returns the value of a text key, or "" if it is not set.
-func (v Values) Word(key string) string { return valueOf[string](v, key) }
+func (v Values) Word(key string) string {
+	return valueOf[string](v, key)
+}
 
 // Int returns the value of a whole-number key, or 0 if it is not set.
-func (v Values) Int(key string) int { return valueOf[int](v, key) }
+func (v Values) Int(key string) int {
+	return valueOf[int](v, key)
+}
 
 // Has reports whether a key has a value, which may be 0.
 func (v Values) Has(key string) bool {
@@ -239,13 +248,19 @@ func (v Values) Has(key string) bool {
 }
 
 // Number returns the value of a key of type [Number], or 0 if it is not set.
-func (v Values) Number(key string) float64 { return valueOf[float64](v, key) }
+func (v Values) Number(key string) float64 {
+	return valueOf[float64](v, key)
+}
 
 // Wholes returns the value of a key that is a list of whole numbers, nil without one.
-func (v Values) Wholes(key string) []int { return valueOf[[]int](v, key) }
+func (v Values) Wholes(key string) []int {
+	return valueOf[[]int](v, key)
+}
 
 // Names returns the value of a key that is a list of names, nil without one.
-func (v Values) Names(key string) []string { return valueOf[[]string](v, key) }
+func (v Values) Names(key string) []string {
+	return valueOf[[]string](v, key)
+}
 
 // MaxCost is the maximum cost of a feature.
 const MaxCost = 1e9
@@ -271,7 +286,9 @@ func (v Values) Prices(key string) map[string]float64 {
 }
 
 // Flag returns the value of a key that is true or false, false without one.
-func (v Values) Flag(key string) bool { return valueOf[bool](v, key) }
+func (v Values) Flag(key string) bool {
+	return valueOf[bool](v, key)
+}
 
 func valueOf[T any](v Values, key string) T {
 	x, ok := v[key].(T)

@@ -78,7 +78,9 @@ type Facts struct {
 }
 
 // Target returns the last column.
-func (f Facts) Target() dataset.Column { return f.Columns[len(f.Columns)-1] }
+func (f Facts) Target() dataset.Column {
+	return f.Columns[len(f.Columns)-1]
+}
 
 // CheckLabelOnly returns an error unless the columns and the relation are those of a run that protects its target only.
 func (f Facts) CheckLabelOnly(r budget.Relation) error {
@@ -86,12 +88,15 @@ func (f Facts) CheckLabelOnly(r budget.Relation) error {
 	if f.LabelOnly && r == f.Relation && ProtectsTargetOnly(r, f.Columns[:last], f.Columns[last]) {
 		return nil
 	}
-	return fmt.Errorf("%w: exact moments of features need a run that protects its target only", mechanism.ErrRelation)
+	return fmt.Errorf("%w: exact moments of features need a run that protects its target only",
+		mechanism.ErrRelation)
 }
 
 // ProtectsTargetOnly reports whether a run under a relation protects the target but no feature.
 func ProtectsTargetOnly(r budget.Relation, features []dataset.Column, target dataset.Column) bool {
-	return ProtectsTarget(r, target) && !slices.ContainsFunc(features, func(c dataset.Column) bool { return c.Private })
+	return ProtectsTarget(r, target) && !slices.ContainsFunc(features, func(c dataset.Column) bool {
+		return c.Private
+	})
 }
 
 // ProtectsTarget reports whether a run under a relation protects listed columns only, the target among them.

@@ -64,7 +64,8 @@ func (p *Pipeline) autoMethod(classes int) method.Trainer {
 		return adassp.JointGram{}
 	case p.protectsTargetOnly() && p.isClassification():
 		return logistic.Logistic{} // one release of the labels
-	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
+	case p.Budget.Composition == budget.Basic ||
+		p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case classes > 2:
 		return prototypes.Prototypes{}
@@ -120,12 +121,14 @@ func (p *Pipeline) mayBeKernel() bool {
 // expensive, for curves and scores alike. More than two classes always use the method of [Pipeline.autoMethod].
 func (p *Pipeline) choosesStages(f selection.Facts) bool {
 	switch {
-	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.isPure():
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil ||
+		p.Model != nil || p.isPure():
 		return false // without a delta the strength of a model is no mu
 	case p.isClassification():
 		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 &&
-			(chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
+			(chosen == method.Trainer(boosting.Kernel{}) ||
+				chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
 }
@@ -173,7 +176,9 @@ func IsBranch(name string) bool {
 
 // chooseBranch releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
-func (p *Plan) chooseBranch(s *mechanism.Session, f selection.Facts, records int) (branch, *mechanism.Session, error) {
+func (p *Plan) chooseBranch(
+	s *mechanism.Session, f selection.Facts, records int,
+) (branch, *mechanism.Session, error) {
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
@@ -217,7 +222,8 @@ func (p *Plan) modelMu(name string) float64 {
 	if len(squares) == 0 {
 		return 0
 	}
-	return math.Sqrt(slices.Min(slices.Collect(maps.Values(squares)))) / float64(p.Target().Unit.Records())
+	return math.Sqrt(slices.Min(slices.Collect(maps.Values(squares)))) /
+		float64(p.Target().Unit.Records())
 }
 
 // columnWeight returns the total weight of columns, in units of a numeric column.
@@ -241,6 +247,7 @@ func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	case publicCount(f):
 		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...).As(budget.Part)
 	}
-	count := budget.LaplaceLeaf(countLeaf, p.countShare(), 1).Of(mechanism.StatCount).As(budget.Stage)
+	count := budget.LaplaceLeaf(countLeaf, p.countShare(),
+		1).Of(mechanism.StatCount).As(budget.Stage)
 	return budget.OneOf(trainNode, count, trees...).As(budget.Part)
 }

@@ -67,7 +67,8 @@ func TestAutoChooses(t *testing.T) {
 			case names[1] == trainNode && names[2] == c.branch && e.Released != e.Law.Draws:
 				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
 			case names[1] == trainNode && names[2] != c.branch && e.Released != 0:
-				t.Errorf("%d rows: %s released %d though its branch was not taken", c.n, e.Path, e.Released)
+				t.Errorf("%d rows: %s released %d though its branch was not taken", c.n, e.Path,
+					e.Released)
 			}
 		}
 		if !counted {
@@ -80,11 +81,13 @@ func TestAutoChooses(t *testing.T) {
 // one, and otherwise releases second moments once, and that a named method is kept.
 func TestAutoMethod(t *testing.T) {
 	for _, d := range []int{3, 20} {
-		for _, selector := range []selection.Selector{nil, selection.None{}, selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
+		for _, selector := range []selection.Selector{nil, selection.None{},
+			selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
 			for _, c := range []struct {
 				composition   budget.Composition
 				named, method string
-			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"}, {budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
+			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"},
+				{budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
 				p := describe(wide(t, 0, d))
 				p.Selector, p.Model, p.Budget.Composition = selector, named(c.named), c.composition
 				plan, err := p.Plan()
@@ -107,7 +110,9 @@ func TestAutoRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sort.Search(1<<30, func(low int) bool { return plan.pickBranch(low, plan.facts.Columns).name == allBranch })
+		return sort.Search(1<<30, func(low int) bool {
+			return plan.pickBranch(low, plan.facts.Columns).name == allBranch
+		})
 	}
 	of := func(d int, epsilon float64) int {
 		p := describe(wide(t, 0, d))
@@ -136,7 +141,12 @@ func oneHot(t testing.TB, n int) *dataset.Table {
 	categories := []string{"a", "b", "c", "d"}
 	var effect [20][4]float64
 	for j := range effect {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("x", j), Kind: dataset.Category, Categories: categories})
+		schema.Columns = append(schema.Columns,
+			dataset.Column{
+				Name:       fmt.Sprint("x", j),
+				Kind:       dataset.Category,
+				Categories: categories,
+			})
 		data[j].Codes = make([]int32, n)
 		for k := range effect[j] {
 			effect[j][k] = p.next()
@@ -172,7 +182,8 @@ func TestAutoOnCategories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prediction, err := res.Model.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
+		prediction, err := res.Model.Predict(nil,
+			rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +229,10 @@ func TestAutoPrice(t *testing.T) {
 func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 	named := describe(wide(t, 0, 20))
 	named.Model = adassp.JointGram{}
-	for name, p := range map[string]*Pipeline{"five candidates": describe(wide(t, 0, 5)), "named model": named} {
+	for name, p := range map[string]*Pipeline{
+		"five candidates": describe(wide(t, 0, 5)),
+		"named model":     named,
+	} {
 		plan, err := p.Plan()
 		if err != nil {
 			t.Fatal(err)
@@ -257,7 +271,8 @@ func TestSelectionShare(t *testing.T) {
 			}
 		}
 		if math.Abs(spent/total-.3) > 1e-12 {
-			t.Errorf("declared ranges %v: the selection has %v of the budget", declared, spent/total)
+			t.Errorf("declared ranges %v: the selection has %v of the budget", declared,
+				spent/total)
 		}
 	}
 }
@@ -284,15 +299,19 @@ func TestWithoutKernel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if plan.Method() != c.want || other != c.other || (len(plan.branches) > 1) != c.count {
-			t.Errorf("%v, %s: %s, %v, %d branches", c.composition, c.model, plan.Method(), other, len(plan.branches))
+			t.Errorf("%v, %s: %s, %v, %d branches", c.composition, c.model, plan.Method(), other,
+				len(plan.branches))
 		}
 	}
 	p := describe(wide(t, 0, 3))
 	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{
-		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}}, {Model: boosting.Additive{}},
+		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}},
+		{Model: boosting.Additive{}},
 	}}
 	q, other := p.WithoutKernel()
-	if _, err := q.Plan(); err != nil || !other || q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) || q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
+	if _, err := q.Plan(); err != nil || !other ||
+		q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) ||
+		q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
 		t.Errorf("%v, %v: %+v", other, err, q.Search.Candidates)
 	}
 	if p.Search.Candidates[1].Model != method.Trainer(boosting.Kernel{}) {

@@ -53,7 +53,9 @@ func TestAutoClassesRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two numbers and a column of two categories and the others: w = 2.9; mu is about .21.
-	if n := sort.Search(1<<30, func(low int) bool { return plan.pickBranch(low, plan.facts.Columns).name == allBranch }); n < 550 || n > 850 {
+	if n := sort.Search(1<<30, func(low int) bool {
+		return plan.pickBranch(low, plan.facts.Columns).name == allBranch
+	}); n < 550 || n > 850 {
 		t.Errorf("curves from %d records on", n)
 	}
 	two := loans(t, 0, "no", "yes")
@@ -67,8 +69,9 @@ func TestAutoClassesRule(t *testing.T) {
 		*Pipeline
 		method string
 	}{
-		"a named selection": {selected, "boosted-kernel"}, "a named model": {named, "joint-gram"}, "basic composition": {basic, "joint-gram"},
-		"three classes": {classify(loans(t, 0, "a", "b", "c")), "prototypes"},
+		"a named selection": {selected, "boosted-kernel"}, "a named model": {named, "joint-gram"},
+		"basic composition": {basic, "joint-gram"},
+		"three classes":     {classify(loans(t, 0, "a", "b", "c")), "prototypes"},
 	} {
 		plan, err := c.Plan()
 		if err != nil {

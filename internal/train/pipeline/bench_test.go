@@ -16,7 +16,9 @@ func BenchmarkKendallSGEMM(b *testing.B) {
 }
 
 // BenchmarkAllSGEMM fits the same model without selection.
-func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
+func BenchmarkAllSGEMM(b *testing.B) {
+	benchmarkSGEMM(b, selection.None{})
+}
 
 func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
@@ -42,10 +44,14 @@ func BenchmarkAdditiveSGEMM(b *testing.B) {
 }
 
 // BenchmarkAutoSGEMM fits the defaults on the same rows.
-func BenchmarkAutoSGEMM(b *testing.B) { benchmarkAuto(b, "361104_SGEMM.csv.gz") }
+func BenchmarkAutoSGEMM(b *testing.B) {
+	benchmarkAuto(b, "361104_SGEMM.csv.gz")
+}
 
 // BenchmarkAutoCalifornia fits the defaults on 20,640 x 8 rows.
-func BenchmarkAutoCalifornia(b *testing.B) { benchmarkAuto(b, "361089_california.csv.gz") }
+func BenchmarkAutoCalifornia(b *testing.B) {
+	benchmarkAuto(b, "361089_california.csv.gz")
+}
 
 func benchmarkAuto(b *testing.B, table string) {
 	p, tab := publicTable(b, table)

@@ -40,11 +40,14 @@ func TestBRCForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(res.Events, func(e mechanism.Event) bool { return strings.HasSuffix(e.Path, "/agreement") })
+			i := slices.IndexFunc(res.Events, func(e mechanism.Event) bool {
+				return strings.HasSuffix(e.Path, "/agreement")
+			})
 			if i < 0 {
 				t.Fatalf("%q, %d rounds: no release of agreements", c.form, c.rounds)
 			}
-			if e := res.Events[i]; e.Law.Kind != c.kind || e.Law.Draws != c.draws || e.Released != c.draws {
+			if e := res.Events[i]; e.Law.Kind != c.kind || e.Law.Draws != c.draws ||
+				e.Released != c.draws {
 				t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
 			}
 			fits[k] = accuracy(t, res.Model, tab)
@@ -74,7 +77,8 @@ func TestBRCPure(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("%s: %v", form, err)
 		}
-		if err == nil && (plan.Guarantee().Delta != 0 || plan.Guarantee().Epsilon > p.Budget.Epsilon) {
+		if err == nil &&
+			(plan.Guarantee().Delta != 0 || plan.Guarantee().Epsilon > p.Budget.Epsilon) {
 			t.Errorf("%s: %+v", form, plan.Guarantee())
 		}
 	}
@@ -87,7 +91,8 @@ func TestBRCFormsRefused(t *testing.T) {
 		form   string
 		rounds int
 		want   error
-	}{{"uniform", 0, method.ErrForm}, {boosting.Paper, 0, boosting.ErrPublished}, {"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
+	}{{"uniform", 0, method.ErrForm}, {boosting.Paper, 0, boosting.ErrPublished},
+		{"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
 		p := classify(loans(t, 0, "no", "yes"))
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		if _, err := p.Plan(); !errors.Is(err, c.want) {

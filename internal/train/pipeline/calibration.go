@@ -54,11 +54,13 @@ func calibrationPriors() []calibrationPrior {
 		}
 		for _, line := range deviations {
 			for _, kink := range []float64{.2, 1, 4} {
-				precision := []float64{1 / (line * line), 1 / (line * line * slopeDeviation * slopeDeviation)}
+				precision := []float64{1 / (line * line),
+					1 / (line * line * slopeDeviation * slopeDeviation)}
 				for range calibrationKinks() {
 					precision = append(precision, 1/(kink*kink))
 				}
-				list = append(list, calibrationPrior{identity, (1 - identity) * usualSlope, precision})
+				list = append(list,
+					calibrationPrior{identity, (1 - identity) * usualSlope, precision})
 			}
 		}
 	}
@@ -71,7 +73,9 @@ func (p calibrationPrior) logOdds(score float64) float64 {
 }
 
 // calibrationKinks are the scores at which the slope of the log odds may change.
-func calibrationKinks() []float64 { return []float64{-.6, -.3, 0, .3, .6} }
+func calibrationKinks() []float64 {
+	return []float64{-.6, -.3, 0, .3, .6}
+}
 
 // calibrationBasis returns the functions of a score whose weighted sum is the log odds.
 func calibrationBasis(score float64) []float64 {
@@ -83,7 +87,9 @@ func calibrationBasis(score float64) []float64 {
 }
 
 // sigmoid returns 1/(1 + e^-x).
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 {
+	return 1 / (1 + math.Exp(-x))
+}
 
 // calibration is the fit of a curve to noisy counts of both classes, one number per bin of the score.
 type calibration struct {
@@ -165,7 +171,9 @@ func convolveCounts(counts []float64, width float64) (values []float64, trace fl
 // Gauss and Newton for the sum of e^2/v, with v fixed in each. With the coefficients t, their precisions D and the matrix A = sum x x^T
 // h^2/v + D the evidence of a linear model with normal errors is exp(-(sum e^2/v + t^T D t)/2) sqrt(det D/det A) (D. MacKay,
 // "Bayesian interpolation", Neural Computation 1992).
-func (c *calibration) fitCoefficients(prior calibrationPrior, start []float64) (coefficients []float64, evidence float64) {
+func (c *calibration) fitCoefficients(
+	prior calibrationPrior, start []float64,
+) (coefficients []float64, evidence float64) {
 	coefficients = slices.Clone(start)
 	evidence = math.Inf(-1)
 	for range calibrationSteps {
@@ -190,7 +198,9 @@ func (c *calibration) fitCoefficients(prior calibrationPrior, start []float64) (
 }
 
 // newtonStep returns the change of the coefficients, nil if the equations cannot be solved, and the evidence before it.
-func (c *calibration) newtonStep(prior calibrationPrior, coefficients []float64) (step []float64, evidence float64) {
+func (c *calibration) newtonStep(
+	prior calibrationPrior, coefficients []float64,
+) (step []float64, evidence float64) {
 	n := len(prior.precision)
 	matrix := mat.NewSymDense(n, nil)
 	right := mat.NewVecDense(n, nil)
@@ -243,7 +253,9 @@ func (c *calibration) line() (intercept, slope float64) {
 	if whole := first + second; whole > 0 {
 		share = min(max(second/whole, .01), .99)
 	}
-	t, _ := c.fitCoefficients(calibrationPrior{precision: []float64{interceptPenalty, slopePenalty}}, []float64{math.Log(share / (1 - share)), 1})
+	t, _ := c.fitCoefficients(
+		calibrationPrior{precision: []float64{interceptPenalty, slopePenalty}},
+		[]float64{math.Log(share / (1 - share)), 1})
 	return t[0], t[1]
 }
 
@@ -253,7 +265,8 @@ func (c *calibration) means(scores []float64) []float64 {
 	coefficients := make([][]float64, len(priors))
 	evidence := make([]float64, len(priors))
 	for k, prior := range priors {
-		coefficients[k], evidence[k] = c.fitCoefficients(prior, make([]float64, len(prior.precision)))
+		coefficients[k], evidence[k] = c.fitCoefficients(prior,
+			make([]float64, len(prior.precision)))
 	}
 	largest := slices.Max(evidence)
 	values := make([]float64, len(scores))
@@ -265,7 +278,8 @@ func (c *calibration) means(scores []float64) []float64 {
 		}
 		whole += weight
 		for i, score := range scores {
-			values[i] += weight * sigmoid(prior.logOdds(score)+weighted(coefficients[k], calibrationBasis(score)))
+			values[i] += weight *
+				sigmoid(prior.logOdds(score)+weighted(coefficients[k], calibrationBasis(score)))
 		}
 	}
 	for i := range values {
@@ -310,7 +324,8 @@ func poolAdjacent(values, weights []float64) []float64 {
 			last := pools[len(pools)-1]
 			pools = pools[:len(pools)-1]
 			whole := last.weight + next.weight
-			next = pool{(last.mean*last.weight + next.mean*next.weight) / whole, whole, last.length + next.length}
+			next = pool{(last.mean*last.weight + next.mean*next.weight) / whole, whole,
+				last.length + next.length}
 		}
 		pools = append(pools, next)
 	}

@@ -34,9 +34,17 @@ func TestCalibrationOfSpecification(t *testing.T) {
 	check("line", []float64{intercept, slope}, []float64{-.6554089, 2.3469198})
 	loose := calibrationPrior{precision: []float64{1e-6, 1e-4, .05, .05, .05, .05, .05}}
 	all, _ := c.fitCoefficients(loose, []float64{intercept, slope, 0, 0, 0, 0, 0})
-	check("curve", all, []float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842})
-	for score, want := range map[float64]float64{-.8: .05347577, -.4: .15464716, 0: .37689780, .4: .52541826, .8: .65648195} {
-		if got := sigmoid(weighted(all, calibrationBasis(score))); math.Abs(got-want) > curveTolerance {
+	check("curve", all,
+		[]float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842})
+	for score, want := range map[float64]float64{
+		-.8: .05347577,
+		-.4: .15464716,
+		0:   .37689780,
+		.4:  .52541826,
+		.8:  .65648195,
+	} {
+		if got := sigmoid(weighted(all, calibrationBasis(score))); math.Abs(got-
+			want) > curveTolerance {
 			t.Errorf("at %v the probability is %v, want %v", score, got, want)
 		}
 	}
@@ -50,7 +58,9 @@ func TestCalibrationOfSpecification(t *testing.T) {
 // mean distances are .094 with hidden counts, .007 with few records and .003 at most with many.
 func TestCalibrationFollowsCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	distance := func(records, sigma float64, probability func(score float64) float64, from func(score float64) float64) float64 {
+	distance := func(
+		records, sigma float64, probability func(score float64) float64, from func(score float64) float64,
+	) float64 {
 		sum := 0.
 		const draws = 30
 		for range draws {
@@ -75,8 +85,11 @@ func TestCalibrationFollowsCounts(t *testing.T) {
 	if hidden > .15 {
 		t.Errorf("with hidden counts: %.4f from (1 + score)/2", hidden)
 	}
-	for name, probability := range map[string]func(float64) float64{"(1 + score)/2": even, "a low line": low} {
-		few, many := distance(20_000, 12, probability, probability), distance(2_000_000, 12, probability, probability)
+	for name, probability := range map[string]func(
+		float64,
+	) float64{"(1 + score)/2": even, "a low line": low} {
+		few, many := distance(20_000, 12, probability, probability),
+			distance(2_000_000, 12, probability, probability)
 		if few > .03 || many > .01 {
 			t.Errorf("%s: %.4f and %.4f away", name, few, many)
 		}
@@ -96,7 +109,8 @@ func TestCalibrationIsTotal(t *testing.T) {
 			}
 			p := newCalibration(first, second, 40).fittedCurve()
 			for k, v := range p.Values {
-				if !(v >= 0 && v <= 1) || k > 0 && (v < p.Values[k-1] || p.Scores[k] <= p.Scores[k-1]) {
+				if !(v >= 0 && v <= 1) ||
+					k > 0 && (v < p.Values[k-1] || p.Scores[k] <= p.Scores[k-1]) {
 					t.Fatalf("%v: %v at %v", size, p.Values, p.Scores)
 				}
 			}

@@ -76,4 +76,6 @@ func (p *cellsPass) Add(b mechanism.Block) {
 	p.cells.Add([][]uint16{p.bins})
 }
 
-func (p *cellsPass) Cells() mechanism.Cells { return p.cells.Cells() }
+func (p *cellsPass) Cells() mechanism.Cells {
+	return p.cells.Cells()
+}

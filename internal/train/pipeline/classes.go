@@ -22,7 +22,8 @@ var (
 	ErrTask = errors.New("unknown task")
 	// ErrClasses is returned if the target of a classification is not a category column of 2 to
 	// evaluate.MaxClasses classes without an "other" level.
-	ErrClasses = errors.New("the target of a classification must be a category column of 2 to 255 classes, without other")
+	ErrClasses = errors.New(
+		"the target of a classification must be a category column of 2 to 255 classes, without other")
 	// ErrTwoClasses is returned if a stage that supports two classes only is given more.
 	ErrTwoClasses = errors.New("this method takes two classes only")
 )
@@ -47,7 +48,13 @@ const scoreRange = 1
 // the records of one class, -1 for those of the others and 0 for those in no
 // class. Its range is a public fact.
 func numericTarget(target dataset.Column) dataset.Column {
-	return dataset.Column{Name: target.Name, Ranged: true, Lower: -scoreRange, Upper: scoreRange, Private: target.Private}
+	return dataset.Column{
+		Name:    target.Name,
+		Ranged:  true,
+		Lower:   -scoreRange,
+		Upper:   scoreRange,
+		Private: target.Private,
+	}
 }
 
 // valuesFor returns the derived target's value of every code.
@@ -65,7 +72,8 @@ func valuesFor(class, classes int) []float64 {
 func deriveTarget(r mechanism.Records, class int) mechanism.Records {
 	columns := r.Schema().Columns
 	last := len(columns) - 1
-	return r.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
+	return r.Recode(last, numericTarget(columns[last]),
+		valuesFor(class, len(columns[last].Categories)))
 }
 
 // readsClasses reports whether a selector wants the target as it is: the

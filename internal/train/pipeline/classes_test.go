@@ -53,15 +53,17 @@ func loans(t testing.TB, n int, classes ...string) *dataset.Table {
 
 func classify(tab *dataset.Table) *Pipeline {
 	return &Pipeline{
-		Task: regression.TaskClassification, Schema: tab.Schema(), Target: "grade", Holdout: DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Task: regression.TaskClassification, Schema: tab.Schema(), Target: "grade",
+		Holdout: DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 }
 
 // accuracy is the exact share of the rows with a class that a model classifies correctly.
 func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
-	guess, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+	guess, err := m.Predict(nil,
+		rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func TestClassifiers(t *testing.T) {
 		methods []string
 	}{
 		{[]string{"no", "yes, sir"}, .85, Methods(regression.TaskClassification)},
-		{[]string{"low", "middle", "high"}, .55, slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
+		{[]string{"low", "middle", "high"}, .55,
+			slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
 	} {
 		tab := loans(t, 30000, c.classes...)
 		for _, method := range c.methods {
@@ -105,7 +108,9 @@ func TestClassifiers(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: the model is %T", method, res.Model)
 			}
-			if o := m.Output(); o.Target != "grade" || !slices.Equal(o.Classes, c.classes) || o.Task != regression.TaskClassification || m.Guarantee == nil || m.Guarantee.Epsilon != p.Budget.Epsilon {
+			if o := m.Output(); o.Target != "grade" || !slices.Equal(o.Classes, c.classes) ||
+				o.Task != regression.TaskClassification || m.Guarantee == nil ||
+				m.Guarantee.Epsilon != p.Budget.Epsilon {
 				t.Errorf("%s: %+v, guarantee %+v", method, o, m.Guarantee)
 			}
 			exact := accuracy(t, m, tab)
@@ -113,7 +118,8 @@ func TestClassifiers(t *testing.T) {
 				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
 			}
 			// 3000 records are held out: .1 is eight standard deviations of the sampling error and of the noise.
-			if x := res.Confusion; x == nil || res.R2 != nil || math.Abs(x.Accuracy.Value-exact) > .1 || len(x.Counts) != len(c.classes)+1 {
+			if x := res.Confusion; x == nil || res.R2 != nil ||
+				math.Abs(x.Accuracy.Value-exact) > .1 || len(x.Counts) != len(c.classes)+1 {
 				t.Errorf("%s: confusion %+v, exact accuracy %.3f", method, x, exact)
 			}
 			if len(res.Events) == 0 || res.Task != regression.TaskClassification {
@@ -185,8 +191,10 @@ func TestClassesSpend(t *testing.T) {
 			}
 			for i, l := range plan.Leaves() {
 				// Columns of known ranges may be chosen; the other ranges are then paid for too.
-				none := strings.Contains(l.Path, "/scaling/") && !slices.Contains(res.Selected, "income")
-				if e := res.Events[i]; e.Path != l.Path || e.Law != l.Law || e.Released != e.Law.Draws && !none {
+				none := strings.Contains(l.Path, "/scaling/") &&
+					!slices.Contains(res.Selected, "income")
+				if e := res.Events[i]; e.Path != l.Path || e.Law != l.Law ||
+					e.Released != e.Law.Draws && !none {
 					t.Errorf("%s: leaf %+v, event %+v", method, l, e)
 				}
 			}
@@ -198,7 +206,8 @@ func TestClassesSpend(t *testing.T) {
 // are refused.
 func TestSelectionForClasses(t *testing.T) {
 	tab := loans(t, 20000, "no", "yes")
-	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1}, selection.SubLasso{K: 1}} {
+	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1},
+		selection.SubLasso{K: 1}} {
 		p := classify(tab)
 		p.Selector = s
 		p.Budget.Epsilon = 4
@@ -225,9 +234,13 @@ type classReader struct {
 	saw *dataset.Column
 }
 
-func (classReader) NeedsClasses() bool { return true }
+func (classReader) NeedsClasses() bool {
+	return true
+}
 
-func (x classReader) Select(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) ([]int, error) {
+func (x classReader) Select(
+	ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records,
+) ([]int, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
@@ -266,14 +279,18 @@ func TestClassesRefused(t *testing.T) {
 		"numeric target": {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
 		"absent target":  {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
 		"class target":   {func(p *Pipeline) { p.Task = "" }, ErrTarget},
-		"one class":      {func(p *Pipeline) { p.Schema.Columns[3].Categories = []string{"a"} }, ErrClasses},
-		"other":          {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
-		"tukey":          {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
+		"one class": {func(p *Pipeline) {
+			p.Schema.Columns[3].Categories = []string{"a"}
+		}, ErrClasses},
+		"other": {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
+		"tukey": {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
 		"tukey, fallback": {func(p *Pipeline) {
 			p.Model = tukey.Tukey{}
 			p.Fallback = adassp.JointGram{}
 		}, ErrTwoClasses},
-		"kendall":       {func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} }, ErrTwoClasses},
+		"kendall": {func(p *Pipeline) {
+			p.Selector = selection.Kendall{K: 1}
+		}, ErrTwoClasses},
 		"unknown model": {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
 	} {
 		p := classify(tab)
@@ -290,17 +307,20 @@ func TestClassesRefused(t *testing.T) {
 func TestClassesTotal(t *testing.T) {
 	schema := loans(t, 0, "no way", "yes way").Schema()
 	for name, codes := range map[string][]int32{
-		"none": nil, "one record": {1}, "one class": {1, 1, 1, 1, 1, 1}, "no class": {2, 2, 2, 9, -4}, "unseen": {0, 0, 2, 0, 2},
+		"none": nil, "one record": {1}, "one class": {1, 1, 1, 1, 1, 1},
+		"no class": {2, 2, 2, 9, -4}, "unseen": {0, 0, 2, 0, 2},
 	} {
 		data := []dataset.ColumnData{{}, {}, {}, {Codes: codes}}
 		for i := range codes {
-			data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, math.Inf(i%3-1)), append(data[1].Floats, math.NaN()), append(data[2].Codes, int32(i))
+			data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, math.Inf(i%3-1)),
+				append(data[1].Floats, math.NaN()), append(data[2].Codes, int32(i))
 		}
 		tab, err := dataset.NewTable(schema, data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel"} {
+		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp",
+			"boosted-additive", "boosted-kernel"} {
 			p := classify(tab)
 			p.Model = named(method)
 			p.Holdout = .5

@@ -30,7 +30,9 @@ type ColumnConfidence struct {
 type confidenceRater interface {
 	selection.Selector
 	// Choose is Select, or Ranked of a selector with a list of sizes.
-	Choose(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) (method.Choice, error)
+	Choose(
+		ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records,
+	) (method.Choice, error)
 }
 
 // ratesConfidence reports whether a selector is one of package selection that computes the confidence of its choice.

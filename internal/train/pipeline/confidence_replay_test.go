@@ -37,7 +37,8 @@ func TestConfidenceOfRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := run.FitRecorded(context.Background(), plan, tab, Options{}, mechanism.NewRecorder(3))
+		res, err := run.FitRecorded(context.Background(), plan, tab, Options{},
+			mechanism.NewRecorder(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,8 @@ func TestConfidenceOfRuns(t *testing.T) {
 		if c == nil {
 			continue
 		}
-		if (len(c.Columns) > 0) != tt.probable || (c.Gap == nil) != tt.probable || c.Selector != tt.x.Name() {
+		if (len(c.Columns) > 0) != tt.probable || (c.Gap == nil) != tt.probable ||
+			c.Selector != tt.x.Name() {
 			t.Errorf("%s: %+v", tt.x.Name(), c)
 		}
 		sum := 0.
@@ -57,7 +59,8 @@ func TestConfidenceOfRuns(t *testing.T) {
 			if x.Column != tab.Schema().Columns[j].Name {
 				t.Errorf("%s: column %d is %q", tt.x.Name(), j, x.Column)
 			}
-			if len(res.Selected) == 4 && slices.Contains(res.Selected, x.Column) && !(x.Probability > .9) {
+			if len(res.Selected) == 4 && slices.Contains(res.Selected, x.Column) &&
+				!(x.Probability > .9) {
 				t.Errorf("%s: %q has the probability %.2f", tt.x.Name(), x.Column, x.Probability)
 			}
 		}

@@ -42,7 +42,8 @@ func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 // half within the interval that it reports. 60 fits that each cover with probability .93 cover fewer than 43 times
 // with odds below 1e-6.
 func TestIntervalOnRealData(t *testing.T) {
-	for _, name := range []string{"361074_elevators.csv.gz", "361089_california.csv.gz", "uci_protein_CASP.csv.gz"} {
+	for _, name := range []string{"361074_elevators.csv.gz", "361089_california.csv.gz",
+		"uci_protein_CASP.csv.gz"} {
 		t.Run(name, func(t *testing.T) {
 			p, tab := publicTable(t, name)
 			p.Model = adassp.JointGram{}
@@ -65,7 +66,8 @@ func TestIntervalOnRealData(t *testing.T) {
 				widths[i] = res.R2.Upper - res.R2.Lower
 			}
 			slices.Sort(widths)
-			t.Logf("%d of %d intervals cover; widths: median %.3f, largest %.3f", covered, fits, widths[fits/2], widths[fits-1])
+			t.Logf("%d of %d intervals cover; widths: median %.3f, largest %.3f", covered, fits,
+				widths[fits/2], widths[fits-1])
 			if covered < 43 {
 				t.Errorf("%d of %d intervals cover", covered, fits)
 			}
@@ -105,5 +107,6 @@ func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	for i, x := range prediction {
 		prediction[i] = min(max(x, m.Lower), m.Upper)
 	}
-	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction, res.R2.TargetLower, res.R2.TargetUpper, res.R2.ErrorLimit)
+	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction,
+		res.R2.TargetLower, res.R2.TargetUpper, res.R2.ErrorLimit)
 }

@@ -15,7 +15,17 @@ import (
 // TestCutoffBin checks that a cutoff at the upper end of a bin assigns exactly the records of the bins up to it to
 // the first class.
 func TestCutoffBin(t *testing.T) {
-	for score, want := range map[float64]int{-5: 0, -1: 0, -.999: 0, 0: 31, 1e-9: 32, .03125: 32, .0313: 33, 1: 63, 7: 63} {
+	for score, want := range map[float64]int{
+		-5:     0,
+		-1:     0,
+		-.999:  0,
+		0:      31,
+		1e-9:   32,
+		.03125: 32,
+		.0313:  33,
+		1:      63,
+		7:      63,
+	} {
 		if got := cutoffBin(score); got != want {
 			t.Errorf("score %v lies in bin %d, want %d", score, got, want)
 		}
@@ -80,19 +90,24 @@ func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 			codes[i] = 2
 		}
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"},
+			{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
 		[]dataset.ColumnData{{Floats: x}, {Codes: codes}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tab, &regression.Linear{
-		Target: "y", Columns: []regression.Column{{Name: "x", Lower: -1, Upper: 1}}, Terms: []regression.Term{{Coefficient: 1}}, Intercept: .4, Lower: -1, Upper: 1,
+		Target: "y", Columns: []regression.Column{{Name: "x", Lower: -1, Upper: 1}},
+		Terms: []regression.Term{{Coefficient: 1}}, Intercept: .4, Lower: -1, Upper: 1,
 	}
 }
 
 func session(t *testing.T, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)), budget.Target{Epsilon: epsilon, Delta: 1e-5, Relation: rel})
+	priced, err := budget.Calibrate(
+		budget.Seq("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)),
+		budget.Target{Epsilon: epsilon, Delta: 1e-5, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +132,10 @@ func TestCutoffSensitivity(t *testing.T) {
 			records = append(records, record{code, score})
 		}
 	}
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2} {
+	for rel, want := range map[budget.Relation]float64{
+		budget.AddRemove:  1,
+		budget.Substitute: math.Sqrt2,
+	} {
 		cells := func(rows ...record) []float64 {
 			s := session(t, 1000, rel)
 			codes := make([]int32, len(rows))
@@ -125,16 +143,20 @@ func TestCutoffSensitivity(t *testing.T) {
 			for i, r := range rows {
 				codes[i], scores[i] = r.code, r.score
 			}
-			tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "score"}, {Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
+			tab, err := dataset.NewTable(
+				dataset.Schema{Columns: []dataset.Column{{Name: "score"},
+					{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
 				[]dataset.ColumnData{{Floats: scores}, {Codes: codes}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same := &regression.Linear{
-				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}}, Terms: []regression.Term{{Coefficient: 1}},
-				Lower: -regression.Unbounded, Upper: regression.Unbounded,
+				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}},
+				Terms:   []regression.Term{{Coefficient: 1}},
+				Lower:   -regression.Unbounded, Upper: regression.Unbounded,
 			}
-			x := cellStatistic{newPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins, cutoffCell{}}
+			x := cellStatistic{newPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins,
+				cutoffCell{}}
 			p, err := mechanism.Sum[*cellsPass](t.Context(), s, memory.NewRecords(tab.All()), x)
 			if err != nil {
 				t.Fatal(err)

@@ -50,7 +50,11 @@ func TestPlanOfAnother(t *testing.T) {
 			p.Model = adassp.JointGram{}
 			if search {
 				p.Model = nil
-				p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .2}
+				p.Search = &Search{
+					Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+					Runs:       3,
+					Holdout:    .2,
+				}
 			}
 			plan, err := p.Plan()
 			if err != nil {
@@ -60,7 +64,8 @@ func TestPlanOfAnother(t *testing.T) {
 				t.Errorf("%s: unchanged: %v", name, err)
 			}
 			change(p)
-			if res, err := p.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err, ErrPlan) || res != nil {
+			if res, err := p.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err,
+				ErrPlan) || res != nil {
 				t.Errorf("%s changed after the plan: %v", name, err)
 			}
 		}
@@ -75,7 +80,8 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Curator.Rows != 777 || res.Curator.TrainRows+res.Curator.HoldoutRows != 777 || len(res.Curator.Seconds) == 0 {
+	if res.Curator.Rows != 777 || res.Curator.TrainRows+res.Curator.HoldoutRows != 777 ||
+		len(res.Curator.Seconds) == 0 {
 		t.Errorf("the curator's facts: %d rows", res.Curator.Rows)
 	}
 	res = &Result{Curator: res.Curator} // no other number of theirs
@@ -86,7 +92,11 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 		texts[verb] = fmt.Sprintf(verb+verb+verb+verb, res, *res, res.Curator, &res.Curator)
 	}
-	for name, v := range map[string]any{"result": res, "curator": res.Curator, "list": []any{*res, &res.Curator}} {
+	for name, v := range map[string]any{
+		"result":  res,
+		"curator": res.Curator,
+		"list":    []any{*res, &res.Curator},
+	} {
 		data, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +107,8 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 		_, texts["log of "+name], _ = strings.Cut(log.String(), "what=")
 	}
 	for name, text := range texts {
-		if strings.Contains(text, "777") || strings.Contains(text, "309") || strings.Contains(text, "split") {
+		if strings.Contains(text, "777") || strings.Contains(text, "309") ||
+			strings.Contains(text, "split") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -114,7 +125,12 @@ func TestSelectorFromElsewhere(t *testing.T) {
 		"alone":     func(p *Pipeline) { p.Selector = peeking{} },
 		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
 		"candidate": func(p *Pipeline) {
-			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}, Selector: peeking{}}}, Runs: 3, Holdout: .2}
+			p.Search = &Search{
+				Candidates: []Candidate{{Model: adassp.JointGram{}},
+					{Model: adassp.AdaSSP{}, Selector: peeking{}}},
+				Runs:    3,
+				Holdout: .2,
+			}
 		},
 	} {
 		p := describe(tab)
@@ -151,11 +167,17 @@ func TestTrainerLeftAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	b := plan.branches[0]
-	d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.NewRecords(tab.All()), Ranges: make([]scaling.Range, 4)}
-	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err, context.Canceled) {
+	d := method.Data{
+		Facts:   p.factsOf(b, b.columns),
+		Records: memory.NewRecords(tab.All()),
+		Ranges:  make([]scaling.Range, 4),
+	}
+	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err,
+		context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
-	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram", s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
+	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram",
+		s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
 		t.Errorf("a release after the end: %v", err)
 	}
 }
@@ -197,8 +219,13 @@ func TestTrainerEnds(t *testing.T) {
 		for j := range ranges {
 			ranges[j] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
 		}
-		d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.NewRecords(tab.All()), Ranges: ranges}
-		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil && !errors.Is(err, context.Canceled) {
+		d := method.Data{
+			Facts:   p.factsOf(b, b.columns),
+			Records: memory.NewRecords(tab.All()),
+			Ranges:  ranges,
+		}
+		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil &&
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
 		}
 		cancel()
@@ -231,7 +258,8 @@ func TestPlanPaysOnce(t *testing.T) {
 	plan := price()
 	changed := *p
 	changed.Holdout = 0
-	if _, err := changed.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err, ErrPlan) {
+	if _, err := changed.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err,
+		ErrPlan) {
 		t.Errorf("a changed pipeline: %v", err)
 	}
 	const runs = 8

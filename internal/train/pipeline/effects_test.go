@@ -13,8 +13,10 @@ import (
 // housesOf reads the houses of the fixture with the column ocean as a category.
 func housesOf(t testing.TB, ocean dataset.Column) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "area"}, {Name: "age"}, {Name: "distance"}, {Name: "quality"}, ocean, {Name: "price"}}}
-	tab, _, err := dataset.Read(context.Background(), "../../../testdata/houses.csv", schema, dataset.ReadOptions{})
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "area"}, {Name: "age"},
+		{Name: "distance"}, {Name: "quality"}, ocean, {Name: "price"}}}
+	tab, _, err := dataset.Read(context.Background(), "../../../testdata/houses.csv", schema,
+		dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +53,19 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 	)
 	for _, method := range []string{"joint-gram", "boosted-additive", "adassp", "boosted-adassp"} {
 		for _, other := range []bool{false, true} {
-			ocean := dataset.Column{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "lake", "near bay", "near ocean"}, Other: other}
+			ocean := dataset.Column{
+				Name:       "ocean",
+				Kind:       dataset.Category,
+				Categories: []string{"inland", "lake", "near bay", "near ocean"},
+				Other:      other,
+			}
 			tab := housesOf(t, ocean)
-			p := &Pipeline{Schema: tab.Schema(), Target: "price", Model: named(method), Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
+			p := &Pipeline{
+				Schema: tab.Schema(),
+				Target: "price",
+				Model:  named(method),
+				Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+			}
 			plan, err := p.Plan()
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +83,8 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 				}
 			}
 			if significant > most {
-				t.Errorf("%s: a level without records is significant in %d of %d runs", method, significant, runs)
+				t.Errorf("%s: a level without records is significant in %d of %d runs", method,
+					significant, runs)
 			}
 		}
 	}
@@ -81,7 +94,14 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 // for numbers and for classes, and that the other methods report no importances.
 func TestImportancesOfMethods(t *testing.T) {
 	numbers := houses(t, 4000)
-	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "boosted-kernel": 3, "tukey": 0} {
+	for method, want := range map[string]int{
+		"joint-gram":       3,
+		"adassp":           3,
+		"boosted-adassp":   3,
+		"boosted-additive": 3,
+		"boosted-kernel":   3,
+		"tukey":            0,
+	} {
 		p := describe(numbers)
 		p.Model = named(method)
 		p.Budget.Epsilon = 8
@@ -93,7 +113,8 @@ func TestImportancesOfMethods(t *testing.T) {
 			t.Errorf("%s: %+v", method, res.Importances)
 		}
 		for i, x := range res.Importances {
-			if !(0 <= x.Lower && x.Lower <= x.Value && x.Value <= x.Upper && x.Level == .95) || i > 0 && x.Value > res.Importances[i-1].Value {
+			if !(0 <= x.Lower && x.Lower <= x.Value && x.Value <= x.Upper && x.Level == .95) ||
+				i > 0 && x.Value > res.Importances[i-1].Value {
 				t.Errorf("%s: %+v", method, res.Importances)
 			}
 		}
@@ -103,7 +124,14 @@ func TestImportancesOfMethods(t *testing.T) {
 	}
 	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
 		loans := loans(t, 4000, classes...)
-		for method, want := range map[string]int{"joint-gram": 3, "boosted-additive": 3, "boosted-kernel": 3, "svm": 0, "logistic": 0, "brc": 0} {
+		for method, want := range map[string]int{
+			"joint-gram":       3,
+			"boosted-additive": 3,
+			"boosted-kernel":   3,
+			"svm":              0,
+			"logistic":         0,
+			"brc":              0,
+		} {
 			p := classify(loans)
 			p.Model = named(method)
 			p.Budget.Epsilon = 8

@@ -28,9 +28,14 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 	ranged := func(name string) dataset.Column {
 		return dataset.Column{Name: name, Ranged: true, Lower: -2, Upper: 2}
 	}
-	schema := dataset.Schema{Columns: []dataset.Column{ranged("a"), ranged("b"), ranged("c"), {Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}}, ranged("y")}}
+	schema := dataset.Schema{Columns: []dataset.Column{ranged("a"), ranged("b"), ranged("c"),
+		{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}}, ranged("y")}}
 	if classes > 0 {
-		schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"one", "two", "three"}[:classes]}
+		schema.Columns[4] = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"one", "two", "three"}[:classes],
+		}
 	}
 	var all, some []dataset.ColumnData
 	all = make([]dataset.ColumnData, 5)
@@ -87,7 +92,11 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		"auto":    {0, func(*Pipeline) {}},
 		"auto, 2": {2, func(*Pipeline) {}}, "auto, 3": {3, func(*Pipeline) {}},
 		"search": {0, func(p *Pipeline) {
-			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .3}
+			p.Search = &Search{
+				Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+				Runs:       3,
+				Holdout:    .3,
+			}
 		}},
 		"sizes": {2, func(p *Pipeline) {
 			p.Model = logistic.Logistic{}
@@ -106,14 +115,19 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		for _, m := range Methods(task) {
 			for _, form := range formsOf(m) {
 				if form != boosting.Paper && !(classes > 2 && TwoClasses(m)) {
-					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes, func(p *Pipeline) { p.Model = formed(m, form) }}
+					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes,
+						func(p *Pipeline) {
+							p.Model = formed(m, form)
+						}}
 				}
 			}
 		}
 	}
 	for _, s := range []selection.Selector{
-		selection.Kendall{K: 2}, selection.SubLasso{K: 2}, selection.SIS{K: 2, Score: selection.ScoreTau},
-		selection.SIS{K: 2, Score: selection.ScoreProduct}, selection.SIS{K: 2, Score: selection.ScoreCorrelation},
+		selection.Kendall{K: 2}, selection.SubLasso{K: 2},
+		selection.SIS{K: 2, Score: selection.ScoreTau},
+		selection.SIS{K: 2, Score: selection.ScoreProduct},
+		selection.SIS{K: 2, Score: selection.ScoreCorrelation},
 	} {
 		for _, classes := range []int{0, 2} {
 			runs[fmt.Sprintf("%+v, %d", s, classes)] = run{classes, func(p *Pipeline) {
@@ -122,7 +136,8 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			}}
 		}
 	}
-	for _, s := range []selection.Selector{selection.DPFSDR{K: 2}, selection.DPFS{K: 2}, selection.CRFS{K: 2}} {
+	for _, s := range []selection.Selector{selection.DPFSDR{K: 2}, selection.DPFS{K: 2},
+		selection.CRFS{K: 2}} {
 		runs[s.Name()] = run{3, func(p *Pipeline) {
 			p.Model = adassp.JointGram{}
 			p.Selector = s
@@ -131,7 +146,11 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) {
 			with, without := withEmpty(t, 600, r.classes)
-			p := &Pipeline{Schema: with.Schema(), Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+			p := &Pipeline{
+				Schema: with.Schema(),
+				Target: "y",
+				Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+			}
 			if r.classes > 0 {
 				p.Task = regression.TaskClassification
 			}
@@ -140,8 +159,10 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 				p.Budget.Epsilon = 100
 			}
 			a, b := fitSeeded(t, p, with), fitSeeded(t, p, without)
-			if a.Model == nil || !reflect.DeepEqual(a.Model, b.Model) || !reflect.DeepEqual(a.Events, b.Events) {
-				t.Errorf("the model %+v, and without the records that have no target %+v", a.Model, b.Model)
+			if a.Model == nil || !reflect.DeepEqual(a.Model, b.Model) ||
+				!reflect.DeepEqual(a.Events, b.Events) {
+				t.Errorf("the model %+v, and without the records that have no target %+v", a.Model,
+					b.Model)
 			}
 		})
 	}

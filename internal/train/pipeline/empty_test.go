@@ -16,7 +16,8 @@ import (
 func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "age"}, {Name: "risk"}, {Name: "weight"}, {Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}, {Name: "days"},
+		{Name: "age"}, {Name: "risk"}, {Name: "weight"},
+		{Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}, {Name: "days"},
 	}}
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(7)
@@ -33,7 +34,8 @@ func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, f
 			sum += days
 			count++
 		}
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, age), append(data[1].Floats, risk), append(data[2].Floats, 70+20*p.next())
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, age),
+			append(data[1].Floats, risk), append(data[2].Floats, 70+20*p.next())
 		data[3].Codes, data[4].Floats = append(data[3].Codes, ward), append(data[4].Floats, days)
 	}
 	mean := sum / float64(count)
@@ -98,7 +100,12 @@ func TestEmptyTargets(t *testing.T) {
 		for _, declared := range []bool{false, true} {
 			for _, empty := range emptyShares() {
 				tab, want := stays(t, 12000, empty, declared)
-				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: named(m), Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+				p := &Pipeline{
+					Schema: tab.Schema(),
+					Target: "days",
+					Model:  named(m),
+					Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+				}
 				fits := 4
 				off := .03
 				if declared {
@@ -108,7 +115,9 @@ func TestEmptyTargets(t *testing.T) {
 					off = .045
 				}
 				if got := meanPrediction(t, p, tab, fits); !(math.Abs(got-want) <= off*want) {
-					t.Errorf("%s, ranges declared %v, %v of the targets empty: mean prediction %.3f, of the targets %.3f", m, declared, empty, got, want)
+					t.Errorf(
+						"%s, ranges declared %v, %v of the targets empty: mean prediction %.3f, of the targets %.3f",
+						m, declared, empty, got, want)
 				}
 			}
 		}
@@ -130,7 +139,8 @@ func emptyShares() []float64 {
 func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "income"}, {Name: "age"}, {Name: "home", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{Name: "income"}, {Name: "age"},
+		{Name: "home", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
 	data := make([]dataset.ColumnData, 4)
@@ -147,7 +157,8 @@ func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes 
 		if float64(i%10) < 10*empty {
 			class = 2
 		}
-		data[0].Floats, data[1].Floats = append(data[0].Floats, 30+20*income), append(data[1].Floats, age)
+		data[0].Floats, data[1].Floats = append(data[0].Floats, 30+20*income),
+			append(data[1].Floats, age)
 		data[2].Codes, data[3].Codes = append(data[2].Codes, home), append(data[3].Codes, class)
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -165,8 +176,10 @@ func TestEmptyClasses(t *testing.T) {
 	for _, m := range append(Methods(regression.TaskClassification), Auto) {
 		want := recalls(t, m, 0)
 		for _, empty := range emptyShares() {
-			if got := recalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 && math.Abs(got[1]-want[1]) <= .1) {
-				t.Errorf("%s, %v without a class: recalls %.3f, with all of them %.3f", m, empty, got, want)
+			if got := recalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 &&
+				math.Abs(got[1]-want[1]) <= .1) {
+				t.Errorf("%s, %v without a class: recalls %.3f, with all of them %.3f", m, empty,
+					got, want)
 			}
 		}
 	}
@@ -176,7 +189,13 @@ func TestEmptyClasses(t *testing.T) {
 func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
 	t.Helper()
 	tab, truth := classless(t, 12000, empty)
-	p := &Pipeline{Schema: tab.Schema(), Target: "repaid", Task: regression.TaskClassification, Model: named(method), Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+	p := &Pipeline{
+		Schema: tab.Schema(),
+		Target: "repaid",
+		Task:   regression.TaskClassification,
+		Model:  named(method),
+		Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+	}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,8 @@ func (r *rules) checkEncoding() {
 		}
 		field := fault.Child(fault.Child("data.columns", c.Name), "encode")
 		if what, hint := r.noEncoding(c); what != "" {
-			r.addProblem(ErrEncoding, field, hint, "%s: a column cannot be encoded by the target %s", field, what)
+			r.addProblem(ErrEncoding, field, hint,
+				"%s: a column cannot be encoded by the target %s", field, what)
 		}
 	}
 }
@@ -75,7 +76,8 @@ func (r *rules) noEncoding(c dataset.Column) (what, hint string) {
 	case c.Name == r.Target:
 		return "if it is the target", "remove it"
 	case r.Budget.Relation == budget.SubstitutePrivateColumns:
-		return "under the relation " + r.Budget.Relation.String(), "use add-remove or substitute, or remove it"
+		return "under the relation " + r.Budget.Relation.String(),
+			"use add-remove or substitute, or remove it"
 	case r.Budget.Delta == 0 && r.Budget.Epsilon > 0:
 		return "with a delta of 0, as its noise is Gaussian", deltaHint
 	case classes > 2:
@@ -110,13 +112,16 @@ func (t withEncoding) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = asNumbers(f.Columns)
 	node, err := t.Trainer.Plan(f)
 	return budget.Seq(encodingNode,
-		budget.GaussianLeaf(valuesLeaf, linear.GramShare*encodingShare, 1).Of(mechanism.StatValueSums),
+		budget.GaussianLeaf(valuesLeaf, linear.GramShare*encodingShare,
+			1).Of(mechanism.StatValueSums),
 		budget.Seq(encodedNode, node).Scaled(1-encodingShare)), err
 }
 
 // Fit encodes the columns and trains; see [method.Trainer]. If feature selection kept no such column, the sums
 // are not released.
-func (t withEncoding) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t withEncoding) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	s = s.Sub(encodingNode)
 	var coded []int
 	for j, c := range d.Columns {
@@ -224,7 +229,9 @@ func (p *encodingPass) Add(b mechanism.Block) {
 	p.sums.Add(p.values, p.target)
 }
 
-func (p *encodingPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *encodingPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // encodedNumbers replace the values of a column.
 type encodedNumbers struct {
@@ -233,7 +240,9 @@ type encodedNumbers struct {
 }
 
 // releaseEncoding releases the sums by value of the given columns and reads a number for each value.
-func releaseEncoding(ctx context.Context, s *mechanism.Session, d method.Data, coded []int) ([]encodedNumbers, error) {
+func releaseEncoding(
+	ctx context.Context, s *mechanism.Session, d method.Data, coded []int,
+) ([]encodedNumbers, error) {
 	last := len(d.Columns) - 1
 	x := encodingStatistic{
 		Columns: coded,
@@ -355,7 +364,9 @@ func (e *shrinkage) posteriorMeans() []float64 {
 	return out
 }
 
-func square(x float64) float64 { return x * x }
+func square(x float64) float64 {
+	return x * x
+}
 
 // logLikelihood is the logarithm of that of two variances.
 func (e *shrinkage) logLikelihood(t, w float64) float64 {

@@ -22,7 +22,9 @@ import (
 
 // manyValued is a run on y = a + effect of k + noise, k of 150 values with counts as 1/rank and effects between -1 and 1, and of
 // values that are not listed, for one record in 20. With two classes, y is its sign.
-func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (*Pipeline, *dataset.Table) {
+func manyValued(
+	t testing.TB, classes bool, m method.Trainer, epsilon float64,
+) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
@@ -34,13 +36,18 @@ func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (
 	}
 	if classes {
 		p.Task = regression.TaskClassification
-		p.Schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+		p.Schema.Columns[2] = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		}
 	}
 	effect := make([]float64, 150)
 	weights := make([]float64, 150)
 	sum := 0.
 	for v := range effect {
-		p.Schema.Columns[1].Categories = append(p.Schema.Columns[1].Categories, fmt.Sprintf("v%03d", v))
+		p.Schema.Columns[1].Categories = append(p.Schema.Columns[1].Categories,
+			fmt.Sprintf("v%03d", v))
 		sum += 1 / float64(v+1)
 		effect[v], weights[v] = math.Sin(float64(3*v+1)), sum
 	}
@@ -85,7 +92,8 @@ func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (
 // TestEncoding checks that with a large budget each value is encoded as the mean of the target over its records, and
 // that models predict from the texts and explain as much as the means do.
 func TestEncoding(t *testing.T) {
-	for _, m := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{}, boosting.Additive{}, boosting.Kernel{}} {
+	for _, m := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{},
+		boosting.Additive{}, boosting.Kernel{}} {
 		p, table := manyValued(t, false, m, 20)
 		res, err := p.Fit(t.Context(), table, Options{})
 		if err != nil {
@@ -109,7 +117,8 @@ func TestEncoding(t *testing.T) {
 		if res.R2 == nil || res.R2.Value < .85 {
 			t.Errorf("%s: R² is %+v", m.Name(), res.R2)
 		}
-		if got := SchemaOf(res.Model).Columns[1]; got.Kind != dataset.Category || len(got.Categories) != 150 {
+		if got := SchemaOf(res.Model).Columns[1]; got.Kind != dataset.Category ||
+			len(got.Categories) != 150 {
 			t.Errorf("%s: predictions read %+v", m.Name(), got)
 		}
 	}
@@ -118,7 +127,8 @@ func TestEncoding(t *testing.T) {
 // TestEncodingOfClasses checks that with two classes the numbers are means of -1 and +1, and that classifiers learn
 // from them.
 func TestEncodingOfClasses(t *testing.T) {
-	for _, m := range []method.Trainer{logistic.Logistic{}, prototypes.Prototypes{}, adassp.JointGram{}, nil} {
+	for _, m := range []method.Trainer{logistic.Logistic{}, prototypes.Prototypes{},
+		adassp.JointGram{}, nil} {
 		p, table := manyValued(t, true, m, 40)
 		res, err := p.Fit(t.Context(), table, Options{})
 		if err != nil {
@@ -127,7 +137,8 @@ func TestEncodingOfClasses(t *testing.T) {
 		if c := res.Confusion; c == nil || c.Accuracy.Value < .8 {
 			t.Errorf("%s: accuracy %+v", nameOf(m), c)
 		}
-		if c := res.Model.Inputs()[1]; len(c.Values) != 151 || c.Values[0] < .5 || c.Lower < -1.5 || c.Upper > 1.5 {
+		if c := res.Model.Inputs()[1]; len(c.Values) != 151 || c.Values[0] < .5 || c.Lower < -1.5 ||
+			c.Upper > 1.5 {
 			t.Errorf("%s: the column is %+v", nameOf(m), c)
 		}
 	}
@@ -146,7 +157,8 @@ func TestEncodingWithoutSignal(t *testing.T) {
 	got := encodeColumn(counts, sums, 10, 5, 2)
 	for v, x := range got.values {
 		if math.Abs(x-5.4) > .1 || x < got.scale.Lower || x > got.scale.Upper {
-			t.Errorf("value %d stands for %v, want 5.4, in [%v, %v]", v, x, got.scale.Lower, got.scale.Upper)
+			t.Errorf("value %d stands for %v, want 5.4, in [%v, %v]", v, x, got.scale.Lower,
+				got.scale.Upper)
 		}
 	}
 }
@@ -186,7 +198,11 @@ func TestEncodingIsRefused(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
 		"more than two classes": func(p *Pipeline) {
 			p.Task = regression.TaskClassification
-			p.Schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}
+			p.Schema.Columns[2] = dataset.Column{
+				Name:       "y",
+				Kind:       dataset.Category,
+				Categories: []string{"a", "b", "c"},
+			}
 		},
 		"with a delta of 0": func(p *Pipeline) { p.Budget.Delta = 0 },
 		"with method tukey": func(p *Pipeline) { p.Model = tukey.Tukey{} },
@@ -198,7 +214,8 @@ func TestEncodingIsRefused(t *testing.T) {
 		p, _ := manyValued(t, false, adassp.JointGram{}, 1)
 		change(p)
 		_, err := p.Plan()
-		if !errors.Is(err, ErrEncoding) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "data.columns.k.encode") {
+		if !errors.Is(err, ErrEncoding) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "data.columns.k.encode") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

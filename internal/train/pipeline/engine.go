@@ -27,7 +27,9 @@ var ErrEngine = errors.New("the engine cannot carry the plan out")
 
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
 // out is refused with [ErrEngine] before a record is read.
-func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o Options) (*Result, error) {
+func (p *Pipeline) FitOn(
+	ctx context.Context, plan *Plan, e mechanism.Engine, o Options,
+) (*Result, error) {
 	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
 }
 
@@ -43,7 +45,8 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
+		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine,
+			strings.Join(names, ", "))
 	}
 	if c.LimitUnits == nil && p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf(
@@ -61,14 +64,17 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	return nil
 }
 
-func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open sessionOpener, e mechanism.Engine, o Options) (*Result, error) {
+func (p *Pipeline) runOn(
+	ctx context.Context, plan *Plan, open sessionOpener, e mechanism.Engine, o Options,
+) (*Result, error) {
 	if err := p.CheckEngine(plan, e); err != nil {
 		return nil, err
 	}
 	schema := e.Schema()
 	if p.Transform != rescale.None {
 		j := schema.Index(p.Target)
-		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Apply)
+		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]),
+			p.targetRule().Apply)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
@@ -105,7 +111,8 @@ func (p *Plan) gatheringStages(c mechanism.Capabilities) []string {
 		}
 	}
 	for _, b := range p.branches {
-		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(c.GatherLimit) {
+		if len(p.branches) > 1 && b.name == p.branches[1].name &&
+			p.fewCells() <= float64(c.GatherLimit) {
 			continue
 		}
 		if s, ok := b.selector.(selection.Gatherer); ok {
@@ -143,11 +150,15 @@ func (p *Plan) fewCells() float64 {
 
 // RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
 // [mechanism.Pass] can be sent to the workers of an engine.
-func RegisterStatistics() { registerStatistics() }
+func RegisterStatistics() {
+	registerStatistics()
+}
 
 var registerStatistics = sync.OnceFunc(func() {
-	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
-	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{},
+		kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
+	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(),
+		selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {
 		lists = append(lists, m.Statistics)
 	}
@@ -156,7 +167,9 @@ var registerStatistics = sync.OnceFunc(func() {
 			all = append(all, x)
 		}
 	}
-	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Kernel{}, &regression.Votes{}, &regression.Tree{}, &regression.Prototypes{}, &regression.Classifier{}} {
+	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{},
+		&regression.Additive{}, &regression.Kernel{}, &regression.Votes{}, &regression.Tree{},
+		&regression.Prototypes{}, &regression.Classifier{}} {
 		all = append(all, m)
 	}
 	for _, x := range all {

@@ -18,7 +18,9 @@ func (p *Pipeline) ExactParts() []string {
 	}
 	target := p.Schema.Columns[j]
 	var out []string
-	open := func(c dataset.Column) bool { return c.Kind == dataset.Numeric && !c.Ranged && !c.Private }
+	open := func(c dataset.Column) bool {
+		return c.Kind == dataset.Numeric && !c.Ranged && !c.Private
+	}
 	if slices.ContainsFunc(p.Schema.Columns, open) {
 		out = append(out, "ranges of public columns")
 	}

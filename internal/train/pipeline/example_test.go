@@ -31,7 +31,8 @@ func ExamplePipeline_Plan() {
 		fmt.Printf("%-44s %v x %d\n", leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
 	}
 	g := plan.Guarantee()
-	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation, g.Spent <= 1)
+	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation,
+		g.Spent <= 1)
 	// Output:
 	// fit/all/target                               pure x 1
 	// fit/train/scaling/exponents                  gaussian x 1
@@ -49,13 +50,15 @@ func ExamplePipeline_Plan() {
 // A stored model predicts the records of a table; columns that it does not need are ignored.
 func ExampleRowsOf() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note"}, {Name: "dose"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}}, nil)
+	table, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	model := &regression.Linear{
-		Target: "response", Columns: []regression.Column{{Name: "dose", Upper: 10}}, Terms: []regression.Term{{Coefficient: 2}},
+		Target: "response", Columns: []regression.Column{{Name: "dose", Upper: 10}},
+		Terms: []regression.Term{{Coefficient: 2}},
 		Upper: 100, Intercept: 3,
 	}
 	fmt.Println(model.Predict(nil, pipeline.RowsOf(table.All())))
@@ -72,7 +75,8 @@ func ExamplePipeline_Fit() {
 		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
 	}
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose"}, {Name: "response"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}},
+		nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -86,7 +90,8 @@ func ExamplePipeline_Fit() {
 		fmt.Println(err)
 		return
 	}
-	out, err := result.Model.Predict(nil, regression.Rows{N: 2, Numeric: map[string][]float64{"dose": {2, math.NaN()}}})
+	out, err := result.Model.Predict(nil,
+		regression.Rows{N: 2, Numeric: map[string][]float64{"dose": {2, math.NaN()}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -117,14 +122,16 @@ func ExamplePipeline_Fit_classification() {
 		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
 		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 	}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: debt}, {Codes: home}, {Codes: repaid}}, nil)
+	table, err := dataset.NewTable(schema,
+		[]dataset.ColumnData{{Floats: debt}, {Codes: home}, {Codes: repaid}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	p := &pipeline.Pipeline{
-		Schema: schema, Task: regression.TaskClassification, Target: "repaid", Holdout: pipeline.DefaultHoldout,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Schema: schema, Task: regression.TaskClassification, Target: "repaid",
+		Holdout: pipeline.DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 	result, err := p.Fit(context.Background(), table, pipeline.Options{})
 	if err != nil {
@@ -152,7 +159,9 @@ func ExamplePipeline_Fit_classification() {
 func ExampleSearch() {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "age", Ranged: true, Lower: 0, Upper: 120}, {Name: "dose", Ranged: true, Lower: 0, Upper: 10}, {Name: "response", Ranged: true, Lower: 0, Upper: 50},
+			{Name: "age", Ranged: true, Lower: 0, Upper: 120},
+			{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
+			{Name: "response", Ranged: true, Lower: 0, Upper: 50},
 		}},
 		Target: "response",
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},

@@ -22,7 +22,9 @@ func scaledTable(t *testing.T, rows int, xScale, yScale float64) *dataset.Table 
 			columns[j].Floats = append(columns[j].Floats, value)
 		}
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "z"}, {Name: "y"}}}, columns, nil)
+	tab, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "z"}, {Name: "y"}}}, columns,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +55,20 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 	} {
 		for _, method := range []string{"joint-gram", "boosted-additive"} {
 			tab := scaledTable(t, 20000, tt.xScale, tt.yScale)
-			p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}, Model: named(method)}
+			p := &Pipeline{
+				Schema:  tab.Schema(),
+				Target:  "y",
+				Holdout: DefaultHoldout,
+				Budget:  budget.Target{Epsilon: 3, Delta: 1e-6},
+				Model:   named(method),
+			}
 			res, err := p.Fit(t.Context(), tab, Options{})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", tt.name, method, err)
 			}
-			at := slices.IndexFunc(res.Warnings, func(w Warning) bool { return w.Code == "extreme-numbers" })
+			at := slices.IndexFunc(res.Warnings, func(w Warning) bool {
+				return w.Code == "extreme-numbers"
+			})
 			if tt.column == "" {
 				if at >= 0 {
 					t.Errorf("%s, %s: %+v", tt.name, method, res.Warnings[at])
@@ -73,7 +83,9 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 			if tt.column == "y" {
 				severity = Critical
 			}
-			if w := res.Warnings[at]; w.Severity != severity || !strings.Contains(w.Text, `of "`+tt.column+`" `) || !strings.Contains(w.Text, tt.word) {
+			if w := res.Warnings[at]; w.Severity != severity ||
+				!strings.Contains(w.Text, `of "`+tt.column+`" `) ||
+				!strings.Contains(w.Text, tt.word) {
 				t.Errorf("%s, %s: %+v", tt.name, method, w)
 			}
 		}

@@ -13,4 +13,6 @@ func trainingPart(_ *mechanism.Session, part, _ mechanism.Records) mechanism.Rec
 	return part
 }
 
-func atLeast(_ *mechanism.Session, released, _ int) int { return released }
+func atLeast(_ *mechanism.Session, released, _ int) int {
+	return released
+}

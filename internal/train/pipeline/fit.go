@@ -116,7 +116,9 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 // table. The plan pays for one run: a second call returns [mechanism.ErrOpened], even after a run that failed
 // or was cancelled; see [Plan.Again]. If the plan was made for another pipeline it returns [ErrPlan], and if
 // the table has another schema [ErrSchema]; the plan can then still be used.
-func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
+func (p *Pipeline) FitPlan(
+	ctx context.Context, plan *Plan, t *dataset.Table, o Options,
+) (*Result, error) {
 	return p.runPlan(ctx, plan, mechanism.NewSession, t, o)
 }
 
@@ -129,7 +131,9 @@ func openedSession(s *mechanism.Session) sessionOpener {
 }
 
 // runPlan executes a plan, in a session that it opens after checking plan and table.
-func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open sessionOpener, t *dataset.Table, o Options) (*Result, error) {
+func (p *Pipeline) runPlan(
+	ctx context.Context, plan *Plan, open sessionOpener, t *dataset.Table, o Options,
+) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
 		t = p.transformedTable(t)
@@ -151,7 +155,9 @@ type recordSource struct {
 }
 
 // runFrom is run on the records of a source.
-func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open sessionOpener, from recordSource, o Options) (*Result, error) {
+func (p *Pipeline) runFrom(
+	ctx context.Context, plan *Plan, open sessionOpener, from recordSource, o Options,
+) (*Result, error) {
 	p, err := p.plannedPipeline(plan)
 	if err != nil {
 		return nil, err
@@ -258,8 +264,12 @@ func (r *runner) addModel(
 }
 
 // countRecords counts the records of a run exactly.
-func (c *Curator) countRecords(ctx context.Context, from recordSource, train, held mechanism.Records) (err error) {
-	for n, count := range map[*int]func(context.Context) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
+func (c *Curator) countRecords(
+	ctx context.Context, from recordSource, train, held mechanism.Records,
+) (err error) {
+	for n, count := range map[*int]func(
+		context.Context,
+	) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
 		if *n, err = count(ctx); err != nil {
 			return err
 		}
@@ -268,7 +278,9 @@ func (c *Curator) countRecords(ctx context.Context, from recordSource, train, he
 }
 
 // finishModel gives a model its way back to the units of the target and measures it.
-func (r *runner) finishModel(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
+func (r *runner) finishModel(
+	ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result,
+) error {
 	p := r.pipeline
 	part := s.Sub(holdoutNode)
 	if p.Transform != rescale.None {
@@ -342,7 +354,9 @@ func (r *runner) startStage(name string) func() {
 
 // splitRecords assigns every record, by the coin of its unit, or its own if there are no units, to the training or the
 // held-out part.
-func (r *runner) splitRecords(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
+func (r *runner) splitRecords(
+	s *mechanism.Session, all mechanism.Records,
+) (train, held mechanism.Records) {
 	defer r.startStage("split")()
 	return dealRecords(s, all, "split", r.pipeline.Holdout)
 }
@@ -375,12 +389,13 @@ func (r *runner) evaluateModel(
 	defer r.startStage(heldOutStage)()
 	var err error
 	if r.pipeline.isClassification() {
-		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
-			Records: v,
-			Target:  len(r.facts.Columns),
-			Model:   newPredictor(f.Model, r.facts.Columns),
-			Bins:    bins,
-		})
+		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s,
+			evaluate.Labels{
+				Records: v,
+				Target:  len(r.facts.Columns),
+				Model:   newPredictor(f.Model, r.facts.Columns),
+				Bins:    bins,
+			})
 		return err
 	}
 	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)

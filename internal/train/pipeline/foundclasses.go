@@ -107,7 +107,8 @@ func (p *Pipeline) classCounts(f selection.Facts) []int {
 	var out []int
 	for n := leastClasses; ; n = nextCount(n) {
 		n = min(n, most)
-		if last := len(out) - 1; last >= 0 && p.sameTrees(withClasses(f, out[last]), withClasses(f, n)) {
+		if last := len(out) - 1; last >= 0 &&
+			p.sameTrees(withClasses(f, out[last]), withClasses(f, n)) {
 			out[last] = n
 		} else {
 			out = append(out, n)
@@ -132,7 +133,9 @@ func nextCount(n int) int {
 }
 
 // planByClasses plans the training for each of several numbers of classes. path is the path of the choice.
-func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, counts []int) (budget.Node, error) {
+func (p *Pipeline) planByClasses(
+	ctx context.Context, plan *Plan, path string, counts []int,
+) (budget.Node, error) {
 	branches := make([]budget.Node, len(counts))
 	from := leastClasses
 	for i, n := range counts {

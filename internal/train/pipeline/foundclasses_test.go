@@ -23,8 +23,15 @@ import (
 // classRun is a classification whose classes are found privately, up to the given number.
 func classRun(most int, m method.Trainer) *Pipeline {
 	return &Pipeline{
-		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1}, {Name: "y", Kind: dataset.Category, Found: true}}},
-		Task:   regression.TaskClassification, Target: "y", MostClasses: most, Model: m, Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .2,
+		Schema: dataset.Schema{Columns: []dataset.Column{{
+			Name:   "a",
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "y", Kind: dataset.Category, Found: true}}},
+		Task: regression.TaskClassification, Target: "y", MostClasses: most, Model: m,
+		Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .2,
 	}
 }
 
@@ -60,8 +67,10 @@ func TestClassesFound(t *testing.T) {
 		trainer method.Trainer
 		divides bool // its budget among the classes, up to the number that a branch is planned for
 	}{
-		"auto": {nil, false}, "prototypes": {prototypes.Prototypes{}, false}, "joint-gram": {adassp.JointGram{}, false},
-		"logistic": {logistic.Logistic{}, false}, "svm": {svm.SVM{}, false}, "boosted-additive": {boosting.Additive{}, true},
+		"auto": {nil, false}, "prototypes": {prototypes.Prototypes{}, false},
+		"joint-gram": {adassp.JointGram{}, false},
+		"logistic":   {logistic.Logistic{}, false}, "svm": {svm.SVM{}, false},
+		"boosted-additive": {boosting.Additive{}, true},
 	} {
 		for _, classes := range []int{2, 4, 5, 9} {
 			p := classRun(7, x.trainer)
@@ -71,7 +80,8 @@ func TestClassesFound(t *testing.T) {
 			}
 			got := res.Model.Output().Classes
 			want := min(classes, 7)
-			if v := res.Vocabulary; len(v) != 1 || len(v[0].Words) != want || slices.Contains(got, "a secret kind") {
+			if v := res.Vocabulary; len(v) != 1 || len(v[0].Words) != want ||
+				slices.Contains(got, "a secret kind") {
 				t.Errorf("%s, %d classes: found %v", name, classes, res.Vocabulary)
 			}
 			planned := want
@@ -81,7 +91,8 @@ func TestClassesFound(t *testing.T) {
 			if len(got) != planned || len(res.Confusion.Classes) != planned {
 				t.Errorf("%s, %d classes: the model has %q", name, classes, got)
 			}
-			if share := res.Confusion.OtherShare; classes == 9 && !(share.Lower > .1 && share.Upper < .4) { // two of nine
+			if share := res.Confusion.OtherShare; classes == 9 &&
+				!(share.Lower > .1 && share.Upper < .4) { // two of nine
 				t.Errorf("%s: %+v of the records have other labels", name, share)
 			}
 			if classes == 4 && res.Confusion.Accuracy.Value < .8 {
@@ -101,14 +112,16 @@ func TestClassesFoundPrices(t *testing.T) {
 	if plan.Method() != Auto || plan.Delta(2) > 1e-6 || plan.Delta(2) < .99e-6 {
 		t.Errorf("%s, delta %v", plan.Method(), plan.Delta(2))
 	}
-	if _, err := classRun(1, nil).Plan(); !errors.Is(err, ErrClasses) || !strings.Contains(err.Error(), "most_classes") {
+	if _, err := classRun(1, nil).Plan(); !errors.Is(err, ErrClasses) ||
+		!strings.Contains(err.Error(), "most_classes") {
 		t.Error(err)
 	}
 	if _, err := classRun(256, nil).Plan(); !errors.Is(err, ErrClasses) {
 		t.Error(err)
 	}
 	none := classRun(5, nil)
-	if res, err := none.Fit(context.Background(), classRows(t, none, 4, 3), Options{}); err != nil || len(res.Model.Output().Classes) < 2 {
+	if res, err := none.Fit(context.Background(), classRows(t, none, 4, 3),
+		Options{}); err != nil || len(res.Model.Output().Classes) < 2 {
 		t.Errorf("three records: %v", err)
 	}
 }

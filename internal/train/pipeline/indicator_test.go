@@ -20,7 +20,8 @@ import (
 // where x is missing; or the class "yes" above 5.5.
 func tested(t testing.TB, n int, classes bool) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Indicator: true}, {Name: "z"}, {Name: "y", Ranged: true, Lower: 0, Upper: 10}}}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Indicator: true}, {Name: "z"},
+		{Name: "y", Ranged: true, Lower: 0, Upper: 10}}}
 	data := make([]dataset.ColumnData, 3)
 	p := sequence(17)
 	for i := range n {
@@ -30,10 +31,15 @@ func tested(t testing.TB, n int, classes bool) *dataset.Table {
 		} else {
 			y = 5 + x
 		}
-		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, x), append(data[1].Floats, p.next()), append(data[2].Floats, y)
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, x),
+			append(data[1].Floats, p.next()), append(data[2].Floats, y)
 	}
 	if classes {
-		schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+		schema.Columns[2] = dataset.Column{
+			Name:       "y",
+			Kind:       dataset.Category,
+			Categories: []string{"no", "yes"},
+		}
 		for _, y := range data[2].Floats {
 			class := int32(0)
 			if y > 5.5 {
@@ -54,13 +60,21 @@ func tested(t testing.TB, n int, classes bool) *dataset.Table {
 // prediction for it is that for the median plus a term. The noise of 20,000 records at epsilon 8 moves a mean by less
 // than .1, a tenth of the tolerance.
 func TestIndicator(t *testing.T) {
-	if square := scaling.MissingEntry * scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
+	if square := scaling.MissingEntry *
+		scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
 		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
 	}
-	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel", "tukey", "svm", "logistic"} {
+	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
+		"boosted-kernel", "tukey", "svm", "logistic"} {
 		classes := method == "svm" || method == "logistic"
 		tab := tested(t, 30000, classes)
-		p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .1, Model: named(method), Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
+		p := &Pipeline{
+			Schema:  tab.Schema(),
+			Target:  "y",
+			Holdout: .1,
+			Model:   named(method),
+			Budget:  budget.Target{Epsilon: 8, Delta: 1e-5},
+		}
 		if classes {
 			p.Task = regression.TaskClassification
 		}
@@ -71,7 +85,11 @@ func TestIndicator(t *testing.T) {
 		if err != nil || res.Model == nil {
 			t.Fatalf("%s: %v, %v", method, res, err)
 		}
-		at, err := res.Model.Predict(nil, regression.Rows{N: 3, Numeric: map[string][]float64{"x": {math.NaN(), 0, -.9}, "z": {0, 0, 0}}})
+		at, err := res.Model.Predict(nil,
+			regression.Rows{
+				N:       3,
+				Numeric: map[string][]float64{"x": {math.NaN(), 0, -.9}, "z": {0, 0, 0}},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +100,9 @@ func TestIndicator(t *testing.T) {
 		} else if math.Abs(at[0]-8) > 1 || math.Abs(at[1]-5) > 1 {
 			t.Errorf("%s: predictions %v, want 8 and 5", method, at)
 		}
-		if !slices.ContainsFunc(terms(res.Model), func(x regression.Term) bool { return x.Missing && x.StdError >= 0 }) {
+		if !slices.ContainsFunc(terms(res.Model), func(x regression.Term) bool {
+			return x.Missing && x.StdError >= 0
+		}) {
 			t.Errorf("%s: no term for missing cells", method)
 		}
 	}
@@ -109,18 +129,28 @@ func terms(m regression.Model) []regression.Term {
 // columns with an indicator.
 func TestIndicatorIsKept(t *testing.T) {
 	tab := tested(t, 20000, true)
-	p := &Pipeline{Task: regression.TaskClassification, Schema: tab.Schema(), Target: "y", Model: boosting.BRC{}, Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
+	p := &Pipeline{
+		Task:   regression.TaskClassification,
+		Schema: tab.Schema(),
+		Target: "y",
+		Model:  boosting.BRC{},
+		Budget: budget.Target{Epsilon: 8, Delta: 1e-5},
+	}
 	if _, err := p.Plan(); !errors.Is(err, boosting.ErrIndicator) {
 		t.Errorf("brc: %v", err)
 	}
-	for _, s := range []selection.Selector{selection.DPFSDR{}, selection.SIS{K: 1, Score: selection.ScoreCorrelation}, selection.Kendall{K: 1}} {
+	for _, s := range []selection.Selector{selection.DPFSDR{},
+		selection.SIS{K: 1, Score: selection.ScoreCorrelation}, selection.Kendall{K: 1}} {
 		p.Model = adassp.JointGram{}
 		p.Selector = s
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name(), err)
 		}
-		if slices.Contains(res.Selected, "x") != slices.ContainsFunc(terms(res.Model), func(x regression.Term) bool { return x.Missing }) {
+		if slices.Contains(res.Selected, "x") != slices.ContainsFunc(terms(res.Model),
+			func(x regression.Term) bool {
+				return x.Missing
+			}) {
 			t.Errorf("%s: selected %q, terms %+v", s.Name(), res.Selected, terms(res.Model))
 		}
 	}

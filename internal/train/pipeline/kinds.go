@@ -16,7 +16,8 @@ const kindCells = 3
 
 // New implements [mechanism.Statistic].
 func (x kindStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &kindPass{x, m.NewHistogram(slices.Repeat([]int{1}, len(x.Columns)), kindCells), make([][]uint16, len(x.Columns)), nil}
+	return &kindPass{x, m.NewHistogram(slices.Repeat([]int{1}, len(x.Columns)), kindCells),
+		make([][]uint16, len(x.Columns)), nil}
 }
 
 type kindPass struct {
@@ -47,7 +48,9 @@ func (p *kindPass) Add(b mechanism.Block) {
 	p.hist.Add(p.bins)
 }
 
-func (p *kindPass) Cells() mechanism.Cells { return p.hist.Cells() }
+func (p *kindPass) Cells() mechanism.Cells {
+	return p.hist.Cells()
+}
 
 // releaseKinds releases which columns without declarations contain text.
 func releaseKinds(

@@ -28,7 +28,8 @@ func TestMedianImproves(t *testing.T) {
 			}
 			x = append(x, v)
 		}
-		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", HasMissing: declared}, {Name: "y", Ranged: true, Lower: 0, Upper: 40}}}
+		schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", HasMissing: declared},
+			{Name: "y", Ranged: true, Lower: 0, Upper: 40}}}
 		if declared {
 			schema.Columns[0].Missing = 25
 		}
@@ -38,7 +39,12 @@ func TestMedianImproves(t *testing.T) {
 		}
 		sum := 0.
 		for range 4 {
-			p := &Pipeline{Schema: schema, Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+			p := &Pipeline{
+				Schema: schema,
+				Target: "y",
+				Model:  adassp.JointGram{},
+				Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+			}
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -68,7 +68,9 @@ func nameOf(t method.Trainer) string {
 }
 
 // ModelName returns the name of the method of Model, [Auto] if it is nil.
-func (p *Pipeline) ModelName() string { return nameOf(p.Model) }
+func (p *Pipeline) ModelName() string {
+	return nameOf(p.Model)
+}
 
 // namesOf lists the names of the methods for which holds returns true.
 func namesOf(holds func(method.Method) bool) []string {
@@ -101,4 +103,7 @@ func PrivateTargetMethods() []string {
 }
 
 // MayAbstain reports whether a run of a method may end without a model.
-func MayAbstain(name string) bool { m, _ := TrainerNamed(name); return m.Abstains }
+func MayAbstain(name string) bool {
+	m, _ := TrainerNamed(name)
+	return m.Abstains
+}

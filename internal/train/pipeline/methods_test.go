@@ -23,7 +23,8 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 			t.Errorf("%s says too little", m.Name)
 		}
 		for _, k := range m.Keys {
-			if k.Text == "" || k.Absent == "" && len(k.Words) == 0 || (k.Kind == method.Word) != (len(k.Words) > 0) ||
+			if k.Text == "" || k.Absent == "" && len(k.Words) == 0 ||
+				(k.Kind == method.Word) != (len(k.Words) > 0) ||
 				k.Kind == method.Whole && (k.Min < 1 || k.Max < k.Min) {
 				t.Errorf("%s: %+v", m.Name, k)
 			}
@@ -38,7 +39,9 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 // bounds and the default of a search.
 func TestTriesOfSizesAreThoseOfSearches(t *testing.T) {
 	for _, k := range SelectorKeys() {
-		if k.Name == "runs" && (k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) || k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {
+		if k.Name == "runs" &&
+			(k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) ||
+				k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {
 			t.Errorf("%+v", k)
 		}
 	}

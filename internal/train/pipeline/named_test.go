@@ -27,4 +27,6 @@ type stranger struct {
 	name string
 }
 
-func (x stranger) Name() string { return x.name }
+func (x stranger) Name() string {
+	return x.name
+}

@@ -15,7 +15,9 @@ import (
 type oneVsRest struct{ method.Trainer }
 
 // classNode is the name of the node of a class.
-func classNode(k int) string { return "class-" + strconv.Itoa(k+1) }
+func classNode(k int) string {
+	return "class-" + strconv.Itoa(k+1)
+}
 
 // ofScore returns the facts of a score.
 func ofScore(f method.Facts) method.Facts {
@@ -40,7 +42,9 @@ func (t oneVsRest) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t oneVsRest) Fit(
+	ctx context.Context, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	target := d.Target()
 	classes := len(target.Categories)
 	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}

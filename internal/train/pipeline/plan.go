@@ -21,7 +21,8 @@ import (
 var (
 	// ErrTarget is returned when the target is not a numeric column of the
 	// schema, or has an indicator of missing cells.
-	ErrTarget = errors.New("the target must be a numeric column of the schema, without an indicator of missing cells")
+	ErrTarget = errors.New(
+		"the target must be a numeric column of the schema, without an indicator of missing cells")
 	// ErrNoFeature is returned when no candidate feature is left.
 	ErrNoFeature = errors.New("no feature is left to train on")
 	// ErrRelation is returned when a stage does not support the relation.
@@ -47,7 +48,8 @@ var (
 	ErrPlan = errors.New("the plan is that of another pipeline; plan it again")
 	// ErrSelector is returned for a selector that is not one of package selection where
 	// UncheckedSelector is not set.
-	ErrSelector = errors.New("a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
+	ErrSelector = errors.New(
+		"a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
 	// ErrCountFailure is returned for a probability outside (0, 1/2], and for a run that releases no number of records.
 	ErrCountFailure = errors.New("the failure probability of the noisy count does not fit the run")
 	// ErrModel is returned for a model method that this package does not run.
@@ -224,7 +226,8 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	plan.guarantee = plan.Priced.Guarantee()
-	if math.IsInf(plan.guarantee.Mu, 1) && (!plan.isApproximate() || plan.guarantee.Epsilon > mostEpsilon) {
+	if math.IsInf(plan.guarantee.Mu, 1) &&
+		(!plan.isApproximate() || plan.guarantee.Epsilon > mostEpsilon) {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
@@ -282,7 +285,9 @@ func (p *Plan) isApproximate() bool {
 }
 
 // Guarantee returns the guarantee of the plan.
-func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
+func (p *Plan) Guarantee() budget.Guarantee {
+	return p.guarantee
+}
 
 // checkPlan validates the description and collects the facts of the plan.
 func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
@@ -305,7 +310,11 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		return wrong
 	}
 	target := p.Schema.Index(p.Target)
-	plan.facts = selection.Facts{Target: p.transformedTarget(p.Schema.Columns[target]), Relation: p.Budget.Relation, LabelOnly: p.protectsTargetOnly()}
+	plan.facts = selection.Facts{
+		Target:    p.transformedTarget(p.Schema.Columns[target]),
+		Relation:  p.Budget.Relation,
+		LabelOnly: p.protectsTargetOnly(),
+	}
 	for j, c := range p.Schema.Columns {
 		if j == target {
 			c = plan.facts.Target

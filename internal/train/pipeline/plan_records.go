@@ -18,7 +18,9 @@ const answered = .95
 // Records returns the number of rows with which a method that may abstain produces a model about 95% of the
 // time, including the held-out part; 0 for a method that never abstains. Rows left out by the cap on units, and
 // rows without a usable target, do not count.
-func (p *Plan) Records() int { return p.records }
+func (p *Plan) Records() int {
+	return p.records
+}
 
 // recordsFor computes Records from the priced plan.
 func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {

@@ -28,7 +28,9 @@ func (p *sequence) next() float64 {
 func houses(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "area"}, {Name: "age"}, {Name: "kind", Kind: dataset.Category, Categories: []string{"flat", "house"}, Other: true}, {Name: "price"},
+		{Name: "area"}, {Name: "age"},
+		{Name: "kind", Kind: dataset.Category, Categories: []string{"flat", "house"}, Other: true},
+		{Name: "price"},
 	}}
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(3)
@@ -39,8 +41,10 @@ func houses(t testing.TB, n int) *dataset.Table {
 		if p.next() > 0 {
 			kind = 1
 		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, area), append(data[1].Floats, age), append(data[2].Codes, kind)
-		data[3].Floats = append(data[3].Floats, 1000*(50+2*area-.5*age+20*float64(kind)+20*p.next()))
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, area),
+			append(data[1].Floats, age), append(data[2].Codes, kind)
+		data[3].Floats = append(data[3].Floats,
+			1000*(50+2*area-.5*age+20*float64(kind)+20*p.next()))
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
 	if err != nil {
@@ -60,7 +64,9 @@ func TestFit(t *testing.T) {
 	tab := houses(t, 20000)
 	p := describe(tab)
 	var stages []string
-	res, err := p.Fit(context.Background(), tab, Options{Progress: func(s string) { stages = append(stages, s) }})
+	res, err := p.Fit(context.Background(), tab, Options{Progress: func(s string) {
+		stages = append(stages, s)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,20 +80,25 @@ func TestFit(t *testing.T) {
 	if res.R2 == nil || res.R2.Value < .8 || res.R2.Value > 1 {
 		t.Errorf("held-out R2 %+v of an almost linear target", res.R2)
 	}
-	prediction, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+	prediction, err := m.Predict(nil,
+		rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r2 := regression.R2(prediction, tab.Float(3)); r2 < .8 {
 		t.Errorf("raw R2 %v", r2)
 	}
-	if want := []string{"check", "split", "selection", "scaling", "model", "held-out metric"}; !slices.Equal(stages, want) {
+	if want := []string{"check", "split", "selection", "scaling", "model",
+		"held-out metric"}; !slices.Equal(stages, want) {
 		t.Errorf("stages %v", stages)
 	}
-	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 || math.Abs(float64(c.HoldoutRows)-4000) > 6*math.Sqrt(3200) {
+	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 ||
+		math.Abs(float64(c.HoldoutRows)-4000) > 6*math.Sqrt(3200) {
 		t.Errorf("parts %+v", c)
 	}
-	if res.Method != "boosted-kernel" || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {
+	if res.Method != "boosted-kernel" ||
+		!slices.Equal(res.Considered, []string{"area", "age", "kind"}) ||
+		!slices.Equal(res.Selected, res.Considered) {
 		t.Errorf("%s %v %v", res.Method, res.Considered, res.Selected)
 	}
 }
@@ -124,7 +135,8 @@ func TestPlanEqualsSpend(t *testing.T) {
 				}
 			}
 			// Basic composition adds up budgets for which tight composition proves a smaller total.
-			if g := plan.Guarantee(); g.Spent > g.Epsilon || g.Spent < .98*g.Epsilon && g.Composition == budget.Tight {
+			if g := plan.Guarantee(); g.Spent > g.Epsilon ||
+				g.Spent < .98*g.Epsilon && g.Composition == budget.Tight {
 				t.Errorf("spent %v of %v", g.Spent, g.Epsilon)
 			}
 		})
@@ -160,7 +172,8 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 	// under both relations.
 	coin := raised[budget.AddRemove] / raised[budget.Substitute]
 	for _, leaf := range []string{"fit/train/scaling/exponents", "fit/train/model/gram"} {
-		if ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]; coin < 1.05 || math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {
+		if ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]; coin < 1.05 ||
+			math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {
 			t.Errorf("%s: ratio %v, want sqrt2 times %v", leaf, ratio, coin)
 		}
 	}
@@ -172,25 +185,33 @@ func TestRefusals(t *testing.T) {
 		change func(*Pipeline)
 		want   error
 	}{
-		"no target":       {func(p *Pipeline) { p.Target = "rent" }, ErrTarget},
-		"text target":     {func(p *Pipeline) { p.Target = "kind" }, ErrTarget},
-		"holdout":         {func(p *Pipeline) { p.Holdout = .6 }, ErrHoldout},
-		"NaN holdout":     {func(p *Pipeline) { p.Holdout = math.NaN() }, ErrHoldout},
-		"unit":            {func(p *Pipeline) { p.Schema.Unit = "patient" }, ErrUnit},
-		"private columns": {func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns }, ErrRelation},
-		"model":           {func(p *Pipeline) { p.Model = named("forest") }, ErrModel},
-		"declared":        {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
+		"no target":   {func(p *Pipeline) { p.Target = "rent" }, ErrTarget},
+		"text target": {func(p *Pipeline) { p.Target = "kind" }, ErrTarget},
+		"holdout":     {func(p *Pipeline) { p.Holdout = .6 }, ErrHoldout},
+		"NaN holdout": {func(p *Pipeline) { p.Holdout = math.NaN() }, ErrHoldout},
+		"unit":        {func(p *Pipeline) { p.Schema.Unit = "patient" }, ErrUnit},
+		"private columns": {func(p *Pipeline) {
+			p.Budget.Relation = budget.SubstitutePrivateColumns
+		}, ErrRelation},
+		"model":    {func(p *Pipeline) { p.Model = named("forest") }, ErrModel},
+		"declared": {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
 		"narrow range": {func(p *Pipeline) {
 			c := &p.Schema.Columns[0]
 			c.Ranged = true
 			c.Lower = 0
 			c.Upper = 5e-324
 		}, ErrRange},
-		"no feature":      {func(p *Pipeline) { p.Schema.Columns = p.Schema.Columns[3:] }, ErrNoFeature},
-		"unknown feature": {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"rent"}} }, selection.ErrFeature},
-		"twice":           {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age", "age"}} }, selection.ErrFeature},
-		"epsilon":         {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
-		"delta":           {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
+		"no feature": {func(p *Pipeline) {
+			p.Schema.Columns = p.Schema.Columns[3:]
+		}, ErrNoFeature},
+		"unknown feature": {func(p *Pipeline) {
+			p.Selector = selection.Fixed{Features: []string{"rent"}}
+		}, selection.ErrFeature},
+		"twice": {func(p *Pipeline) {
+			p.Selector = selection.Fixed{Features: []string{"age", "age"}}
+		}, selection.ErrFeature},
+		"epsilon": {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
+		"delta":   {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
 		"unbounded": {func(p *Pipeline) {
 			p.Budget.Epsilon = 1e7
 			p.Selector = selection.Kendall{K: 1}
@@ -248,12 +269,14 @@ func TestTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
-		"no rows": {}, "one": {1}, "two": {1, 2}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
+		"no rows": {}, "one": {1}, "two": {1, 2}, "missing": {nan, nan, nan},
+		"infinite": {inf, -inf, inf},
 		"constant": {5, 5, 5, 5, 5, 5}, "huge": {1.7e308, -1.7e308, 1e300},
 	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			codes := make([]int32, len(x))
-			tab, err := dataset.NewTable(houses(t, 0).Schema(), []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Floats: x}}, nil)
+			tab, err := dataset.NewTable(houses(t, 0).Schema(),
+				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Floats: x}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,9 +301,12 @@ func TestAbsurdRanges(t *testing.T) {
 	} {
 		for _, method := range Methods(regression.TaskRegression) {
 			schema := dataset.Schema{Columns: []dataset.Column{
-				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]}, {Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
+				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]},
+				{Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
 			}}
-			tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{0, 1, r[1]}}, {Floats: []float64{0, r[3], 1}}}, nil)
+			tab, err := dataset.NewTable(schema,
+				[]dataset.ColumnData{{Floats: []float64{0, 1, r[1]}},
+					{Floats: []float64{0, r[3], 1}}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,12 +32,20 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprintf("x%d", j)})
 	}
 	schema.Columns = append(schema.Columns, dataset.Column{Name: "y"})
-	plain := Pipeline{Schema: schema, Target: "y", Holdout: DefaultHoldout, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Model: named("joint-gram")}
+	plain := Pipeline{
+		Schema:  schema,
+		Target:  "y",
+		Holdout: DefaultHoldout,
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
+		Model:   named("joint-gram"),
+	}
 	searching := plain
 	searching.Model = nil
 	searching.Search = &Search{Runs: 4, Holdout: .2}
-	for _, name := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel"} {
-		searching.Search.Candidates = append(searching.Search.Candidates, Candidate{Model: named(name)})
+	for _, name := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
+		"boosted-kernel"} {
+		searching.Search.Candidates = append(searching.Search.Candidates,
+			Candidate{Model: named(name)})
 	}
 	for _, tt := range []struct {
 		name  string

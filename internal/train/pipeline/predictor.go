@@ -42,7 +42,8 @@ var cellBuffers = sync.Pool{New: func() any { return new([]float64) }}
 func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
 	room := cellBuffers.Get().(*[]float64)
 	defer cellBuffers.Put(room)
-	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features, room))
+	prediction, score, err := p.Model.(*regression.Classifier).Classify(
+		rowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // as in Predict
 	}

@@ -61,7 +61,8 @@ func TestProbabilityConditions(t *testing.T) {
 	for _, c := range []struct {
 		first, second float64
 		known         bool
-	}{{60, 21, true}, {58, 21, false}, {70, 19, false}, {19, 70, false}, {21, 60, true}, {0, 0, false}, {-500, 900, false}} {
+	}{{60, 21, true}, {58, 21, false}, {70, 19, false}, {19, 70, false}, {21, 60, true},
+		{0, 0, false}, {-500, 900, false}} {
 		if got := fill(c.first, c.second).probabilityCurve(); (got != nil) != c.known {
 			t.Errorf("%v and %v records: %+v", c.first, c.second, got)
 		}
@@ -87,7 +88,8 @@ func TestQuantileBins(t *testing.T) {
 	if got := c.quantileBins(16); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := c.quantileBins(32); len(got) > 16 || !slices.IsSorted(got) || !slices.Contains(got, -.25) {
+	if got := c.quantileBins(32); len(got) > 16 || !slices.IsSorted(got) ||
+		!slices.Contains(got, -.25) {
 		t.Errorf("%v", got)
 	}
 	c.Counts = make([]float64, 2*cutoffBins)
@@ -106,7 +108,11 @@ func TestQuantileBins(t *testing.T) {
 func TestQuantileBinsOfNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for range 2000 {
-		c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1, Cutoff: gridEdge(float64(1 + r.IntN(cutoffBins-1)))}
+		c := &scoreCounts{
+			Counts: make([]float64, 2*cutoffBins),
+			Sigma:  1,
+			Cutoff: gridEdge(float64(1 + r.IntN(cutoffBins-1))),
+		}
 		scale := math.Exp(20*r.Float64() - 10)
 		for i := range c.Counts {
 			c.Counts[i] = scale * r.NormFloat64()
@@ -131,9 +137,14 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 }
 
 func TestEqualBins(t *testing.T) {
-	for scale, ends := range map[method.Scale][2]float64{method.Signs: {-.875, .875}, method.Shares: {.0625, .9375}, method.LogOdds: {-math.Log(15), math.Log(15)}} {
+	for scale, ends := range map[method.Scale][2]float64{
+		method.Signs:   {-.875, .875},
+		method.Shares:  {.0625, .9375},
+		method.LogOdds: {-math.Log(15), math.Log(15)},
+	} {
 		edges := equalBins(scale, 16)
-		if len(edges) != 15 || !slices.IsSorted(edges) || math.Abs(edges[0]-ends[0]) > 1e-12 || math.Abs(edges[14]-ends[1]) > 1e-12 {
+		if len(edges) != 15 || !slices.IsSorted(edges) || math.Abs(edges[0]-ends[0]) > 1e-12 ||
+			math.Abs(edges[14]-ends[1]) > 1e-12 {
 			t.Errorf("scale %d: %v", scale, edges)
 		}
 		if scale != method.Shares && edges[7] != 0 {

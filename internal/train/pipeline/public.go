@@ -16,7 +16,9 @@ const (
 )
 
 // SearchPath is the path of the node of a search.
-func (p *Plan) SearchPath() string { return p.root }
+func (p *Plan) SearchPath() string {
+	return p.root
+}
 
 // SizesPath returns the path of the node that tries sizes, in the branch without text columns if words are paid
 // for only on demand, and in the branch with two classes if classes are found. The node is the same in the
@@ -33,7 +35,9 @@ func (p *Plan) SizesPath() string {
 }
 
 // Unprotected lists the facts that the description states and the guarantee does not protect.
-func (p *Pipeline) Unprotected() []Fact { return p.unprotectedFacts() }
+func (p *Pipeline) Unprotected() []Fact {
+	return p.unprotectedFacts()
+}
 
 // Methods lists the methods that may train the model of a run: that of each branch and
 // its fallback, of each candidate in a search.

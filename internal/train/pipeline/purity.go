@@ -18,7 +18,8 @@ import (
 // (scaling.Private), and trainers that implement [method.Purer].
 
 // ErrNotPure is returned for a run whose delta is 0 and that has a stage whose noise is not pure. It wraps budget.ErrNotPure.
-var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w", budget.ErrNotPure)
+var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w",
+	budget.ErrNotPure)
 
 // deltaField is the key of a recipe that sets delta.
 const deltaField = "privacy.delta"
@@ -84,11 +85,13 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		add("the model ("+b.trainer.Name()+")", noise, p.pureTrainers(b.trainer, f))
 	}
 	if b.fallback != nil {
-		add("the fallback ("+b.fallback.Name()+")", p.trainerNoise(b.fallback, f), p.pureTrainers(b.fallback, f))
+		add("the fallback ("+b.fallback.Name()+")", p.trainerNoise(b.fallback, f),
+			p.pureTrainers(b.fallback, f))
 	}
 	if p.Holdout > 0 {
 		if metric, err := p.metricNode(f.Target); err == nil {
-			add("the held-out metric", impureNoise(metric), "set holdout: 0, which leaves the metric out")
+			add("the held-out metric", impureNoise(metric),
+				"set holdout: 0, which leaves the metric out")
 		}
 	}
 	if len(stages) == 0 {
@@ -99,7 +102,8 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		Field:   deltaField,
 		Err:     ErrNotPure,
 		Message: deltaField + " must be above 0: " + strings.Join(stages, ", and "),
-		Hint:    strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " + deltaHint,
+		Hint: strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " +
+			deltaHint,
 	}
 }
 
@@ -161,7 +165,14 @@ func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 		return "fails with a probability of delta"
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
-	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{Columns: columns, Relation: f.Relation, LabelOnly: f.LabelOnly, Epsilon: p.Budget.Epsilon})
+	node, err := p.trainerFor(p.pureForm(t),
+		f.Target).Plan(
+		method.Facts{
+			Columns:   columns,
+			Relation:  f.Relation,
+			LabelOnly: f.LabelOnly,
+			Epsilon:   p.Budget.Epsilon,
+		})
 	if err != nil {
 		return ""
 	}
@@ -233,10 +244,11 @@ func notPure(err error) error {
 		return err
 	}
 	return &fault.Error{
-		Kind:    fault.Recipe,
-		Field:   deltaField,
-		Err:     err,
-		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path, wrong.Kind),
-		Hint:    deltaHint,
+		Kind:  fault.Recipe,
+		Field: deltaField,
+		Err:   err,
+		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path,
+			wrong.Kind),
+		Hint: deltaHint,
 	}
 }

@@ -22,10 +22,21 @@ import (
 )
 
 // pureRun is a run without a delta, on seven numeric columns without declarations.
-func pureRun(classes int, relation budget.Relation, s selection.Selector, t method.Trainer) *Pipeline {
-	p := &Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Relation: relation}, Selector: s, Model: t}
+func pureRun(
+	classes int, relation budget.Relation, s selection.Selector, t method.Trainer,
+) *Pipeline {
+	p := &Pipeline{
+		Target:   "y",
+		Budget:   budget.Target{Epsilon: 2, Relation: relation},
+		Selector: s,
+		Model:    t,
+	}
 	for j := range 7 {
-		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprintf("x%d", j), Private: relation == budget.SubstitutePrivateColumns})
+		p.Schema.Columns = append(p.Schema.Columns,
+			dataset.Column{
+				Name:    fmt.Sprintf("x%d", j),
+				Private: relation == budget.SubstitutePrivateColumns,
+			})
 	}
 	target := dataset.Column{Name: "y"}
 	if classes > 0 {
@@ -39,7 +50,8 @@ func pureRun(classes int, relation budget.Relation, s selection.Selector, t meth
 
 // gaussianByNature are the stages without a form of pure noise: each releases sums of products, histograms of many entries or a
 // point that passed a check of probability delta.
-var gaussianByNature = strings.Fields("dpfsdr dpfs crfs greedy-gram adassp boosted-adassp tukey boosted-additive boosted-kernel cost-tree prototypes")
+var gaussianByNature = strings.Fields(
+	"dpfsdr dpfs crfs greedy-gram adassp boosted-adassp tukey boosted-additive boosted-kernel cost-tree prototypes")
 
 // TestPureMatrix plans every selector with every method, target and relation at delta 0. A run is refused for lack of
 // a delta only if it has one of the stages that are Gaussian by nature, and every such run that has a plan has only
@@ -48,10 +60,15 @@ func TestPureMatrix(t *testing.T) {
 	type cell struct{ selector, model string }
 	planned := map[cell]bool{}
 	for _, classes := range []int{0, 2, 3} {
-		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute,
+			budget.SubstitutePrivateColumns} {
 			for _, s := range Selectors() {
 				for _, m := range Trainers() {
-					selector := s.New(SelectorSettings{K: 2, Values: method.Values{"features": []string{"x0", "x3"}}})
+					selector := s.New(
+						SelectorSettings{
+							K:      2,
+							Values: method.Values{"features": []string{"x0", "x3"}},
+						})
 					p := pureRun(classes, relation, selector, m.New(nil))
 					_, err := p.Plan()
 					checkPure(t, p, err)
@@ -64,10 +81,12 @@ func TestPureMatrix(t *testing.T) {
 					if _, otherwise := other.Plan(); otherwise != nil {
 						continue // refused for another reason
 					}
-					named := slices.Contains(gaussianByNature, s.Name) || slices.Contains(gaussianByNature, m.Name) ||
+					named := slices.Contains(gaussianByNature, s.Name) ||
+						slices.Contains(gaussianByNature, m.Name) ||
 						m.Name == "joint-gram" && relation == budget.SubstitutePrivateColumns // exact blocks of public columns together with noisy ones
 					if !named || !errors.Is(err, ErrNotPure) {
-						t.Errorf("%s and %s, %d classes, %v: %v", s.Name, m.Name, classes, relation, err)
+						t.Errorf("%s and %s, %d classes, %v: %v", s.Name, m.Name, classes, relation,
+							err)
 					}
 				}
 			}
@@ -75,7 +94,8 @@ func TestPureMatrix(t *testing.T) {
 	}
 	for _, s := range Selectors() {
 		for _, m := range Trainers() {
-			want := !slices.Contains(gaussianByNature, s.Name) && !slices.Contains(gaussianByNature, m.Name)
+			want := !slices.Contains(gaussianByNature, s.Name) &&
+				!slices.Contains(gaussianByNature, m.Name)
 			if planned[cell{s.Name, m.Name}] != want {
 				t.Errorf("%s and %s have a plan at delta 0: %v", s.Name, m.Name, !want)
 			}
@@ -93,14 +113,17 @@ func checkPure(t *testing.T, p *Pipeline, err error) {
 			t.Fatal(err)
 		}
 		for _, l := range plan.Leaves() {
-			if l.Law.Kind == budget.Gaussian || l.Law.Kind == budget.Approximate || l.Law.Delta != 0 {
+			if l.Law.Kind == budget.Gaussian || l.Law.Kind == budget.Approximate ||
+				l.Law.Delta != 0 {
 				t.Errorf("%s is %+v", l.Path, l.Law)
 			}
 		}
 		return
 	}
 	var wrong *fault.Error
-	if errors.Is(err, ErrNotPure) && (!errors.As(err, &wrong) || wrong.Field != deltaField || wrong.Hint == "" || !strings.HasPrefix(wrong.Message, "privacy.delta must be above 0: the ")) {
+	if errors.Is(err, ErrNotPure) &&
+		(!errors.As(err, &wrong) || wrong.Field != deltaField || wrong.Hint == "" ||
+			!strings.HasPrefix(wrong.Message, "privacy.delta must be above 0: the ")) {
 		t.Errorf("%v", err)
 	}
 }
@@ -122,7 +145,8 @@ func TestNeedsDelta(t *testing.T) {
 			"the model (brc) draws Gaussian noise; leave model.form out: without one brc takes a form with pure noise",
 		},
 		"gradients": {
-			pureRun(2, budget.AddRemove, selection.None{}, logistic.Logistic{Form: logistic.Gradients}),
+			pureRun(2, budget.AddRemove, selection.None{},
+				logistic.Logistic{Form: logistic.Gradients}),
 			"the model (logistic) draws Gaussian noise; leave model.form out: without one logistic takes a form with pure noise",
 		},
 		"both": {
@@ -134,14 +158,18 @@ func TestNeedsDelta(t *testing.T) {
 			"the selection (greedy-gram) draws Gaussian noise; select with kendall, sublasso or sis",
 		},
 		"numbers": {
-			pureRun(0, budget.AddRemove, nil, boosting.Kernel{}), "the model (boosted-kernel) draws Gaussian noise; train joint-gram",
+			pureRun(0, budget.AddRemove, nil, boosting.Kernel{}),
+			"the model (boosted-kernel) draws Gaussian noise; train joint-gram",
 		},
 		"partly private": {
-			pureRun(0, budget.SubstitutePrivateColumns, nil, nil), "the model (joint-gram) draws Gaussian noise; no method trains with pure noise here",
+			pureRun(0, budget.SubstitutePrivateColumns, nil, nil),
+			"the model (joint-gram) draws Gaussian noise; no method trains with pure noise here",
 		},
 	} {
 		wrong := c.p.NeedsDelta()
-		if wrong == nil || !strings.HasPrefix(wrong.Message+"; "+wrong.Hint, "privacy.delta must be above 0: "+c.want) {
+		if wrong == nil ||
+			!strings.HasPrefix(wrong.Message+"; "+wrong.Hint,
+				"privacy.delta must be above 0: "+c.want) {
 			t.Errorf("%s: %v", name, wrong)
 		}
 		c.p.Budget.Delta = 1e-6
@@ -202,7 +230,8 @@ func TestPureFits(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, trainer := range []method.Trainer{nil, adassp.JointGram{}, svm.SVM{}, logistic.Logistic{}, boosting.BRC{}, boosting.BRC{Intercept: "exponential"}} {
+		for _, trainer := range []method.Trainer{nil, adassp.JointGram{}, svm.SVM{},
+			logistic.Logistic{}, boosting.BRC{}, boosting.BRC{Intercept: "exponential"}} {
 			p := pureRun(2, relation, selection.Kendall{K: 2}, trainer)
 			p.Budget.Epsilon = 8
 			data := make([]dataset.ColumnData, 8)

@@ -136,11 +136,12 @@ func (p *Pipeline) rehearseBranch(ctx context.Context, plan *Plan, t *dataset.Ta
 	held := t.All().Columns(plan.columns)
 	target := len(plan.facts.Columns)
 	if p.isClassification() {
-		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{
-			Records: memory.NewRecords(held),
-			Target:  target,
-			Bins:    evaluate.Bins{Edges: []float64{0}},
-		})
+		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx,
+			s.Sub(holdoutNode), evaluate.Labels{
+				Records: memory.NewRecords(held),
+				Target:  target,
+				Bins:    evaluate.Bins{Edges: []float64{0}},
+			})
 	} else {
 		_, err = evaluate.Regression{}.Run(ctx, s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{
 			Records: memory.NewRecords(held),

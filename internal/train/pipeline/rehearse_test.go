@@ -82,7 +82,8 @@ func TestRehearseBranches(t *testing.T) {
 		}
 		released := map[bool]int{}
 		for _, e := range s.Events() {
-			released[strings.HasPrefix(e.Path, "fit/train/"+plan.branches[i].name+"/")] += e.Released
+			released[strings.HasPrefix(e.Path,
+				"fit/train/"+plan.branches[i].name+"/")] += e.Released
 		}
 		if released[true] == 0 {
 			t.Errorf("branch %s: nothing released", plan.branches[i].name)
@@ -112,7 +113,8 @@ func TestRehearseSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 5 {
-			if err := p.Rehearse(t.Context(), plan); errors.Is(err, mechanism.ErrScale) != (epsilon < 1) {
+			if err := p.Rehearse(t.Context(), plan); errors.Is(err,
+				mechanism.ErrScale) != (epsilon < 1) {
 				t.Errorf("epsilon %v: %v", epsilon, err)
 			}
 		}

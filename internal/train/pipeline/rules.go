@@ -40,7 +40,9 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	}
 	r.checkShares()
 	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
-		r.addProblem(ErrCountFailure, countFailureField, "leave it out for "+fault.Number(DefaultCountFailure), "%s must be above 0 and at most %s, not %s",
+		r.addProblem(ErrCountFailure, countFailureField,
+			"leave it out for "+fault.Number(DefaultCountFailure),
+			"%s must be above 0 and at most %s, not %s",
 			countFailureField, fault.Number(mostCountFailure), fault.Number(r.CountFailure))
 	}
 	r.checkUnit()
@@ -79,7 +81,8 @@ func (r *rules) checkTarget() {
 	switch {
 	case r.Task != "" && r.Task != regression.TaskRegression && !r.isClassification():
 		r.addProblem(ErrTask, "task", "", "unknown task: %q", r.Task)
-	case c == nil && r.isClassification(), r.isClassification() && (c.Kind != dataset.Category || c.Other):
+	case c == nil && r.isClassification(),
+		r.isClassification() && (c.Kind != dataset.Category || c.Other):
 		r.addProblem(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
 	case r.isClassification() && c.Found:
 		if n := r.MostClasses; n != 0 && (n < leastClasses || n > evaluate.MaxClasses) {
@@ -133,7 +136,8 @@ func (r *rules) checkUnit() {
 			column,
 		)
 	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
-		r.addProblem(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
+		r.addProblem(ErrUnit, "privacy.relation",
+			"the other relations make the number of records public, and a unit that is replaced may change it",
 			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
 	}
 }
@@ -144,7 +148,8 @@ func (r *rules) privateColumns() {
 		return
 	}
 	if !slices.ContainsFunc(r.Schema.Columns, func(c dataset.Column) bool { return c.Private }) {
-		r.addProblem(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
+		r.addProblem(ErrRelation, "privacy.relation", "",
+			"the relation %v needs at least one column with private: true", r.Budget.Relation)
 	}
 }
 
@@ -196,7 +201,8 @@ func (r *rules) ofModel() {
 				r.ModelName(),
 			)
 		case mayAbstain(f):
-			r.addProblem(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
+			r.addProblem(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself",
+				f.Name())
 		}
 		if _, err := methodOf(f); err != nil {
 			r.addProblem(err, "model.fallback", "", "%v", err)
@@ -281,7 +287,8 @@ func (r *rules) checkSizes() {
 	sizes := sizesOf(r.Selector)
 	switch {
 	case sizes == nil && r.SizeRuns != 0:
-		r.addProblem(ErrSizeSearch, "selection.runs", "", "selection.runs has no effect without selection.sizes")
+		r.addProblem(ErrSizeSearch, "selection.runs", "",
+			"selection.runs has no effect without selection.sizes")
 		return
 	case sizes == nil:
 		return

@@ -77,10 +77,14 @@ func (c Candidate) K() int {
 }
 
 // ModelName returns the name of the model method, or [Auto].
-func (c Candidate) ModelName() string { return nameOf(c.Model) }
+func (c Candidate) ModelName() string {
+	return nameOf(c.Model)
+}
 
 // Form returns the name of the form of the model method, or "" if it is not set.
-func (c Candidate) Form() string { return method.FormOf(c.Model) }
+func (c Candidate) Form() string {
+	return method.FormOf(c.Model)
+}
 
 // Searched is the result of a search. All of it is public.
 type Searched struct {
@@ -144,14 +148,17 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)
 		}
-		kids[i] = budget.Par(name, train, budget.Seq(scoreNode, metric).As(budget.Part)).As(budget.Candidate)
+		kids[i] = budget.Par(name, train,
+			budget.Seq(scoreNode, metric).As(budget.Part)).As(budget.Candidate)
 		plan.tries = append(plan.tries, t)
 	}
 	return budget.Select(trainNode, law, kids...).As(budget.Part), nil
 }
 
 // trainOrSearch runs the training part. s is the session of the root.
-func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
+func (r *runner) trainOrSearch(
+	ctx context.Context, s *mechanism.Session, v mechanism.Records,
+) (*trained, error) {
 	if r.pipeline.Search == nil {
 		return r.trainModels(ctx, s.Sub(trainNode), v)
 	}
@@ -166,24 +173,27 @@ type searchTry struct {
 
 // runSearch runs the tries. It announces one stage for all tries and keeps the times of the best try only, so that
 // neither reveals the number of tries.
-func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
+func (r *runner) runSearch(
+	ctx context.Context, s *mechanism.Session, v mechanism.Records,
+) (*trained, error) {
 	r.announceStage("search")
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)
-	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (searchTry, float64, error) {
-		c := &runner{
-			pipeline: r.pipeline.candidate(i),
-			plan:     r.plan.tries[i],
-			facts:    r.facts,
-			seconds:  map[string]float64{},
-		}
-		out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
-		if err != nil {
-			return searchTry{}, 0, err
-		}
-		t := searchTry{out, c.seconds}
-		score, err := c.scoreModel(ctx, s.Sub(scoreNode), scoring, out.fit)
-		return t, score, err
-	})
+	best, err := mechanism.Best(s, trainNode,
+		func(i int, s *mechanism.Session) (searchTry, float64, error) {
+			c := &runner{
+				pipeline: r.pipeline.candidate(i),
+				plan:     r.plan.tries[i],
+				facts:    r.facts,
+				seconds:  map[string]float64{},
+			}
+			out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
+			if err != nil {
+				return searchTry{}, 0, err
+			}
+			t := searchTry{out, c.seconds}
+			score, err := c.scoreModel(ctx, s.Sub(scoreNode), scoring, out.fit)
+			return t, score, err
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	schema := dataset.Schema{}
 	cols := make([]dataset.ColumnData, 5)
 	for j, name := range []string{"a", "b", "c", "d", "y"} {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+		schema.Columns = append(schema.Columns,
+			dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
 		for i := range n {
 			cols[j].Floats = append(cols[j].Floats, math.Sin(float64(i*(j+3)+j)))
 		}
@@ -60,7 +61,8 @@ func TestSearchPlan(t *testing.T) {
 		t.Errorf("method %q", plan.Method())
 	}
 	law, names, ok := plan.Selection("fit/train")
-	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 || !slices.Equal(names, []string{"candidate-1", "candidate-2", "candidate-3"}) {
+	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 ||
+		!slices.Equal(names, []string{"candidate-1", "candidate-2", "candidate-3"}) {
 		t.Errorf("the selection: %+v, %v, %v", law, names, ok)
 	}
 	g := plan.Guarantee()
@@ -78,7 +80,8 @@ func TestSearchPlan(t *testing.T) {
 			continue
 		}
 		square[at.Candidate+" "+at.Part] += rho
-		if (at.Candidate == "") != (l.Candidate == "") || at.Candidate != "" && l.Candidate != "fit/train/"+at.Candidate {
+		if (at.Candidate == "") != (l.Candidate == "") ||
+			at.Candidate != "" && l.Candidate != "fit/train/"+at.Candidate {
 			t.Errorf("%s: place %+v, candidate %q", l.Path, at, l.Candidate)
 		}
 	}
@@ -114,23 +117,45 @@ func TestSearchIsRefused(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"one candidate":  {func(p *Pipeline) { p.Search.Candidates = p.Search.Candidates[:1] }, ErrSearch, "2 to 64"},
-		"too many":       {func(p *Pipeline) { p.Search.Candidates = make([]Candidate, MaxCandidates+1) }, ErrSearch, "2 to 64"},
-		"one run":        {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
-		"many runs":      {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
-		"no number":      {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
-		"no scoring":     {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
-		"all scoring":    {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
-		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSearch, "tight"},
-		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta must be above 0"},
-		"model outside":  {func(p *Pipeline) { p.Model = adassp.JointGram{} }, ErrSearch, "candidates"},
-		"select outside": {func(p *Pipeline) { p.Selector = selection.None{} }, ErrSearch, "candidates"},
-		"share outside":  {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
-		"tukey":          {func(p *Pipeline) { p.Search.Candidates[1].Model = tukey.Tukey{} }, ErrSearch, "candidates[1]"},
-		"twice":          {func(p *Pipeline) { p.Search.Candidates[2] = p.Search.Candidates[0] }, ErrSearch, "1 and 3"},
-		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = named("nonprivate-ols") }, ErrModel, "candidates[1]"},
-		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = svm.SVM{} }, ErrModel, "candidates[0]"},
-		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidates[1]"},
+		"one candidate": {func(p *Pipeline) {
+			p.Search.Candidates = p.Search.Candidates[:1]
+		}, ErrSearch, "2 to 64"},
+		"too many": {func(p *Pipeline) {
+			p.Search.Candidates = make([]Candidate, MaxCandidates+1)
+		}, ErrSearch, "2 to 64"},
+		"one run":     {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
+		"many runs":   {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
+		"no number":   {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
+		"no scoring":  {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
+		"all scoring": {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
+		"basic": {func(p *Pipeline) {
+			p.Budget.Composition = budget.Basic
+		}, ErrSearch, "tight"},
+		"pure": {func(p *Pipeline) {
+			p.Budget.Delta = 0
+		}, ErrSearch, "delta must be above 0"},
+		"model outside": {func(p *Pipeline) {
+			p.Model = adassp.JointGram{}
+		}, ErrSearch, "candidates"},
+		"select outside": {func(p *Pipeline) {
+			p.Selector = selection.None{}
+		}, ErrSearch, "candidates"},
+		"share outside": {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
+		"tukey": {func(p *Pipeline) {
+			p.Search.Candidates[1].Model = tukey.Tukey{}
+		}, ErrSearch, "candidates[1]"},
+		"twice": {func(p *Pipeline) {
+			p.Search.Candidates[2] = p.Search.Candidates[0]
+		}, ErrSearch, "1 and 3"},
+		"unknown": {func(p *Pipeline) {
+			p.Search.Candidates[1].Model = named("nonprivate-ols")
+		}, ErrModel, "candidates[1]"},
+		"classes": {func(p *Pipeline) {
+			p.Search.Candidates[0].Model = svm.SVM{}
+		}, ErrModel, "candidates[0]"},
+		"share": {func(p *Pipeline) {
+			p.Search.Candidates[1].SelectionShare = 2
+		}, ErrShare, "candidates[1]"},
 	} {
 		p, _ := searcher(t, 1)
 		c.change(p)
@@ -149,24 +174,32 @@ func TestSearchResult(t *testing.T) {
 	}
 	for range 4 {
 		var stages []string
-		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{Progress: func(s string) { stages = append(stages, s) }})
+		res, err := p.FitPlan(context.Background(), plan.Again(), tab,
+			Options{Progress: func(s string) {
+				stages = append(stages, s)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := res.Search
-		if got := p.Search.Candidates[x.Chosen].ModelName(); res.Method != got || res.Model == nil || res.R2 == nil {
-			t.Errorf("candidate %d: method %q, model %v, R² %v", x.Chosen, res.Method, res.Model, res.R2)
+		if got := p.Search.Candidates[x.Chosen].ModelName(); res.Method != got ||
+			res.Model == nil || res.R2 == nil {
+			t.Errorf("candidate %d: method %q, model %v, R² %v", x.Chosen, res.Method, res.Model,
+				res.R2)
 		}
 		if want := []string{"check", "split", "search", heldOutStage}; !slices.Equal(stages, want) {
 			t.Errorf("stages %q", stages)
 		}
 		for _, e := range res.Events {
 			at := e.Place
-			if ran := at.Candidate == "" || at.Candidate == CandidateName(x.Chosen); ran && e.Released != e.Law.Draws || !ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
+			if ran := at.Candidate == "" ||
+				at.Candidate == CandidateName(x.Chosen); ran && e.Released != e.Law.Draws ||
+				!ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
 				t.Errorf("candidate %d: %+v", x.Chosen, e)
 			}
 		}
-		if c := res.Curator; c.Rows != 6000 || c.TrainRows+c.HoldoutRows != 6000 || c.ScoreRows < 700 || c.ScoreRows > 1300 {
+		if c := res.Curator; c.Rows != 6000 || c.TrainRows+c.HoldoutRows != 6000 ||
+			c.ScoreRows < 700 || c.ScoreRows > 1300 {
 			t.Errorf("rows %+v", c)
 		}
 	}
@@ -176,8 +209,13 @@ func TestSearchResult(t *testing.T) {
 func TestSearchOfClasses(t *testing.T) {
 	p, tab := searcher(t, 3000)
 	p.Task = regression.TaskClassification
-	p.Schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
-	p.Search.Candidates = []Candidate{{Model: nil}, {Model: logistic.Logistic{}}, {Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
+	p.Schema.Columns[4] = dataset.Column{
+		Name:       "y",
+		Kind:       dataset.Category,
+		Categories: []string{"no", "yes"},
+	}
+	p.Search.Candidates = []Candidate{{Model: nil}, {Model: logistic.Logistic{}},
+		{Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
 	cols := make([]dataset.ColumnData, 5)
 	for j := range 4 {
 		cols[j].Floats = tab.Float(j)
@@ -198,7 +236,12 @@ func TestSearchOfClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(plan.Leaves(), func(l budget.PricedLeaf) bool {
-		return l.Place == budget.Place{Part: "train", Candidate: "candidate-1", Branch: logisticBranch, Stage: modelNode}
+		return l.Place == budget.Place{
+			Part:      "train",
+			Candidate: "candidate-1",
+			Branch:    logisticBranch,
+			Stage:     modelNode,
+		}
 	}) {
 		t.Error("auto has no branches in the search")
 	}
@@ -225,12 +268,17 @@ func TestSearchOfClasses(t *testing.T) {
 func TestSearchUnits(t *testing.T) {
 	p, tab := patients(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
 	p.Model = nil
-	p.Search = &Search{Runs: 3, Holdout: .3, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}}
+	p.Search = &Search{
+		Runs:       3,
+		Holdout:    .3,
+		Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+	}
 	res, err := p.Fit(context.Background(), tab, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := res.Curator; c.TrainRows%3 != 0 || c.ScoreRows%3 != 0 || c.HoldoutRows%3 != 0 || c.ScoreRows == 0 || c.TrainRows+c.HoldoutRows != 1200 {
+	if c := res.Curator; c.TrainRows%3 != 0 || c.ScoreRows%3 != 0 || c.HoldoutRows%3 != 0 ||
+		c.ScoreRows == 0 || c.TrainRows+c.HoldoutRows != 1200 {
 		t.Errorf("rows %+v: units of three records are torn apart", c)
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 // SelectorKeys lists the keys of all selectors, in the order of recipes and documents. [Selectors] lists the
 // keys of each selector. The caller must not modify the list.
-func SelectorKeys() []method.Key { return selectorKeys() }
+func SelectorKeys() []method.Key {
+	return selectorKeys()
+}
 
 var selectorKeys = sync.OnceValue(func() []method.Key {
 	return []method.Key{
@@ -41,11 +43,12 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			Absent:  "`0.1`",
 		},
 		{
-			Name:  "score",
-			Kind:  method.Word,
-			Text:  "What the columns are ranked by",
-			Rest:  ": tau, product, correlation, or auto for the method's own choice",
-			Words: []string{string(selection.ScoreAuto), string(selection.ScoreProduct), string(selection.ScoreCorrelation), string(selection.ScoreTau)},
+			Name: "score",
+			Kind: method.Word,
+			Text: "What the columns are ranked by",
+			Rest: ": tau, product, correlation, or auto for the method's own choice",
+			Words: []string{string(selection.ScoreAuto), string(selection.ScoreProduct),
+				string(selection.ScoreCorrelation), string(selection.ScoreTau)},
 			Doc: "`tau` is rank correlation and needs no ranges. `product` is the sum of products of scaled values. `correlation` is the same " +
 				"with values cut at half their ranges and the target counted from a released centre. `auto` is `tau`, unless there are " +
 				"category columns (at most 1000 columns in all); then it is `correlation`.",
@@ -56,7 +59,8 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			Text:   "How the columns with high scores are drawn",
 			Absent: "`one-shot`",
 			Words: []string{
-				mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String(), mechanism.OneShot.String(), mechanism.Peeling.String(),
+				mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String(),
+				mechanism.OneShot.String(), mechanism.Peeling.String(),
 			},
 			Doc: "`one-shot`: noise on every score, the best ones kept. `peeling`: one after another, the same law. `lipschitz`: the whole " +
 				"set at once, as in the paper. `lipschitz-exponential`: the same with exponential noise, a pure law.",
@@ -73,9 +77,10 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			HasZero: true,
 			Hint:    "leave it out for 0.5, at which a common shift of all scores has no effect",
 			Needs: method.Link{
-				Key:   "topk",
-				Words: []string{mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String()},
-				Hint:  "set selection.topk: " + mechanism.Lipschitz.String() + ", or remove it",
+				Key: "topk",
+				Words: []string{mechanism.Lipschitz.String(),
+					mechanism.LipschitzExponential.String()},
+				Hint: "set selection.topk: " + mechanism.Lipschitz.String() + ", or remove it",
 			},
 			Doc: "γ of the canonical Lipschitz mechanism (DP-SIS, 2024, section 4.2): the loss of a set is (1-γ) times the best score " +
 				"left out less γ times the worst score chosen. With `topk` `lipschitz` or `lipschitz-exponential` only.",

@@ -57,7 +57,9 @@ func (s SelectorSettings) budgetRatio() float64 {
 
 // Selectors lists the selectors of package selection, in the order of recipes and messages. Recipes, messages
 // and ownSelector derive from this list; a new selector is one more entry. The caller must not modify the list.
-func Selectors() []SelectorMethod { return selectors() }
+func Selectors() []SelectorMethod {
+	return selectors()
+}
 
 var selectors = sync.OnceValue(func() []SelectorMethod {
 	return []SelectorMethod{

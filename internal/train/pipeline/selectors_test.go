@@ -37,7 +37,9 @@ type foreign struct{ selection.Selector }
 func TestKeysReachTheirSelectors(t *testing.T) {
 	for _, k := range SelectorKeys() {
 		if !slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool {
-			return slices.ContainsFunc(m.Keys, func(own method.Key) bool { return own.Name == k.Name })
+			return slices.ContainsFunc(m.Keys, func(own method.Key) bool {
+				return own.Name == k.Name
+			})
 		}) {
 			t.Errorf("%s belongs to no selector", k.Name)
 		}
@@ -50,30 +52,44 @@ func TestKeysReachTheirSelectors(t *testing.T) {
 		return m.New(SelectorSettings{K: 2, Values: v})
 	}
 	words := func(name string) []string {
-		return SelectorKeys()[slices.IndexFunc(SelectorKeys(), func(k method.Key) bool { return k.Name == name })].Words
+		return SelectorKeys()[slices.IndexFunc(SelectorKeys(), func(k method.Key) bool {
+			return k.Name == name
+		})].Words
 	}
 	forms := map[mechanism.TopKForm]bool{}
 	for _, word := range words("topk") {
 		x := made("sis", method.Values{"topk": word}).(selection.SIS)
 		forms[x.TopK] = x.TopK.String() == word
 	}
-	for _, form := range []mechanism.TopKForm{mechanism.OneShot, mechanism.Peeling, mechanism.Lipschitz, mechanism.LipschitzExponential} {
+	for _, form := range []mechanism.TopKForm{mechanism.OneShot, mechanism.Peeling,
+		mechanism.Lipschitz, mechanism.LipschitzExponential} {
 		if !forms[form] {
 			t.Errorf("no word makes %v", form)
 		}
 	}
 	for _, word := range words("score") {
-		if x := made("sis", method.Values{"score": word}).(selection.SIS); string(x.Score) != word || x.TopK != mechanism.OneShot {
+		if x := made("sis",
+			method.Values{"score": word}).(selection.SIS); string(x.Score) != word ||
+			x.TopK != mechanism.OneShot {
 			t.Errorf("score %s makes %+v", word, x)
 		}
 	}
-	if x := made("sublasso", method.Values{"lambda": .25, "buckets": 7}); x != (selection.SubLasso{K: 2, Lambda: .25, Buckets: 7}) {
+	if x := made("sublasso",
+		method.Values{"lambda": .25, "buckets": 7}); x != (selection.SubLasso{
+		K:       2,
+		Lambda:  .25,
+		Buckets: 7,
+	}) {
 		t.Errorf("sublasso: %+v", x)
 	}
-	if x := made("fixed", method.Values{"features": []string{"a", "b"}}).(selection.Fixed); !slices.Equal(x.Features, []string{"a", "b"}) {
+	if x := made("fixed",
+		method.Values{"features": []string{"a", "b"}}).(selection.Fixed); !slices.Equal(x.Features,
+		[]string{"a", "b"}) {
 		t.Errorf("fixed: %+v", x)
 	}
-	if x := made("dpfs", method.Values{"sizes": []int{2, 4}}).(selection.DPFS); !slices.Equal(x.Sizes, []int{2, 4}) || x.K != 2 {
+	if x := made("dpfs",
+		method.Values{"sizes": []int{2, 4}}).(selection.DPFS); !slices.Equal(x.Sizes,
+		[]int{2, 4}) || x.K != 2 {
 		t.Errorf("dpfs: %+v", x)
 	}
 }

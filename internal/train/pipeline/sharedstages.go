@@ -33,12 +33,15 @@ func KindAndWordSteps(kindShare, wordShare float64) budget.Node {
 // Undeclared returns the choice between the branch numbers, for a run whose undeclared columns all contain
 // numbers, and the branch words, for all others. It follows [KindSteps] in a sequence.
 func Undeclared(numbers, words []budget.Node) budget.Node {
-	return budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf), budget.Seq(numbersWay, numbers...).As(budget.Branch),
+	return budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
+		budget.Seq(numbersWay, numbers...).As(budget.Branch),
 		budget.Seq(wordsWay, words...).As(budget.Branch))
 }
 
 // FindTextColumns releases which of the given columns hold text. s is the session of the node of [KindSteps].
-func FindTextColumns(ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int) ([]int, error) {
+func FindTextColumns(
+	ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int,
+) ([]int, error) {
 	return releaseKinds(ctx, s, r, columns)
 }
 
@@ -63,5 +66,6 @@ func FindCategories(
 		slices.Sort(names)
 		categories = append(categories, names)
 	}
-	return categories, math.Ceil(mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(columns))), nil
+	return categories,
+		math.Ceil(mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(columns))), nil
 }

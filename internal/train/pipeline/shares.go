@@ -44,7 +44,8 @@ type NamedShare struct {
 // Named lists the shares of s in the order of documents.
 func (s *Shares) Named() []NamedShare {
 	return []NamedShare{
-		{"count", &s.Count}, {"words", &s.Words}, {"ranges", &s.Ranges}, {"selection", &s.Selection},
+		{"count", &s.Count}, {"words", &s.Words}, {"ranges", &s.Ranges},
+		{"selection", &s.Selection},
 		{"model", &s.Model}, {"fallback", &s.Fallback}, {"transform", &s.Transform},
 	}
 }
@@ -108,7 +109,9 @@ func (p *Pipeline) checkedShare() float64 {
 }
 
 // trainingEpsilon is the part of epsilon that the training part may spend.
-func (p *Pipeline) trainingEpsilon() float64 { return 1 - p.checkedShare() }
+func (p *Pipeline) trainingEpsilon() float64 {
+	return 1 - p.checkedShare()
+}
 
 // countShare returns the share of the noisy count in the whole epsilon of the run.
 func (p *Pipeline) countShare() float64 {
@@ -213,7 +216,9 @@ type askedStage struct {
 }
 
 // askedStages returns the stages whose shares a recipe can set.
-func (p *Pipeline) askedStages(stages branchStages, standard division) (choice, ranges, model, fallback *askedStage) {
+func (p *Pipeline) askedStages(
+	stages branchStages, standard division,
+) (choice, ranges, model, fallback *askedStage) {
 	calibrated := 1.
 	if stages.fixedModel {
 		calibrated = 1 - standard.fixed/p.trainingEpsilon() - DefaultCountShare
@@ -375,7 +380,9 @@ func (p *Pipeline) unusedShares(priced *budget.Priced) error {
 const countFailureField = "count.failure"
 
 // ShareName returns the name of the share that the leaves of a stage are paid from, "" for the stage of the held-out part.
-func ShareName(stage string) string { return shareOfStage[stage] }
+func ShareName(stage string) string {
+	return shareOfStage[stage]
+}
 
 // shareOfStage names the share that the leaves of a stage are paid from.
 var shareOfStage = map[string]string{

@@ -78,7 +78,9 @@ func TestShares(t *testing.T) {
 			map[string]float64{"selection": .4, "model": .6}, nil,
 		},
 		"private ranges": {
-			sharedRun(false, func(p *Pipeline) { p.Shares = Shares{Selection: .2, Ranges: .3, Model: .5} }),
+			sharedRun(false, func(p *Pipeline) {
+				p.Shares = Shares{Selection: .2, Ranges: .3, Model: .5}
+			}),
 			map[string]float64{"selection": .2, "ranges": .3, "model": .5}, nil,
 		},
 		"basic": {
@@ -115,7 +117,8 @@ func TestShares(t *testing.T) {
 				p.Model = tukey.Tukey{}
 				p.Shares = Shares{Ranges: .2, Selection: .1}
 			}),
-			map[string]float64{"ranges": 2. / 3, "selection": 1. / 3}, map[string]float64{"count": .03, "model": .67},
+			map[string]float64{"ranges": 2. / 3, "selection": 1. / 3},
+			map[string]float64{"count": .03, "model": .67},
 		},
 		"tukey with a fallback": {
 			sharedRun(true, func(p *Pipeline) {
@@ -123,7 +126,8 @@ func TestShares(t *testing.T) {
 				p.Fallback = adassp.JointGram{}
 				p.Shares = Shares{Count: .1, Selection: .1, Model: .5, Fallback: .3}
 			}),
-			map[string]float64{"selection": .25, "fallback": .75}, map[string]float64{"count": .1, "model": .5},
+			map[string]float64{"selection": .25, "fallback": .75},
+			map[string]float64{"count": .1, "model": .5},
 		},
 	} {
 		plan, err := c.run.Plan()
@@ -138,7 +142,8 @@ func TestShares(t *testing.T) {
 		}
 		for stage, want := range c.want {
 			if got := calibrated[stage] / sum; math.Abs(got-want) > 1e-6 {
-				t.Errorf("%s: %s spends %.6f of what is calibrated, want %v", name, stage, got, want)
+				t.Errorf("%s: %s spends %.6f of what is calibrated, want %v", name, stage, got,
+					want)
 			}
 		}
 		training := c.run.trainingEpsilon() * c.run.Budget.Epsilon
@@ -199,16 +204,17 @@ func TestSharesRefused(t *testing.T) {
 		field  string
 		reason string
 	}{
-		"above 1 together":    {Shares{Selection: .5, Model: .6}, "budget", "more than 1"},
-		"below 1 together":    {Shares{Selection: .5, Model: .4}, "budget", "add up to 0.9, not 1"},
-		"negative":            {Shares{Selection: -.5}, "budget.selection", "above 0"},
-		"no number":           {Shares{Model: math.NaN()}, "budget.model", "above 0"},
-		"no count":            {Shares{Count: .1}, "budget.count", "no effect"},
-		"no ranges":           {Shares{Ranges: .1}, "budget.ranges", "no effect"},
-		"no words":            {Shares{Words: .1}, "budget.words", "no effect"},
-		"no fallback":         {Shares{Fallback: .1}, "budget.fallback", "no effect"},
-		"no transform":        {Shares{Transform: .1}, "budget.transform", "no effect"},
-		"a count in full":     {Shares{Count: .05, Selection: .05, Model: .9}, "budget.count", "no effect"},
+		"above 1 together": {Shares{Selection: .5, Model: .6}, "budget", "more than 1"},
+		"below 1 together": {Shares{Selection: .5, Model: .4}, "budget", "add up to 0.9, not 1"},
+		"negative":         {Shares{Selection: -.5}, "budget.selection", "above 0"},
+		"no number":        {Shares{Model: math.NaN()}, "budget.model", "above 0"},
+		"no count":         {Shares{Count: .1}, "budget.count", "no effect"},
+		"no ranges":        {Shares{Ranges: .1}, "budget.ranges", "no effect"},
+		"no words":         {Shares{Words: .1}, "budget.words", "no effect"},
+		"no fallback":      {Shares{Fallback: .1}, "budget.fallback", "no effect"},
+		"no transform":     {Shares{Transform: .1}, "budget.transform", "no effect"},
+		"a count in full": {Shares{Count: .05, Selection: .05, Model: .9}, "budget.count",
+			"no effect"},
 		"nothing for a model": {Shares{Selection: .9999999}, "budget", "nothing"},
 	} {
 		p := sharedRun(true, func(p *Pipeline) { p.Shares = c.shares })
@@ -270,8 +276,10 @@ func TestCountFailure(t *testing.T) {
 			want = DefaultCountFailure
 		}
 		// The bound is rounded down, so it exceeds n slightly less often: the scale is 1/(.03 x 2).
-		if sd := math.Sqrt(want * (1 - want) / runs); float64(over)/runs > want+6*sd || float64(over)/runs < want*math.Exp(-.06)-6*sd {
-			t.Errorf("failure %v: above the number of records with frequency %v", failure, float64(over)/runs)
+		if sd := math.Sqrt(want * (1 - want) / runs); float64(over)/runs > want+6*sd ||
+			float64(over)/runs < want*math.Exp(-.06)-6*sd {
+			t.Errorf("failure %v: above the number of records with frequency %v", failure,
+				float64(over)/runs)
 		}
 	}
 	if !(records[.001] > records[0] && records[0] > records[.3] && records[.3] > records[.5]) {
@@ -281,14 +289,23 @@ func TestCountFailure(t *testing.T) {
 		change  func(p *Pipeline)
 		message string
 	}{
-		"no count": {func(p *Pipeline) { p.CountFailure = .1 }, "count.failure has no effect: no stage of this run needs a noisy number of records"},
-		"large":    {func(p *Pipeline) { p.CountFailure = .6 }, "count.failure must be above 0 and at most 0.5, not 0.6"},
-		"negative": {func(p *Pipeline) { p.CountFailure = -1 }, "count.failure must be above 0 and at most 0.5, not -1"},
-		"NaN":      {func(p *Pipeline) { p.CountFailure = math.NaN() }, "count.failure must be above 0 and at most 0.5, not NaN"},
+		"no count": {func(p *Pipeline) {
+			p.CountFailure = .1
+		}, "count.failure has no effect: no stage of this run needs a noisy number of records"},
+		"large": {func(p *Pipeline) {
+			p.CountFailure = .6
+		}, "count.failure must be above 0 and at most 0.5, not 0.6"},
+		"negative": {func(p *Pipeline) {
+			p.CountFailure = -1
+		}, "count.failure must be above 0 and at most 0.5, not -1"},
+		"NaN": {func(p *Pipeline) {
+			p.CountFailure = math.NaN()
+		}, "count.failure must be above 0 and at most 0.5, not NaN"},
 	} {
 		_, err := sharedRun(true, c.change).Plan()
 		var wrong *fault.Error
-		if !errors.Is(err, ErrCountFailure) || !errors.As(err, &wrong) || wrong.Field != "count.failure" || !strings.Contains(wrong.Message, c.message) {
+		if !errors.Is(err, ErrCountFailure) || !errors.As(err, &wrong) ||
+			wrong.Field != "count.failure" || !strings.Contains(wrong.Message, c.message) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

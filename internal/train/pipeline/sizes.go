@@ -36,10 +36,14 @@ const (
 var ErrSizeSearch = errors.New("the sizes of the selection cannot be tried")
 
 // IsSize reports whether a name in a report belongs to a try of a number of features.
-func IsSize(name string) bool { return strings.HasPrefix(name, sizePrefix) }
+func IsSize(name string) bool {
+	return strings.HasPrefix(name, sizePrefix)
+}
 
 // SizeName is the name of the node of a size in a plan.
-func SizeName(size int) string { return fmt.Sprintf(sizePrefix+"%d", size) }
+func SizeName(size int) string {
+	return fmt.Sprintf(sizePrefix+"%d", size)
+}
 
 // SizeSearch is the result of choosing a size. All of it is public.
 type SizeSearch struct {
@@ -87,7 +91,8 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	for i, size := range sizes {
 		kids[i] = budget.Seq(SizeName(size),
 			budget.Seq(sizeFitNode, model).Scaled(1-rightShare),
-			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of its budget
+			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare,
+				1).Of(mechanism.StatHistogram), // a model has GramShare of its budget
 		).As(budget.Size)
 	}
 	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil
@@ -112,18 +117,20 @@ func (r *runner) trySizes(
 ) (*trained, error) {
 	r.announceStage(modelNode)
 	sizes := sizesOf(b.selector)
-	best, err := mechanism.Best(s, modelNode, func(i int, s *mechanism.Session) (sizeTry, float64, error) {
-		start := time.Now()
-		chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
-		slices.Sort(chosen)
-		view := selectColumns(v, chosen)
-		fit, err := r.fitModel(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view, rangesFor(f, chosen))
-		if err != nil {
-			return sizeTry{}, 0, fmt.Errorf("model: %w", err)
-		}
-		right, err := releaseRight(ctx, s, view.known, fit)
-		return sizeTry{fit, chosen, time.Since(start).Seconds()}, right, err
-	})
+	best, err := mechanism.Best(s, modelNode,
+		func(i int, s *mechanism.Session) (sizeTry, float64, error) {
+			start := time.Now()
+			chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
+			slices.Sort(chosen)
+			view := selectColumns(v, chosen)
+			fit, err := r.fitModel(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view,
+				rangesFor(f, chosen))
+			if err != nil {
+				return sizeTry{}, 0, fmt.Errorf("model: %w", err)
+			}
+			right, err := releaseRight(ctx, s, view.known, fit)
+			return sizeTry{fit, chosen, time.Since(start).Seconds()}, right, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +164,9 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 //
 // Adding or removing one record changes the count by at most 1; a record in no class never counts as correct.
 // Substitution changes it by at most 1 as well; the bound of a histogram of one bin, sqrt 2, is kept.
-func releaseRight(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (float64, error) {
+func releaseRight(
+	ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit,
+) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)
 	right, err := releaseCells(ctx, s, rightLeaf, v, f.Model, 1, rightCell{classes})

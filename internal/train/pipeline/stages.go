@@ -89,7 +89,8 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 		stages = append(stages, ranges)
 	}
 	if private {
-		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(shares.selection).As(budget.Stage))
+		stages = append(stages,
+			budget.Seq(selectionNode, choice).Scaled(shares.selection).As(budget.Stage))
 	}
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
@@ -112,7 +113,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 }
 
 // modelNodes plans the model and its fallback.
-func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, shares division) ([]budget.Node, error) {
+func (p *Pipeline) modelNodes(
+	b branch, columns []dataset.Column, shares division,
+) ([]budget.Node, error) {
 	target := columns[len(columns)-1]
 	model, err := p.trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))
 	if err != nil {
@@ -128,11 +131,16 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, shares divisio
 	if b.fallback == nil {
 		return nodes, nil
 	}
-	facts := method.Facts{Columns: columns, Relation: p.Budget.Relation, LabelOnly: p.protectsTargetOnly()}
+	facts := method.Facts{
+		Columns:   columns,
+		Relation:  p.Budget.Relation,
+		LabelOnly: p.protectsTargetOnly(),
+	}
 	if model, err = p.trainerFor(b.fallback, target).Plan(facts); err != nil {
 		return nil, err
 	}
-	return append(nodes, budget.Seq(fallbackNode, model).Scaled(shares.fallback).As(budget.Stage)), nil
+	return append(nodes, budget.Seq(fallbackNode, model).Scaled(shares.fallback).As(budget.Stage)),
+		nil
 }
 
 // selectionShare returns the share of a selector that releases something.

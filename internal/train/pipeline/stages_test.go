@@ -40,14 +40,22 @@ func TestStageOrder(t *testing.T) {
 		want     string
 	}{
 		{nil, "joint-gram", budget.AddRemove, ranges + " model/gram"},
-		{selection.Kendall{K: 2}, "joint-gram", budget.AddRemove, "selection/kendall " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreTau}, "joint-gram", budget.AddRemove, "selection/sis/choice " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreProduct}, "adassp", budget.AddRemove, ranges + " selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
-		{selection.SubLasso{K: 2}, "joint-gram", budget.AddRemove, "count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2}, "joint-gram", budget.Substitute, "count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2, Buckets: 9}, "joint-gram", budget.AddRemove, "selection/sublasso " + ranges + " model/gram"},
+		{selection.Kendall{K: 2}, "joint-gram", budget.AddRemove,
+			"selection/kendall " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreTau}, "joint-gram", budget.AddRemove,
+			"selection/sis/choice " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreProduct}, "adassp", budget.AddRemove,
+			ranges +
+				" selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
+		{selection.SubLasso{K: 2}, "joint-gram", budget.AddRemove,
+			"count selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2}, "joint-gram", budget.Substitute,
+			"count selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2, Buckets: 9}, "joint-gram", budget.AddRemove,
+			"selection/sublasso " + ranges + " model/gram"},
 		{nil, "tukey", budget.AddRemove, "count " + ranges + " model/tukey"},
-		{selection.SubLasso{K: 2}, "tukey", budget.AddRemove, "count selection/sublasso " + ranges + " model/tukey"},
+		{selection.SubLasso{K: 2}, "tukey", budget.AddRemove,
+			"count selection/sublasso " + ranges + " model/tukey"},
 	} {
 		p := describe(houses(t, 0))
 		p.Selector, p.Model, p.Budget.Relation = c.selector, named(c.model), c.relation
@@ -96,14 +104,16 @@ func TestTukey(t *testing.T) {
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Abstained || res.Model != nil || res.R2 != nil || !hasWarning(res, "abstained") || hasWarning(res, "no-metric") {
+	if !res.Abstained || res.Model != nil || res.R2 != nil || !hasWarning(res, "abstained") ||
+		hasWarning(res, "no-metric") {
 		t.Errorf("too few records: %+v", res)
 	}
 	p.Fallback = adassp.JointGram{}
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Abstained || res.Model == nil || res.Method != "joint-gram" || !hasWarning(res, "fallback") {
+	if !res.Abstained || res.Model == nil || res.Method != "joint-gram" ||
+		!hasWarning(res, "fallback") {
 		t.Errorf("with a fallback: %+v", res)
 	}
 	for _, e := range res.Events {
@@ -111,7 +121,8 @@ func TestTukey(t *testing.T) {
 			t.Errorf("%s released %d times", e.Path, e.Released)
 		}
 	}
-	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil || res.Abstained || res.Method != "tukey" {
+	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil ||
+		res.Abstained || res.Method != "tukey" {
 		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
 	}
 }
@@ -121,7 +132,8 @@ func hasWarning(r *Result, code string) bool {
 }
 
 func TestFallbackRefusals(t *testing.T) {
-	for _, c := range [][2]string{{"joint-gram", "adassp"}, {"tukey", "tukey"}, {Auto, "joint-gram"}} {
+	for _, c := range [][2]string{{"joint-gram", "adassp"}, {"tukey", "tukey"},
+		{Auto, "joint-gram"}} {
 		p := describe(houses(t, 0))
 		p.Model, p.Fallback = named(c[0]), named(c[1])
 		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
@@ -175,9 +187,11 @@ func TestTukeyWidestChoice(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "y"},
+			{Name: "p", Kind: dataset.Category, Categories: abc},
+			{Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "y"},
 		}},
-		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5}, Model: tukey.Tukey{Buckets: 182}, Selector: selection.Kendall{K: 1},
+		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5},
+		Model: tukey.Tukey{Buckets: 182}, Selector: selection.Kendall{K: 1},
 	}
 	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
 		t.Errorf("182 buckets for 5 parameters: %v", err)
@@ -188,7 +202,9 @@ func TestTukeyWidestChoice(t *testing.T) {
 // recovered.
 func TestTrainerPanic(t *testing.T) {
 	d := method.Data{Facts: method.Facts{Columns: wide(t, 0, 2).Schema().Columns}}
-	if p := parallel.Catch(func() { _, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d) }); p == nil {
+	if p := parallel.Catch(func() {
+		_, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d)
+	}); p == nil {
 		t.Error("a trainer without a session and a table did not panic")
 	}
 }

@@ -13,7 +13,9 @@ import (
 
 // OpenStudy opens the session of a study with the function open, and returns the records it may use: at most as many of
 // every unit as the plan allows. A table with another schema than that of the study is refused with [ErrSchema].
-func OpenStudy(priced *budget.Priced, schema dataset.Schema, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error)) (*mechanism.Session, dataset.View, error) {
+func OpenStudy(
+	priced *budget.Priced, schema dataset.Schema, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error),
+) (*mechanism.Session, dataset.View, error) {
 	if !SameSchema(schema, t.Schema()) {
 		return nil, dataset.View{}, ErrSchema
 	}
@@ -76,7 +78,8 @@ func ColumnFacts(c dataset.Column) []Fact {
 
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
-	return Warning{"no-ledger", Theoretical, "This run is in no ledger, so its budget adds to that of every other run on the same records."}
+	return Warning{"no-ledger", Theoretical,
+		"This run is in no ledger, so its budget adds to that of every other run on the same records."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.
@@ -84,5 +87,6 @@ func EpsilonWarnings(epsilon float64) []Warning {
 	if !(epsilon > 10) {
 		return nil
 	}
-	return []Warning{{"large-epsilon", Critical, "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."}}
+	return []Warning{{"large-epsilon", Critical,
+		"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."}}
 }

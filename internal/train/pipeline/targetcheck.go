@@ -108,7 +108,9 @@ func (x *Stop) Cure() string {
 }
 
 // Advice describes the problem of the target and the remedy.
-func (x *Stop) Advice() string { return x.Cause() + "; " + x.Cure() }
+func (x *Stop) Advice() string {
+	return x.Cause() + "; " + x.Cure()
+}
 
 func (x *Stop) isClassification() bool {
 	return (&Pipeline{Task: x.Task}).isClassification()
@@ -130,11 +132,14 @@ func groupDigits(x float64) string {
 
 // checksTarget reports whether a run counts the targets, and paysForCheck whether the plan pays for that. Plans of the first
 // versions did not.
-func (p *Pipeline) checksTarget() bool { return !p.Budget.Earlier }
+func (p *Pipeline) checksTarget() bool {
+	return !p.Budget.Earlier
+}
 
 func (p *Pipeline) paysForCheck() bool {
 	j := p.Schema.Index(p.Target)
-	return p.checksTarget() && !(j >= 0 && method.PublicTarget(p.Budget.Relation, p.Schema.Columns[j]))
+	return p.checksTarget() &&
+		!(j >= 0 && method.PublicTarget(p.Budget.Relation, p.Schema.Columns[j]))
 }
 
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.
@@ -147,7 +152,9 @@ func targetCheckNode() budget.Node {
 
 // checkTarget releases the counts and returns the reason why the run stops, or nil. The decision depends on the
 // released counts and public facts only. A rehearsal never stops.
-func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mechanism.Records) (*Stop, error) {
+func (r *runner) checkTarget(
+	ctx context.Context, s *mechanism.Session, all mechanism.Records,
+) (*Stop, error) {
 	p := r.pipeline
 	if !p.checksTarget() {
 		return nil, nil
@@ -236,7 +243,9 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 }
 
 // stoppedResult is the result of a run that stops.
-func (r *runner) stoppedResult(ctx context.Context, s *mechanism.Session, stop *Stop, from recordSource) (*Result, error) {
+func (r *runner) stoppedResult(
+	ctx context.Context, s *mechanism.Session, stop *Stop, from recordSource,
+) (*Result, error) {
 	p := r.pipeline
 	plan := r.plan
 	res := &Result{

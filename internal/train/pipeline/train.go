@@ -31,7 +31,9 @@ type trained struct {
 }
 
 // trainModels runs the stages of the training part in the order given in stages.go.
-func (r *runner) trainModels(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
+func (r *runner) trainModels(
+	ctx context.Context, s *mechanism.Session, part mechanism.Records,
+) (*trained, error) {
 	known, err := recordsOf(part).known.Len(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,8 @@ func (r *runner) runStages(
 		return nil, err
 	}
 	v, kept := keepFeatures(s, &facts, v)
-	chosen, err := r.runSelector(ctx, s, b.selector, facts, v.forSelector(b.selector, facts.LabelOnly))
+	chosen, err := r.runSelector(ctx, s, b.selector, facts,
+		v.forSelector(b.selector, facts.LabelOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +101,8 @@ func (r *runner) runStages(
 	if sizesOf(b.selector) != nil {
 		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
 	} else {
-		out, err = r.trainModel(ctx, s, b, facts.AtLeast, selectColumns(v, chosen), rangesFor(facts, chosen))
+		out, err = r.trainModel(ctx, s, b, facts.AtLeast, selectColumns(v, chosen),
+			rangesFor(facts, chosen))
 		if out != nil {
 			out.chosen = chosen
 		}
@@ -190,7 +194,9 @@ func (r *runner) runSelector(
 
 // chooseBranch chooses the branch by the released number of records. records is the number of records with a usable
 // target.
-func (r *runner) chooseBranch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+func (r *runner) chooseBranch(
+	s *mechanism.Session, records int,
+) (branch, *mechanism.Session, error) {
 	if len(r.plan.branches) == 1 {
 		return r.plan.branches[0], s, nil
 	}
@@ -252,7 +258,8 @@ func (r *runner) trainModel(
 	defer r.startStage("model")()
 	out := &trained{method: b.trainer.Name()}
 	var err error
-	if out.fit, err = r.fitModel(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
+	if out.fit, err = r.fitModel(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err,
+		method.ErrAbstained) {
 		out.fit = nil
 		out.abstained = true
 		err = nil
@@ -295,7 +302,9 @@ func (r *runner) fitModel(
 // release without releasing anything. What may continue is one eigendecomposition and a few products: 2 s of
 // processor time with 500 entries per row, 14 s with 1,000, and, growing with the cube, a quarter of an hour
 // with the maximum of 4,096.
-func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func runTrainer(
+	ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data,
+) (*method.Fit, error) {
 	type outcome struct {
 		fit   *method.Fit
 		err   error

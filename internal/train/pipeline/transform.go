@@ -144,7 +144,8 @@ func (r *rules) checkTransform() {
 
 // wayBackStage is the release that the way back needs.
 func wayBackStage(share float64) budget.Node {
-	return budget.Seq(wayBackNode, budget.GaussianLeaf(errorsLeaf, share, 1).Of(mechanism.StatSums)).As(budget.Stage)
+	return budget.Seq(wayBackNode,
+		budget.GaussianLeaf(errorsLeaf, share, 1).Of(mechanism.StatSums)).As(budget.Stage)
 }
 
 // withTransformed is the held-out metric of a transformed target: in its own units, and in transformed ones.
@@ -204,8 +205,11 @@ func (p *errorPass) Add(b mechanism.Block) {
 	p.predicted = p.x.Model.Predict(b.Block, p.predicted)
 	for i, z := range b.Float(len(p.x.Model.Features), p.target) {
 		u := min(max((p.predicted[i]-p.x.Center)/p.x.Half, -1), 1)
-		e := min(max((min(max(z, p.x.Center-p.x.Half), p.x.Center+p.x.Half)-p.predicted[i])/p.x.Limit, -1), 1)
-		add := [6]float64{errorWeight, errorWeight * u, errorWeight * u * u, errorWeight * e, u * e, e * e}
+		e := min(
+			max((min(max(z, p.x.Center-p.x.Half), p.x.Center+p.x.Half)-p.predicted[i])/p.x.Limit,
+				-1), 1)
+		add := [6]float64{errorWeight, errorWeight * u, errorWeight * u * u, errorWeight * e, u * e,
+			e * e}
 		if z-z != 0 || u != u || e != e { // no number: the record has no target
 			add = [6]float64{}
 		}
@@ -216,7 +220,9 @@ func (p *errorPass) Add(b mechanism.Block) {
 	p.sums.Add(values)
 }
 
-func (p *errorPass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *errorPass) Cells() mechanism.Cells {
+	return p.sums.Cells()
+}
 
 // wayBack releases the statistics for converting predictions back, on the training part. s is the session of
 // the whole training part.
@@ -229,7 +235,8 @@ func (r *runner) wayBack(
 	defer r.startStage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()
-	x := errorStatistic{newPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2, max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
+	x := errorStatistic{newPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2,
+		max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
 	pass, err := mechanism.Sum[*errorPass](ctx, s, v, x)
 	if err != nil {
 		return nil, fmt.Errorf("way back: %w", err)
@@ -288,7 +295,9 @@ func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) 
 
 // evaluateTransformed releases R² of the transformed target. For it the model keeps only the line of the
 // conversion.
-func (r *runner) evaluateTransformed(ctx context.Context, s *mechanism.Session, f *method.Fit) (*evaluate.R2, error) {
+func (r *runner) evaluateTransformed(
+	ctx context.Context, s *mechanism.Session, f *method.Fit,
+) (*evaluate.R2, error) {
 	defer r.startStage(heldOutStage)()
 	return r.r2(ctx, s.Sub(transformedNode), r.held, f)
 }

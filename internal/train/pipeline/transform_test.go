@@ -22,7 +22,8 @@ func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *datas
 	t.Helper()
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "y"}}},
-		Target: "y", Transform: transform, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}, Holdout: .2, Model: adassp.JointGram{},
+		Target: "y", Transform: transform, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+		Holdout: .2, Model: adassp.JointGram{},
 	}
 	data := make([]dataset.ColumnData, 3)
 	r := testrows.Points(5)
@@ -67,7 +68,8 @@ func TestTransform(t *testing.T) {
 		if r := res.R2; r == nil || r.Upper < .5 || r.TargetUpper < 12 || r.MAE.Value < 1 {
 			t.Errorf("%s: in units of the target %+v", transform, r)
 		}
-		if f := res.Unprotected[2]; f.Name != HoldoutFact || res.Unprotected[3].Value != string(transform) {
+		if f := res.Unprotected[2]; f.Name != HoldoutFact ||
+			res.Unprotected[3].Value != string(transform) {
 			t.Errorf("%s is not stated: %v", transform, res.Unprotected)
 		}
 	}
@@ -80,19 +82,23 @@ func TestTransformIsOfOneRecord(t *testing.T) {
 	p.Schema.Columns[2] = dataset.Column{Name: "y", Ranged: true, Lower: 2, Upper: 50}
 	cells := []float64{math.Inf(-1), -3, 0, 1.5, 2, 50, 1e300, math.Inf(1), math.NaN()}
 	none := make([]float64, len(cells))
-	table, err := dataset.NewTable(p.Schema, []dataset.ColumnData{{Floats: none}, {Floats: none}, {Floats: cells}}, nil)
+	table, err := dataset.NewTable(p.Schema,
+		[]dataset.ColumnData{{Floats: none}, {Floats: none}, {Floats: cells}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := p.transformedTable(table)
-	want := []float64{math.NaN(), math.Log(2), math.Log(2), math.Log(2), math.Log(2), math.Log(50), math.Log(1e300), math.NaN(), math.NaN()}
+	want := []float64{math.NaN(), math.Log(2), math.Log(2), math.Log(2), math.Log(2), math.Log(50),
+		math.Log(1e300), math.NaN(), math.NaN()}
 	for i, z := range out.Float(2) {
 		if math.Float64bits(z) != math.Float64bits(want[i]) && !(z != z && want[i] != want[i]) {
 			t.Errorf("%v becomes %v, want %v", cells[i], z, want[i])
 		}
 	}
-	if c := out.Schema().Columns[2]; c.Lower != math.Log(2) || c.Upper != math.Log(50) || table.Schema().Columns[2].Lower != 2 || table.Float(2)[1] != -3 {
-		t.Errorf("the declared range is %v, and the first table has %v", c, table.Schema().Columns[2])
+	if c := out.Schema().Columns[2]; c.Lower != math.Log(2) || c.Upper != math.Log(50) ||
+		table.Schema().Columns[2].Lower != 2 || table.Float(2)[1] != -3 {
+		t.Errorf("the declared range is %v, and the first table has %v", c,
+			table.Schema().Columns[2])
 	}
 	if _, err := p.Fit(t.Context(), table, Options{}); err != nil {
 		t.Errorf("a table of such cells: %v", err)
@@ -109,18 +115,31 @@ func TestErrorsSensitivity(t *testing.T) {
 			records = append(records, record{a, z})
 		}
 	}
-	model := &regression.Linear{Target: "y", Lower: -4, Upper: 4, Columns: []regression.Column{{Name: "a", Lower: -4, Upper: 4}}, Terms: []regression.Term{{Coefficient: 1}}}
-	x := errorStatistic{Model: newPredictor(model, []dataset.Column{{Name: "a"}}), Half: 4, Limit: 3}
+	model := &regression.Linear{
+		Target:  "y",
+		Lower:   -4,
+		Upper:   4,
+		Columns: []regression.Column{{Name: "a", Lower: -4, Upper: 4}},
+		Terms:   []regression.Term{{Coefficient: 1}},
+	}
+	x := errorStatistic{
+		Model: newPredictor(model, []dataset.Column{{Name: "a"}}),
+		Half:  4,
+		Limit: 3,
+	}
 	sums := func(list ...record) []float64 {
 		var data [2]dataset.ColumnData
 		for _, r := range list {
-			data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.z)
+			data[0].Floats, data[1].Floats = append(data[0].Floats, r.a),
+				append(data[1].Floats, r.z)
 		}
-		table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "y"}}}, data[:], nil)
+		table, err := dataset.NewTable(
+			dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "y"}}}, data[:], nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := memory.New(table.All()).Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x})
+		cells, err := memory.New(table.All()).Sum(t.Context(),
+			mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,8 +166,13 @@ func TestErrorsSensitivity(t *testing.T) {
 			replaced = max(replaced, far(one, sums(records[33], other)))
 		}
 	}
-	for relation, searched := range map[budget.Relation]float64{budget.AddRemove: added, budget.Substitute: replaced} {
-		priced, err := budget.Calibrate(budget.Seq("r", budget.GaussianLeaf("l", 1, 1).Of(mechanism.StatSums)), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: relation})
+	for relation, searched := range map[budget.Relation]float64{
+		budget.AddRemove:  added,
+		budget.Substitute: replaced,
+	} {
+		priced, err := budget.Calibrate(
+			budget.Seq("r", budget.GaussianLeaf("l", 1, 1).Of(mechanism.StatSums)),
+			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: relation})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +180,15 @@ func TestErrorsSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mechanism.Gaussian(s, "l", x.New(s.Maker).(*errorPass).sums.Bound()); err != nil {
+		if _, err := mechanism.Gaussian(s, "l",
+			x.New(s.Maker).(*errorPass).sums.Bound()); err != nil {
 			t.Fatal(err)
 		}
 		// A prediction at an end of the range has errors of one sign, so under substitution the bound is not attained.
-		least := map[budget.Relation]float64{budget.AddRemove: .9999, budget.Substitute: .65}[relation]
+		least := map[budget.Relation]float64{
+			budget.AddRemove:  .9999,
+			budget.Substitute: .65,
+		}[relation]
 		if declared := s.Events()[0].Sensitivity; searched > declared || searched < least*declared {
 			t.Errorf("%v: %v was found, %v is declared", relation, searched, declared)
 		}
@@ -171,7 +199,8 @@ func TestErrorsSensitivity(t *testing.T) {
 // unchanged, and that any released values are handled.
 func TestErrorLine(t *testing.T) {
 	exact := func(n, intercept, slope, square float64) []float64 { // u has the mean .2 and the mean square .3
-		return []float64{.5 * n, .5 * .2 * n, .5 * .3 * n, .5 * n * (intercept + .2*slope), n * (.2*intercept + .3*slope),
+		return []float64{.5 * n, .5 * .2 * n, .5 * .3 * n, .5 * n * (intercept + .2*slope),
+			n * (.2*intercept + .3*slope),
 			n * (square + intercept*(intercept+.2*slope) + slope*(.2*intercept+.3*slope))}
 	}
 	for _, x := range []struct {
@@ -194,7 +223,8 @@ func TestErrorLine(t *testing.T) {
 		}
 	}
 	// Noise of a tenth of the count pulls the slope towards 0, and the square too.
-	if a, b, v := errorLine(exact(1000, .1, -.3, .05), 50); !(a > 0 && a < .12 && b > -.3 && b < -.1 && v > 0 && v < .06) {
+	if a, b, v := errorLine(exact(1000, .1, -.3, .05), 50); !(a > 0 && a < .12 && b > -.3 &&
+		b < -.1 && v > 0 && v < .06) {
 		t.Errorf("some noise: %v %v %v", a, b, v)
 	}
 }
@@ -236,7 +266,8 @@ func TestTransformRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.FitOn(t.Context(), plan, memory.New(table.All()), Options{}); !errors.Is(err, ErrEngine) {
+		if _, err := p.FitOn(t.Context(), plan, memory.New(table.All()), Options{}); !errors.Is(err,
+			ErrEngine) {
 			t.Errorf("an engine: %v", err)
 		}
 	}

@@ -17,7 +17,9 @@ import (
 // each of the given numbers and whichever candidate won. The runs must have the same stages, the same events apart
 // from the order of noise, the same notes for the data owner, and the same second result of outcome. A candidate must
 // have won with each number.
-func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string, seeds byte, tries []int, outcome func(*Result) (chosen int, told any)) {
+func checkHidesTries(
+	t *testing.T, p *Pipeline, tab *dataset.Table, path string, seeds byte, tries []int, outcome func(*Result) (chosen int, told any),
+) {
 	t.Helper()
 	plan, err := p.Plan()
 	if err != nil {
@@ -35,7 +37,10 @@ func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string,
 		for _, k := range tries {
 			var got told
 			rec := mechanism.NewRecorder(seed).ForceTries(k)
-			res, err := p.FitRecorded(context.Background(), plan, tab, Options{Progress: func(s string) { got.stages = append(got.stages, s) }}, rec)
+			res, err := p.FitRecorded(context.Background(), plan, tab,
+				Options{Progress: func(s string) {
+					got.stages = append(got.stages, s)
+				}}, rec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,11 @@ import (
 // at most the number most of records per patient.
 func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
 	t.Helper()
-	schema := dataset.Schema{Unit: "patient", Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 1}, {Name: "y", Ranged: true, Upper: 2}}}
+	schema := dataset.Schema{
+		Unit: "patient",
+		Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 1},
+			{Name: "y", Ranged: true, Upper: 2}},
+	}
 	cols := make([]dataset.ColumnData, 2)
 	ids := make([]uint64, n)
 	for i := range n {
@@ -33,7 +37,11 @@ func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dat
 	}
 	return &Pipeline{
 		Schema: schema, Target: "y", Model: adassp.JointGram{}, Holdout: .3,
-		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "patient", MaxRows: most}},
+		Budget: budget.Target{
+			Epsilon: 1,
+			Delta:   1e-6,
+			Unit:    budget.Unit{Column: "patient", MaxRows: most},
+		},
 	}, tab
 }
 
@@ -43,14 +51,18 @@ func TestUnitIsRefused(t *testing.T) {
 		change func(p *Pipeline)
 		want   error
 	}{
-		"schema without":  {func(p *Pipeline) { p.Schema.Unit = "" }, ErrUnit},
-		"budget without":  {func(p *Pipeline) { p.Budget.Unit = budget.Unit{} }, ErrUnit},
-		"another column":  {func(p *Pipeline) { p.Budget.Unit.Column = "ward" }, ErrUnit},
-		"substitute":      {func(p *Pipeline) { p.Budget.Relation = budget.Substitute }, ErrUnit},
-		"private columns": {func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns }, ErrUnit},
-		"no cap":          {func(p *Pipeline) { p.Budget.Unit.MaxRows = 0 }, budget.ErrTarget},
-		"cap":             {func(p *Pipeline) { p.Budget.Unit.MaxRows = budget.MaxUnitRows + 1 }, budget.ErrTarget},
-		"feature":         {func(p *Pipeline) { p.Schema.Unit = "x" }, dataset.ErrSchema},
+		"schema without": {func(p *Pipeline) { p.Schema.Unit = "" }, ErrUnit},
+		"budget without": {func(p *Pipeline) { p.Budget.Unit = budget.Unit{} }, ErrUnit},
+		"another column": {func(p *Pipeline) { p.Budget.Unit.Column = "ward" }, ErrUnit},
+		"substitute":     {func(p *Pipeline) { p.Budget.Relation = budget.Substitute }, ErrUnit},
+		"private columns": {func(p *Pipeline) {
+			p.Budget.Relation = budget.SubstitutePrivateColumns
+		}, ErrUnit},
+		"no cap": {func(p *Pipeline) { p.Budget.Unit.MaxRows = 0 }, budget.ErrTarget},
+		"cap": {func(p *Pipeline) {
+			p.Budget.Unit.MaxRows = budget.MaxUnitRows + 1
+		}, budget.ErrTarget},
+		"feature": {func(p *Pipeline) { p.Schema.Unit = "x" }, dataset.ErrSchema},
 	} {
 		p, _ := patients(t, 1, 4, func(int) uint64 { return 0 })
 		c.change(p)
@@ -124,11 +136,15 @@ func TestOneRecordAUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unit.Guarantee.Mu != record.Guarantee.Mu || unit.Guarantee.Unit != p.Budget.Unit || record.Guarantee.Unit != (budget.Unit{}) {
+	if unit.Guarantee.Mu != record.Guarantee.Mu || unit.Guarantee.Unit != p.Budget.Unit ||
+		record.Guarantee.Unit != (budget.Unit{}) {
 		t.Errorf("guarantees %+v and %+v", unit.Guarantee, record.Guarantee)
 	}
-	stated := func(r *Result) *regression.Unit { return r.Model.(*regression.Linear).Guarantee.Unit }
-	if u := stated(unit); u == nil || *u != (regression.Unit{Column: "patient", MaxRows: 1}) || stated(record) != nil {
+	stated := func(r *Result) *regression.Unit {
+		return r.Model.(*regression.Linear).Guarantee.Unit
+	}
+	if u := stated(unit); u == nil || *u != (regression.Unit{Column: "patient", MaxRows: 1}) ||
+		stated(record) != nil {
 		t.Errorf("the models state the units %+v and %+v", u, stated(record))
 	}
 	for i, e := range record.Events {
@@ -159,7 +175,8 @@ func TestStrengthOfUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := 5*five.modelMu(allBranch), one.modelMu(allBranch); b <= 0 || math.Abs(a-b) > 1e-12*b {
+	if a, b := 5*five.modelMu(allBranch), one.modelMu(allBranch); b <= 0 ||
+		math.Abs(a-b) > 1e-12*b {
 		t.Errorf("five times the strength for five records is %v, for one %v", a, b)
 	}
 	p.Model = tukey.Tukey{}
@@ -173,6 +190,7 @@ func TestStrengthOfUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if five.Records() <= one.Records() {
-		t.Errorf("%d rows are needed for five records a unit, %d for one", five.Records(), one.Records())
+		t.Errorf("%d rows are needed for five records a unit, %d for one", five.Records(),
+			one.Records())
 	}
 }

@@ -54,7 +54,9 @@ const (
 // usableColumns returns the features, that is, the columns except the last, that remain in the model: those whose
 // ranges were found, or no feature if the range of the target was not found, because then no effect can be
 // estimated. A rehearsal, which has no records, keeps all.
-func usableColumns(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range) (kept []int) {
+func usableColumns(
+	s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range,
+) (kept []int) {
 	last := len(columns) - 1
 	for j := range last {
 		if s.KeepsColumns() || !ranges[j].Unread && !ranges[last].Unread {
@@ -71,7 +73,8 @@ func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records,
 	kept := usableColumns(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
 	columns := f.Columns
 	ranges := f.Ranges
-	f.Columns, f.Ranges = selectItems(columns, kept), append(selectItems(ranges, kept), ranges[len(columns)])
+	f.Columns, f.Ranges = selectItems(columns, kept),
+		append(selectItems(ranges, kept), ranges[len(columns)])
 	return selectColumns(v, kept), kept
 }
 
@@ -92,7 +95,9 @@ func keepsAll(x selection.Selector, candidates int) bool {
 
 // readColumns collects the information that the ranges of columns give about their cells. The last column is the
 // target. records is the number of records of the view; only relations under which it is public use it.
-func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
+func readColumns(
+	columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int,
+) readings {
 	var out readings
 	for j, r := range ranges {
 		if r.Unread && !isWordless(columns[j]) {
@@ -171,20 +176,25 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"Almost no cells of %s are numbers, as far as the noise shows, so they are not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.", listNames(none))})
+			"Almost no cells of %s are numbers, as far as the noise shows, so they are not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.",
+			listNames(none))})
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			TooFewRecords+" to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
+			TooFewRecords+
+				" to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.",
+			listNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))
 		for i, g := range r.Gaps {
-			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share, 100*1.96*g.StdError)
+			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share,
+				100*1.96*g.StdError)
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
-			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.", joinParts(parts))})
+			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.",
+			joinParts(parts))})
 	}
 	return out
 }
@@ -233,7 +243,8 @@ func mostSevere(columns []string, severity func(column string) Severity) Severit
 func targetUnread(u Unread) string {
 	if u.Faint {
 		return fmt.Sprintf(
-			TooFewRecords+" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.",
+			TooFewRecords+
+				" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.",
 			u.Column,
 		)
 	}

@@ -20,7 +20,8 @@ import (
 // x, or the class "yes" where x > 0. If none is set, x, z and y are unreadable too.
 func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"}, {Name: "z"}, {Name: "y"}}}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"},
+		{Name: "z"}, {Name: "y"}}}
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(5)
 	for range n {
@@ -37,7 +38,8 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 			z = math.NaN()
 		}
 		data[1].Floats, data[3].Floats = append(data[1].Floats, x), append(data[3].Floats, z)
-		data[0].Floats, data[2].Floats = append(data[0].Floats, math.NaN()), append(data[2].Floats, math.NaN())
+		data[0].Floats, data[2].Floats = append(data[0].Floats, math.NaN()),
+			append(data[2].Floats, math.NaN())
 	}
 	if classes {
 		schema.Columns[4].Kind = dataset.Category
@@ -61,7 +63,9 @@ func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Resu
 	var res *Result
 	for range 4 {
 		res = c.once(t, tab)
-		if !slices.ContainsFunc(res.Selected, func(name string) bool { return slices.Contains(empty, name) }) {
+		if !slices.ContainsFunc(res.Selected, func(name string) bool {
+			return slices.Contains(empty, name)
+		}) {
 			break
 		}
 	}
@@ -70,7 +74,8 @@ func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Resu
 
 func (c unreadCase) once(t *testing.T, tab *dataset.Table) *Result {
 	t.Helper()
-	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout,
+		Budget:   budget.Target{Epsilon: 3, Delta: 1e-6},
 		Selector: c.selector, Model: formed(c.model, c.form), Fallback: named(c.fallback)}
 	if c.classes {
 		p.Task = regression.TaskClassification
@@ -120,8 +125,14 @@ func everyWay() []unreadCase {
 		unreadCase{classes: true, model: "brc", form: boosting.Laplace},
 		unreadCase{selector: selection.Kendall{K: 3}, model: "joint-gram"},
 		unreadCase{selector: selection.SubLasso{K: 3}, model: "joint-gram"},
-		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreProduct}, model: "joint-gram"},
-		unreadCase{selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation}, model: "boosted-additive"},
+		unreadCase{
+			selector: selection.SIS{K: 3, Score: selection.ScoreProduct},
+			model:    "joint-gram",
+		},
+		unreadCase{
+			selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation},
+			model:    "boosted-additive",
+		},
 		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreTau}, model: "adassp"},
 		unreadCase{classes: true, selector: selection.DPFSDR{}, model: "joint-gram"},
 		unreadCase{classes: true, selector: selection.DPFS{K: 3, Exact: true}, model: "logistic"},
@@ -145,15 +156,20 @@ func TestUnreadColumnsLeave(t *testing.T) {
 	for _, c := range everyWay() {
 		res := c.run(t, misread(t, 20000, c.classes, false), "id", "date")
 		used := uses(res.Model)
-		if slices.Contains(used, "id") || slices.Contains(used, "date") || !slices.Contains(used, "x") || !slices.Equal(used, res.Selected) {
+		if slices.Contains(used, "id") || slices.Contains(used, "date") ||
+			!slices.Contains(used, "x") || !slices.Equal(used, res.Selected) {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
 		}
-		if len(res.Unread) == 0 && c.selector == nil || slices.ContainsFunc(res.Unread, func(u Unread) bool { return u.Column != "id" && u.Column != "date" || u.Faint }) {
+		if len(res.Unread) == 0 && c.selector == nil ||
+			slices.ContainsFunc(res.Unread, func(u Unread) bool {
+				return u.Column != "id" && u.Column != "date" || u.Faint
+			}) {
 			t.Errorf("%+v: unread %v", c, res.Unread)
 		}
 		for _, u := range res.Unread {
 			if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
-				return w.Code == "no-range" && w.Severity == Critical && strings.Contains(w.Text, `"`+u.Column+`"`)
+				return w.Code == "no-range" && w.Severity == Critical &&
+					strings.Contains(w.Text, `"`+u.Column+`"`)
 			}) {
 				t.Errorf("%+v: no warning names %q", c, u.Column)
 			}
@@ -205,7 +221,8 @@ func TestTargetUnread(t *testing.T) {
 			t.Errorf("%+v: %q were selected", c, res.Selected)
 		}
 		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
-			return w.Code == "no-range" && strings.Contains(w.Text, `target "y"`) && strings.Contains(w.Text, "constant")
+			return w.Code == "no-range" && strings.Contains(w.Text, `target "y"`) &&
+				strings.Contains(w.Text, "constant")
 		}) {
 			t.Errorf("%+v: warnings %+v", c, res.Warnings)
 		}
@@ -241,8 +258,10 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
 	tab := misread(t, 20000, false, false)
-	short, err := dataset.NewTable(dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
-		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)}, {Floats: tab.Float(4)}}, nil)
+	short, err := dataset.NewTable(
+		dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
+		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)},
+			{Floats: tab.Float(4)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +273,8 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 			t.Fatalf("%+v beside %+v", e, o)
 		}
 		if more := e.Sensitivity > o.Sensitivity; more != strings.HasSuffix(e.Path, "exponents") {
-			t.Errorf("%s: sensitivity %v with the unread columns, %v without", e.Path, e.Sensitivity, o.Sensitivity)
+			t.Errorf("%s: sensitivity %v with the unread columns, %v without", e.Path,
+				e.Sensitivity, o.Sensitivity)
 		}
 	}
 }
@@ -275,8 +295,13 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y", Holdout: .1, Model: named(model),
-				Budget: budget.Target{Epsilon: 3, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}}
+			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y",
+				Holdout: .1, Model: named(model),
+				Budget: budget.Target{
+					Epsilon:  3,
+					Delta:    1e-6,
+					Relation: budget.SubstitutePrivateColumns,
+				}}
 			var res *Result
 			for range 4 { // as in unreadCase.run
 				if res, err = p.Fit(context.Background(), tab, Options{}); err != nil {
@@ -286,8 +311,10 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 					break
 				}
 			}
-			if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 || res.Confusion.Accuracy.Value < .8 {
-				t.Errorf("%s, private %s: selected %q, unread %v, accuracy %+v", model, private, res.Selected, res.Unread, res.Confusion.Accuracy)
+			if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 ||
+				res.Confusion.Accuracy.Value < .8 {
+				t.Errorf("%s, private %s: selected %q, unread %v, accuracy %+v", model, private,
+					res.Selected, res.Unread, res.Confusion.Accuracy)
 			}
 		}
 	}
@@ -296,8 +323,13 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 // TestSearchWithUnread checks that tries of a search leave unread columns out too.
 func TestSearchWithUnread(t *testing.T) {
 	tab := misread(t, 20000, false, false)
-	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
-		Search: &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}}}
+	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2,
+		Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
+		Search: &Search{
+			Runs:       2,
+			Holdout:    .2,
+			Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}},
+		}}
 	var res *Result
 	var err error
 	for range 4 { // as in unreadCase.run

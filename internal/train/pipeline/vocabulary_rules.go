@@ -26,9 +26,11 @@ func (r *rules) checkVocabulary() {
 		case c.Name == r.Target && !r.isClassification():
 			r.addProblem(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
 		case what != "" && c.Name == r.Target:
-			r.addProblem(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s", field, what)
+			r.addProblem(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s",
+				field, what)
 		case what != "":
-			r.addProblem(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
+			r.addProblem(ErrVocabulary, field, hint, "%s: words cannot be found privately %s",
+				field, what)
 		}
 	}
 }
@@ -52,7 +54,8 @@ func (p *Pipeline) NoVocabulary() string {
 // abstainingMethod returns the name of a method of the run whose distribution takes a fixed share of delta.
 func (p *Pipeline) abstainingMethod() string {
 	var names []string
-	for _, c := range append(p.candidates(), Candidate{Model: p.Model}, Candidate{Model: p.Fallback}) {
+	for _, c := range append(p.candidates(), Candidate{Model: p.Model},
+		Candidate{Model: p.Fallback}) {
 		if c.Model != nil && mayAbstain(c.Model) {
 			names = append(names, c.ModelName())
 		}

@@ -22,7 +22,8 @@ import (
 func wordRun() *Pipeline {
 	return &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "ward", Kind: dataset.Category, Other: true, Found: true}, {Name: "color", Found: true}, {Name: "age", Found: true},
+			{Name: "ward", Kind: dataset.Category, Other: true, Found: true},
+			{Name: "color", Found: true}, {Name: "age", Found: true},
 			{Name: "name", Found: true}, {Name: "y", Ranged: true, Lower: 0, Upper: 10},
 		}},
 		Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .2,
@@ -43,9 +44,11 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 		}
 		names = append(names, fmt.Sprint("person ", i))
 		columns[0].Codes = append(columns[0].Codes, int32(a))
-		columns[1].Codes, columns[1].Floats = append(columns[1].Codes, int32(b)), append(columns[1].Floats, math.NaN())
+		columns[1].Codes, columns[1].Floats = append(columns[1].Codes, int32(b)),
+			append(columns[1].Floats, math.NaN())
 		columns[2].Floats = append(columns[2].Floats, float64(20+i%60))
-		columns[3].Codes, columns[3].Floats = append(columns[3].Codes, int32(i)), append(columns[3].Floats, math.NaN())
+		columns[3].Codes, columns[3].Floats = append(columns[3].Codes, int32(i)),
+			append(columns[3].Floats, math.NaN())
 		columns[4].Floats = append(columns[4].Floats, float64(2*a+b)+float64(i%60)/60)
 	}
 	columns[3].Words = names
@@ -69,7 +72,8 @@ func TestVocabulary(t *testing.T) {
 		got[v.Column] = v.Words
 	}
 	colors := []string{"blue", "green", "red"}
-	if len(got) != 3 || !slices.Equal(got["ward"], colors) || !slices.Equal(got["color"], colors) || len(got["name"]) != 0 {
+	if len(got) != 3 || !slices.Equal(got["ward"], colors) || !slices.Equal(got["color"], colors) ||
+		len(got["name"]) != 0 {
 		t.Errorf("found %v", got)
 	}
 	if !slices.Equal(res.Selected, []string{"ward", "color", "age"}) {
@@ -118,7 +122,9 @@ func TestVocabularyOfFewRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(res.Warnings, func(w Warning) bool { return w.Code == "no-classes" }) || len(res.Model.Output().Classes) != 2 {
+	if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
+		return w.Code == "no-classes"
+	}) || len(res.Model.Output().Classes) != 2 {
 		t.Errorf("%v, classes %q", res.Warnings, res.Model.Output().Classes)
 	}
 }
@@ -147,7 +153,9 @@ func TestVocabularyPrices(t *testing.T) {
 		}
 	}
 	if want := map[string]budget.Statistic{
-		"fit/train/vocabulary/kinds": mechanism.StatHistogram, "fit/train/vocabulary/counts": mechanism.StatWords, "fit/train/vocabulary/words": mechanism.StatNewWords,
+		"fit/train/vocabulary/kinds":  mechanism.StatHistogram,
+		"fit/train/vocabulary/counts": mechanism.StatWords,
+		"fit/train/vocabulary/words":  mechanism.StatNewWords,
 	}; fmt.Sprint(leaves) != fmt.Sprint(want) {
 		t.Errorf("leaves %v", leaves)
 	}
@@ -252,7 +260,9 @@ func TestPriceOfAsking(t *testing.T) {
 		"substitution": func(p *Pipeline) { p.Budget.Relation = budget.Substitute },
 		"auto": func(p *Pipeline) {
 			for j := range 6 {
-				p.Schema.Columns = append([]dataset.Column{{Name: fmt.Sprint("more ", j), Found: true}}, p.Schema.Columns...)
+				p.Schema.Columns = append(
+					[]dataset.Column{{Name: fmt.Sprint("more ", j), Found: true}},
+					p.Schema.Columns...)
 			}
 		},
 	} {
@@ -304,7 +314,9 @@ func onlyWay(n budget.Node, way string) budget.Node {
 	kids := n.Kids
 	if n.Name == undeclaredNode {
 		n = budget.Seq(n.Name)
-		kids = slices.DeleteFunc(slices.Clone(kids), func(kid budget.Node) bool { return kid.Name != way })
+		kids = slices.DeleteFunc(slices.Clone(kids), func(kid budget.Node) bool {
+			return kid.Name != way
+		})
 	}
 	n.Kids = nil
 	for _, kid := range kids {
@@ -332,7 +344,8 @@ func TestAskingIsRehearsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := p.runPlan(t.Context(), only, openedSession(s), empty, Options{}); err != nil || res.Branch != way {
+		if res, err := p.runPlan(t.Context(), only, openedSession(s), empty,
+			Options{}); err != nil || res.Branch != way {
 			t.Errorf("way %s: %v, %v", way, res, err)
 		}
 	}
@@ -370,7 +383,8 @@ func TestVocabularyRefused(t *testing.T) {
 	} {
 		p := wordRun()
 		change(p)
-		if _, err := p.Plan(); !errors.Is(err, ErrVocabulary) || !strings.Contains(err.Error(), name) {
+		if _, err := p.Plan(); !errors.Is(err, ErrVocabulary) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -384,7 +398,11 @@ func TestVocabularyRefused(t *testing.T) {
 // TestVocabularyInASearch checks that the text categories are found once, before the first try.
 func TestVocabularyInASearch(t *testing.T) {
 	p := wordRun()
-	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}}
+	p.Search = &Search{
+		Runs:       2,
+		Holdout:    .2,
+		Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}},
+	}
 	res, err := p.Fit(context.Background(), wordRows(t, p, 6000), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -396,7 +414,9 @@ func TestVocabularyInASearch(t *testing.T) {
 
 func BenchmarkKinds(b *testing.B) {
 	x := kindStatistic{[]int{0}}.New(mechanism.NewMaker(budget.AddRemove))
-	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "a", Found: true}}}, []dataset.ColumnData{{Floats: make([]float64, 1<<20)}}, nil)
+	table, err := dataset.NewTable(
+		dataset.Schema{Columns: []dataset.Column{{Name: "a", Found: true}}},
+		[]dataset.ColumnData{{Floats: make([]float64, 1<<20)}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

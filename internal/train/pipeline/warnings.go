@@ -38,7 +38,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.Stopped != nil:
 		out = append(
 			out,
-			Warning{"no-target", Critical, toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."},
+			Warning{"no-target", Critical,
+				toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."},
 		)
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,
@@ -52,7 +53,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.R2 == nil && r.Confusion == nil:
 		out = append(
 			out,
-			Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."},
+			Warning{"no-metric", Negligible,
+				"No records were held out, so the model's quality is unknown."},
 		)
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
@@ -87,7 +89,8 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		out = append(out, Fact{"what a selector from elsewhere chooses", true})
 	}
 	if p.Search != nil {
-		out = append(out, Fact{"share of the training records that score the tries", p.Search.Holdout})
+		out = append(out,
+			Fact{"share of the training records that score the tries", p.Search.Holdout})
 	}
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
 		out = append(out, Fact{"public columns", p.PublicColumns()})
@@ -146,8 +149,11 @@ func (p *Pipeline) checkPublicColumns() error {
 	if p.Budget.Relation == budget.SubstitutePrivateColumns && len(p.PublicColumns()) == 0 {
 		return &fault.Error{
 			Kind: fault.Recipe, Field: "privacy.relation", Err: ErrRelation,
-			Message: fmt.Sprintf("with the relation %v, no column of the run is public: the target and every feature are private", p.Budget.Relation),
-			Hint:    "use the relation " + budget.Substitute.String() + ", which protects whole records",
+			Message: fmt.Sprintf(
+				"with the relation %v, no column of the run is public: the target and every feature are private",
+				p.Budget.Relation),
+			Hint: "use the relation " + budget.Substitute.String() +
+				", which protects whole records",
 		}
 	}
 	return nil
@@ -181,13 +187,17 @@ func (p *Pipeline) PublicColumns() []string {
 
 // SameSchema reports whether a table was read under the pipeline's schema.
 func SameSchema(a, b dataset.Schema) bool {
-	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
-		return x.Name == y.Name &&
-			x.Kind == y.Kind &&
-			x.Ranged == y.Ranged &&
-			x.Lower == y.Lower &&
-			x.Upper == y.Upper &&
-			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels && x.Private == y.Private &&
-			x.TextRule == y.TextRule && slices.Equal(x.Categories, y.Categories)
-	})
+	return a.Unit == b.Unit &&
+		slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
+			return x.Name == y.Name &&
+				x.Kind == y.Kind &&
+				x.Ranged == y.Ranged &&
+				x.Lower == y.Lower &&
+				x.Upper == y.Upper &&
+				x.Found == y.Found && x.TargetEncoded == y.TargetEncoded &&
+				x.HasMissing == y.HasMissing && x.Missing == y.Missing &&
+				x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels &&
+				x.Private == y.Private &&
+				x.TextRule == y.TextRule && slices.Equal(x.Categories, y.Categories)
+		})
 }

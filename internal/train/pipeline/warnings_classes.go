@@ -17,17 +17,20 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide, so it says little about the model. " + narrowingAdvice(accuracyNoise(c))})
+			"The interval of the held-out accuracy is wide, so it says little about the model. " +
+				narrowingAdvice(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
 		out = append(out, Warning{"majority-class", Critical,
-			fmt.Sprintf("Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
+			fmt.Sprintf(
+				"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
 				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
 		out = append(out, Warning{"missing-targets", Theoretical,
-			fmt.Sprintf("About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are left out of the training and of the accuracy.",
+			fmt.Sprintf(
+				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are left out of the training and of the accuracy.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
 	return out

@@ -39,7 +39,8 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare))})
 	case width > WideInterval:
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide, so it says little about the model. " + narrowingAdvice(r.NoiseShare)})
+			"The interval of the held-out R² is wide, so it says little about the model. " +
+				narrowingAdvice(r.NoiseShare)})
 	}
 	if r.Far {
 		out = append(out, Warning{"far-targets", Theoretical,
@@ -51,7 +52,8 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
 		}
 		out = append(out, Warning{"large-errors", Theoretical,
-			"The noise may hide a few errors larger than the stated limit. " + worst + "; the headline counts each of them as the limit."})
+			"The noise may hide a few errors larger than the stated limit. " + worst +
+				"; the headline counts each of them as the limit."})
 	}
 	return append(out, missingWarning(r.Missing, r.Records)...)
 }

@@ -53,7 +53,10 @@ func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool)
 	if keep(most); len(all) == 0 || fits() {
 		return
 	}
-	keep(sort.Search(most, func(n int) bool { keep(n + 1); return !fits() }))
+	keep(sort.Search(most, func(n int) bool {
+		keep(n + 1)
+		return !fits()
+	}))
 }
 
 // rowsFit reports whether rows of columns have room in every way in which the run may train.

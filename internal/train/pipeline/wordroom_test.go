@@ -25,7 +25,12 @@ func TestManyColumnsOfWords(t *testing.T) {
 		rows    = 400
 	)
 	for _, declared := range []bool{false, true} {
-		p := &Pipeline{Task: regression.TaskClassification, Target: "y", Model: svm.SVM{}, Budget: budget.Target{Epsilon: 3000, Delta: 1e-6}}
+		p := &Pipeline{
+			Task:   regression.TaskClassification,
+			Target: "y",
+			Model:  svm.SVM{},
+			Budget: budget.Target{Epsilon: 3000, Delta: 1e-6},
+		}
 		var data []dataset.ColumnData
 		words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
 		for j := range columns {
@@ -43,7 +48,8 @@ func TestManyColumnsOfWords(t *testing.T) {
 			}
 			p.Schema.Columns, data = append(p.Schema.Columns, c), append(data, d)
 		}
-		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}})
+		p.Schema.Columns = append(p.Schema.Columns,
+			dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}})
 		y := dataset.ColumnData{}
 		for i := range rows {
 			y.Codes = append(y.Codes, int32(i%2))
@@ -58,12 +64,14 @@ func TestManyColumnsOfWords(t *testing.T) {
 		}
 		found := 0
 		for _, v := range res.Vocabulary {
-			if found += len(v.Words); len(v.Words) < 1 || !slices.Equal(v.Words, words[:len(v.Words)]) {
+			if found += len(v.Words); len(v.Words) < 1 ||
+				!slices.Equal(v.Words, words[:len(v.Words)]) {
 				t.Fatalf("declared %v: %q has the words %q", declared, v.Column, v.Words)
 			}
 		}
 		if found != mostWordsInAll || len(res.Model.Inputs()) != columns {
-			t.Errorf("declared %v: %d words of %d columns", declared, found, len(res.Model.Inputs()))
+			t.Errorf("declared %v: %d words of %d columns", declared, found,
+				len(res.Model.Inputs()))
 		}
 	}
 }
@@ -72,7 +80,8 @@ func TestManyColumnsOfWords(t *testing.T) {
 func TestLimitWords(t *testing.T) {
 	column := func(words ...string) *dataset.Column { return &dataset.Column{Categories: words} }
 	counts := [][]float64{{50, 40, 30}, {90, 10}, nil, {45}}
-	for room, want := range [][4]int{{}, {0, 1}, {1, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 2, 0, 1}, {3, 2, 0, 1}, {3, 2, 0, 1}} {
+	for room, want := range [][4]int{{}, {0, 1}, {1, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 2, 0, 1},
+		{3, 2, 0, 1}, {3, 2, 0, 1}} {
 		columns := []*dataset.Column{column("a", "b", "c"), column("d", "e"), column(), column("f")}
 		held := func() (n int) {
 			for _, c := range columns {
@@ -97,13 +106,21 @@ func TestWordsFitWherePlansDo(t *testing.T) {
 		change  func(*Pipeline)
 		plans   bool
 	}{
-		"few":        {10, func(*Pipeline) {}, true},
-		"as many":    {linear.MaxSlots - 62, func(*Pipeline) {}, true},
-		"too many":   {linear.MaxSlots - 61, func(*Pipeline) {}, false},
-		"chosen":     {2 * linear.MaxSlots, func(p *Pipeline) { p.Selector = selection.SIS{K: 50} }, true},
-		"classifier": {linear.MaxSlots - 61, func(p *Pipeline) { p.Model = logistic.Logistic{} }, true},
+		"few":      {10, func(*Pipeline) {}, true},
+		"as many":  {linear.MaxSlots - 62, func(*Pipeline) {}, true},
+		"too many": {linear.MaxSlots - 61, func(*Pipeline) {}, false},
+		"chosen": {2 * linear.MaxSlots, func(p *Pipeline) {
+			p.Selector = selection.SIS{K: 50}
+		}, true},
+		"classifier": {linear.MaxSlots - 61, func(p *Pipeline) {
+			p.Model = logistic.Logistic{}
+		}, true},
 	} {
-		p := &Pipeline{Target: "y", Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Selector: selection.None{}}
+		p := &Pipeline{
+			Target:   "y",
+			Budget:   budget.Target{Epsilon: 1, Delta: 1e-6},
+			Selector: selection.None{},
+		}
 		if x.change(p); p.Model != nil {
 			p.Task = regression.TaskClassification
 		}
@@ -111,7 +128,8 @@ func TestWordsFitWherePlansDo(t *testing.T) {
 			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprint("n", j)})
 		}
 		for j := range 60 {
-			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprint("w", j), Found: true})
+			p.Schema.Columns = append(p.Schema.Columns,
+				dataset.Column{Name: fmt.Sprint("w", j), Found: true})
 		}
 		target := dataset.Column{Name: "y"}
 		if p.Task != "" {

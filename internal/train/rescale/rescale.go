@@ -30,7 +30,9 @@ const (
 const NoneWord = "none"
 
 // Words lists the values of the recipe key.
-func Words() []string { return []string{string(Log), string(Sqrt), NoneWord} }
+func Words() []string {
+	return []string{string(Log), string(Sqrt), NoneWord}
+}
 
 // Floor is the smallest number that has a logarithm where no lower end is declared: smaller ones count as it.
 const Floor = 0x1p-20

@@ -7,8 +7,10 @@ import (
 
 // Every number has a finite transformed value, NaN stays NaN, and the order is kept.
 func TestRulesAreTotal(t *testing.T) {
-	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -1, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, Floor / 2, Floor, .5, 1, 7, 1e9, math.MaxFloat64}
-	for _, r := range []Rule{{Transform: Log}, {Transform: Log, Ranged: true, Lower: 2}, {Transform: Sqrt}, {Transform: Sqrt, Ranged: true, Lower: 4}, {}} {
+	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -1, math.Copysign(0, -1), 0,
+		math.SmallestNonzeroFloat64, Floor / 2, Floor, .5, 1, 7, 1e9, math.MaxFloat64}
+	for _, r := range []Rule{{Transform: Log}, {Transform: Log, Ranged: true, Lower: 2},
+		{Transform: Sqrt}, {Transform: Sqrt, Ranged: true, Lower: 4}, {}} {
 		last := math.Inf(-1)
 		for _, y := range numbers {
 			z := r.Apply(y)
@@ -19,7 +21,8 @@ func TestRulesAreTotal(t *testing.T) {
 				t.Errorf("%+v of %v is %v, below that of a smaller number", r, y, z)
 			}
 			last = z
-			if back := r.Transform.Inverse(z); y >= Floor && y < 1e300 && !r.Ranged && math.Abs(back-y) > 1e-12*y {
+			if back := r.Transform.Inverse(z); y >= Floor && y < 1e300 && !r.Ranged &&
+				math.Abs(back-y) > 1e-12*y {
 				t.Errorf("%+v of %v goes back to %v", r, y, back)
 			}
 		}
@@ -32,7 +35,8 @@ func TestRulesAreTotal(t *testing.T) {
 // The inverse transformation is finite, grows with the prediction and stays within the limits.
 func TestBackStaysWithinLimits(t *testing.T) {
 	for _, b := range []*Back{
-		{Log, 0, 1, 0, 0, 1e300}, {Log, .1, .8, .4, 2, 50}, {Log, 0, 2, MostLogVariance, 0, 1e308}, {Sqrt, 0, 1, 0, 0, 100}, {Sqrt, -3, 1.2, 3, 0, 1e307},
+		{Log, 0, 1, 0, 0, 1e300}, {Log, .1, .8, .4, 2, 50}, {Log, 0, 2, MostLogVariance, 0, 1e308},
+		{Sqrt, 0, 1, 0, 0, 100}, {Sqrt, -3, 1.2, 3, 0, 1e307},
 		{Sqrt, 0, 0, 1e300, 5, 5}, {None, .3, .9, 0, -4, 7},
 	} {
 		for _, limits := range [][2]float64{{-14, 20}, {0, 0}, {-1e308, 1e308}, {700, 720}} {
@@ -65,10 +69,12 @@ func TestBackIsTheMean(t *testing.T) {
 		logs += w * math.Exp(2+sd*e)
 		squares += w * (2 + sd*e) * (2 + sd*e)
 	}
-	if got, want := (&Back{Log, 1, .5, sd * sd, 0, 1e9}).Mean(2, -100, 100), logs/weights; math.Abs(got-want) > 1e-6*want {
+	if got, want := (&Back{Log, 1, .5, sd * sd, 0, 1e9}).Mean(2, -100, 100),
+		logs/weights; math.Abs(got-want) > 1e-6*want {
 		t.Errorf("log: %v, the mean is %v", got, want)
 	}
-	if got, want := (&Back{Sqrt, 0, 1, sd * sd, 0, 1e9}).Mean(2, 0, 100), squares/weights; math.Abs(got-want) > 1e-6*want {
+	if got, want := (&Back{Sqrt, 0, 1, sd * sd, 0, 1e9}).Mean(2, 0, 100),
+		squares/weights; math.Abs(got-want) > 1e-6*want {
 		t.Errorf("sqrt: %v, the mean is %v", got, want)
 	}
 }

@@ -55,10 +55,14 @@ func NewEncoder(columns []dataset.Column, ranges []Range) *Encoder {
 }
 
 // Slots lists the entries of an encoded row.
-func (e *Encoder) Slots() []Slot { return e.slots }
+func (e *Encoder) Slots() []Slot {
+	return e.slots
+}
 
 // Range returns the range of a numeric column.
-func (e *Encoder) Range(column int) Range { return e.ranges[column] }
+func (e *Encoder) Range(column int) Range {
+	return e.ranges[column]
+}
 
 // Missing returns the value that a missing cell of a numeric column takes.
 func (e *Encoder) Missing(column int) float64 {

@@ -23,7 +23,9 @@ var trimmedTails = []float64{featureReading.outer, .01, .002, 0}
 
 // exactRanges writes the exact ranges of the given columns. The tails, the last of them 0, are tried in order until the
 // outer quantiles of a column differ. A range between quantiles is widened as that of a feature is.
-func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tails []float64, out []Range) error {
+func exactRanges(
+	ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tails []float64, out []Range,
+) error {
 	for _, tail := range tails {
 		places, numbers, err := orderOf(ctx, m, r, columns, tail)
 		if err != nil {

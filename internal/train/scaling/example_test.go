@@ -19,7 +19,8 @@ func ExamplePrivate() {
 		salary[i] = 20000 + 3*float64(i)
 	}
 	columns := []dataset.Column{{Name: "salary"}}
-	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: salary}}, nil)
+	table, err := dataset.NewTable(dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: salary}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -83,7 +83,8 @@ func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
 		upper = float64(end - first)
 	}
 	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
-	return interval{whole.Lower + float64(width*(float64(first)+lower)), whole.Lower + float64(width*(float64(first)+upper))} // conversions forbid fusing
+	return interval{whole.Lower + float64(width*(float64(first)+lower)),
+		whole.Lower + float64(width*(float64(first)+upper))} // conversions forbid fusing
 }
 
 // cumulativeSums returns the cumulative sums of the counts: entry b is the sum of the first b counts.
@@ -120,7 +121,8 @@ func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 // bins, sqrt(nearDeviations^2 + 4 ln v) standard deviations, than for a run anywhere: noise alone exceeds the
 // latter with probability extension, by a union bound over runs.
 func extendWindow(sums []float64, sigma float64, first, end int) (low, high int) {
-	return len(sums) - 1 - extendUp(reversedSums(sums), sigma, len(sums)-1-first), extendUp(sums, sigma, end)
+	return len(sums) - 1 - extendUp(reversedSums(sums), sigma, len(sums)-1-first),
+		extendUp(sums, sigma, end)
 }
 
 // extendUp returns the new end of a window.
@@ -164,7 +166,8 @@ func quantileFrom(counts []float64, outer float64) float64 {
 	below := 0.
 	for b, n := range counts {
 		if below+n > outer*total {
-			return float64(b) + min(max((outer*total-below)/max(n, math.SmallestNonzeroFloat64), 0), 1)
+			return float64(b) +
+				min(max((outer*total-below)/max(n, math.SmallestNonzeroFloat64), 0), 1)
 		}
 		below += n
 	}

@@ -29,7 +29,9 @@ func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 const binRows = 1 << 13
 
 // BlockRows returns the number of records per block; see [mechanism.Pass.BlockRows].
-func (binStatistic) BlockRows() int { return binRows }
+func (binStatistic) BlockRows() int {
+	return binRows
+}
 
 type binPass struct {
 	binStatistic
@@ -66,7 +68,9 @@ func (p *binPass) turnedBack(column []float64) []float64 {
 	return p.back
 }
 
-func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
+func (p *binPass) Cells() mechanism.Cells {
+	return p.hist.Cells()
+}
 
 // releaseCounts releases the counts of a statistic, and returns them for each column with the
 // standard deviation of the noise in them.

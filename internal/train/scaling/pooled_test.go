@@ -24,7 +24,8 @@ func TestPooledRange(t *testing.T) {
 		records      float64
 		low, high    float64 // of the range
 	}{
-		{-1.5, 1.5, 16, -2, 2}, {0, 21, 11.5, 2, 32}, {-21, 0, 11.5, -32, -2}, {.1, .8, 10, .0625, 1}, {-900, 900, 15, -1024, 1024},
+		{-1.5, 1.5, 16, -2, 2}, {0, 21, 11.5, 2, 32}, {-21, 0, 11.5, -32, -2},
+		{.1, .8, 10, .0625, 1}, {-900, 900, 15, -1024, 1024},
 	} {
 		x := ramp(4000, c.lower, c.upper)
 		single := pooledCounts(x, c.records)
@@ -40,7 +41,8 @@ func TestPooledRange(t *testing.T) {
 		if got.lower < c.low || got.upper > c.high || got.upper-got.lower < .5*(c.upper-c.lower) {
 			t.Errorf("[%v, %v]: range [%v, %v]", c.lower, c.upper, got.lower, got.upper)
 		}
-		if got := exponentRange(noisyCounts{pooledCounts(x, c.records/2), 1}, threshold, threshold, featureReading); !got.unseen {
+		if got := exponentRange(noisyCounts{pooledCounts(x, c.records/2), 1}, threshold, threshold,
+			featureReading); !got.unseen {
 			t.Errorf("[%v, %v], faint: %+v", c.lower, c.upper, got)
 		}
 	}
@@ -92,14 +94,17 @@ func TestAround(t *testing.T) {
 			counts[bin+d] = n
 		}
 		got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, targetReading)
-		if got.lower != c.lower || got.upper != c.upper || got.negative != (c.lower < 0) || !got.positive {
+		if got.lower != c.lower || got.upper != c.upper || got.negative != (c.lower < 0) ||
+			!got.positive {
 			t.Errorf("%v: %+v", c.counts, got)
 		}
-		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, featureReading); got.lower != 2 || got.upper != 4 {
+		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold,
+			featureReading); got.lower != 2 || got.upper != 4 {
 			t.Errorf("%v, a feature: %+v", c.counts, got)
 		}
 		slices.Reverse(counts)
-		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, targetReading); got.lower != -c.upper || got.upper != -c.lower {
+		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold,
+			targetReading); got.lower != -c.upper || got.upper != -c.lower {
 			t.Errorf("%v, negative: %+v", c.counts, got)
 		}
 	}

@@ -39,7 +39,9 @@ type Range struct {
 type Count struct{ Value, Sigma float64 }
 
 // Center returns the middle of the range.
-func (r Range) Center() float64 { return r.Lower/2 + r.Upper/2 }
+func (r Range) Center() float64 {
+	return r.Lower/2 + r.Upper/2
+}
 
 // Fill returns the value of a missing cell without a declared substitute: the median, or the middle of the
 // range if the median is unknown.
@@ -51,7 +53,9 @@ func (r Range) Fill() float64 {
 }
 
 // Half returns half the width of the range.
-func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }
+func (r Range) Half() float64 {
+	return r.Upper/2 - r.Lower/2
+}
 
 // needsRange reports whether the column's range must be released.
 func needsRange(c dataset.Column) bool {

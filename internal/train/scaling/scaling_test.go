@@ -31,7 +31,9 @@ func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column
 }
 
 // ranges runs private scaling at a budget.
-func ranges(t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column) []Range {
+func ranges(
+	t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column,
+) []Range {
 	t.Helper()
 	return run(t, Private{Columns: columns, Target: target}, epsilon, tab)
 }
@@ -43,7 +45,8 @@ func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	if !private {
 		t.Fatal("nothing to release")
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
+	priced, err := budget.Calibrate(budget.Seq("run", node),
+		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,8 @@ func ramp(n int, lower, upper float64) []float64 {
 // TestRangesFollowTheData checks that with a large budget the ranges are the outer quantiles, widened, at any
 // magnitude and sign.
 func TestRangesFollowTheData(t *testing.T) {
-	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7}, {-8e12, -1e12}, {1000, 1001}} {
+	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7},
+		{-8e12, -1e12}, {1000, 1001}} {
 		tab, columns := table(t, ramp(20000, c.lower, c.upper))
 		r := ranges(t, 50, -1, tab, columns)[0]
 		middle := (c.lower + c.upper) / 2
@@ -77,7 +81,8 @@ func TestRangesFollowTheData(t *testing.T) {
 		// The last bins are 1/32 of an interval that is at most a few bins of the magnitude wider than the data: an
 		// offset of a thousand widths leaves about half a width of slack.
 		if math.Abs(r.Center()-middle) > .4*half || r.Half() < .9*half || r.Half() > 1.6*half {
-			t.Errorf("[%v, %v]: range [%v, %v], expected about %v +- %v", c.lower, c.upper, r.Lower, r.Upper, middle, half)
+			t.Errorf("[%v, %v]: range [%v, %v], expected about %v +- %v", c.lower, c.upper, r.Lower,
+				r.Upper, middle, half)
 		}
 		if r.Declared {
 			t.Error("a released range says it is declared")
@@ -98,7 +103,8 @@ func TestTargetKeepsItsSign(t *testing.T) {
 
 // TestDeclaredRangesAreKept checks that declared ranges are kept and are free.
 func TestDeclaredRangesAreKept(t *testing.T) {
-	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5}, {Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
+	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5},
+		{Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
 	p := Private{Columns: columns}
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
@@ -115,7 +121,8 @@ func TestTotal(t *testing.T) {
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
 		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
-		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7), "huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
+		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7),
+		"huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
 		"two far values": append(ramp(400, -1e30, -1e30), ramp(400, 1e30, 1e30)...),
 		"mostly zero":    append(make([]float64, 5000), ramp(60, 1, 3)...),
 	} {
@@ -143,18 +150,22 @@ func TestExponentBins(t *testing.T) {
 			t.Fatalf("%v in bin %d, %v in bin %d", x, bx, y, by)
 		}
 		lower, upper := exponentEdges(int(bx))
-		if a := math.Abs(x); a >= math.Ldexp(1, minExponent) && a < math.Ldexp(1, maxExponent+1) && (x < lower || x > upper) {
+		if a := math.Abs(x); a >= math.Ldexp(1, minExponent) && a < math.Ldexp(1, maxExponent+1) &&
+			(x < lower || x > upper) {
 			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
 		}
 	})
-	for _, x := range []float64{5e-324, 0x1p-1030, 0x1p-1022, 0x1p-65, 0x1p-64, .75, 1, 0x1p63, 0x1p64, math.MaxFloat64, math.Inf(1)} {
+	for _, x := range []float64{5e-324, 0x1p-1030, 0x1p-1022, 0x1p-65, 0x1p-64, .75, 1, 0x1p63,
+		0x1p64, math.MaxFloat64, math.Inf(1)} {
 		e := maxExponent // of infinity
 		if x <= math.MaxFloat64 {
 			_, e = math.Frexp(x)
 			e = min(max(e-1, minExponent), maxExponent)
 		}
-		if up, down := zeroBin+1+e-minExponent, zeroBin-1-e+minExponent; int(exponentBin(x)) != up || int(exponentBin(-x)) != down {
-			t.Errorf("±%v in bins %d and %d, not %d and %d", x, exponentBin(x), exponentBin(-x), up, down)
+		if up, down := zeroBin+1+e-minExponent,
+			zeroBin-1-e+minExponent; int(exponentBin(x)) != up || int(exponentBin(-x)) != down {
+			t.Errorf("±%v in bins %d and %d, not %d and %d", x, exponentBin(x), exponentBin(-x), up,
+				down)
 		}
 	}
 	if exponentBin(math.NaN()) < exponentBins {
@@ -185,10 +196,14 @@ func TestQuantilesOfCounts(t *testing.T) {
 	for i := range counts {
 		counts[i] = 100
 	}
-	if q := outerQuantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
+	if q := outerQuantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 ||
+		math.Abs(q.Upper-9.5) > 1e-12 {
 		t.Errorf("uniform counts: %v", q)
 	}
-	for name, counts := range map[string][]float64{"nothing": make([]float64, 10), "negative": {-3, -1, -2}} {
+	for name, counts := range map[string][]float64{
+		"nothing":  make([]float64, 10),
+		"negative": {-3, -1, -2},
+	} {
 		if q := outerQuantiles(counts, interval{-1, 4}, .05); q != (interval{-1, 4}) {
 			t.Errorf("%s: %v", name, q)
 		}
@@ -241,7 +256,8 @@ func TestEncodeIsTotal(t *testing.T) {
 		if a == b {
 			return
 		}
-		e := NewEncoder([]dataset.Column{{Name: "x"}}, []Range{{Lower: min(a, b), Upper: max(a, b)}})
+		e := NewEncoder([]dataset.Column{{Name: "x"}},
+			[]Range{{Lower: min(a, b), Upper: max(a, b)}})
 		out := make([]int16, 1)
 		e.encodeNumeric(out, []float64{rapid.Float64().Draw(t, "x")}, 0)
 		if out[0] < -mechanism.FixedOne || out[0] > mechanism.FixedOne {
@@ -259,7 +275,8 @@ func TestPureRanges(t *testing.T) {
 		x[i], none[i] = 3+float64(i)/2000, math.NaN()
 	}
 	columns := []dataset.Column{{Name: "x"}, {Name: "none"}}
-	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: x}, {Floats: none}}, nil)
+	table, err := dataset.NewTable(dataset.Schema{Columns: columns},
+		[]dataset.ColumnData{{Floats: x}, {Floats: none}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

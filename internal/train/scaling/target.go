@@ -95,7 +95,8 @@ func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
 		return float64(len(counts))
 	}
 	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
-	in := interval{whole.Lower + float64(width*at(c.counts)), whole.Upper - float64(width*at(reverseCopy(c.counts)))} // conversions forbid fusing
+	in := interval{whole.Lower + float64(width*at(c.counts)),
+		whole.Upper - float64(width*at(reverseCopy(c.counts)))} // conversions forbid fusing
 	if !(in.Upper-in.Lower >= 1e-3*(whole.Upper-whole.Lower)) {
 		return outerQuantiles(c.counts, whole, outer)
 	}

@@ -22,8 +22,12 @@ func TestMedianOfCounts(t *testing.T) {
 			t.Errorf("noise %v: a median is read: %v", sigma, ok)
 		}
 	}
-	for name, counts := range map[string][]float64{"nothing": make([]float64, 5), "negative": {-3, 0, -1, 0, 0}} {
-		if at, ok := median(noisyCounts{counts, 0}, interval{-1, 1}); ok && (at < -1 || at > 1 || at != at) {
+	for name, counts := range map[string][]float64{
+		"nothing":  make([]float64, 5),
+		"negative": {-3, 0, -1, 0, 0},
+	} {
+		if at, ok := median(noisyCounts{counts, 0}, interval{-1, 1}); ok &&
+			(at < -1 || at > 1 || at != at) {
 			t.Errorf("%s: median %v", name, at)
 		}
 	}
@@ -49,7 +53,8 @@ func TestMissingIsTheMedian(t *testing.T) {
 	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
 		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
 	}
-	exact, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), 0)
+	exact, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns),
+		memory.NewRecords(tab.All()), 0)
 	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
 		t.Errorf("a public column: %+v, %v", exact, err)
 	}
@@ -77,7 +82,10 @@ func TestUnread(t *testing.T) {
 			t.Errorf("column %d: %+v", j, got[j])
 		}
 		n := got[j].Numbers
-		if full := map[bool]float64{false: 4000, true: 0}[want]; math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
+		if full := map[bool]float64{
+			false: 4000,
+			true:  0,
+		}[want]; math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
 			t.Errorf("column %d has %+v numbers", j, n)
 		}
 	}
@@ -93,7 +101,8 @@ func TestUnread(t *testing.T) {
 	if r := run(t, p, 50, tab)[0]; !r.Unread || r.Faint {
 		t.Errorf("4000 public records: %+v", r)
 	}
-	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
+	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns),
+		memory.NewRecords(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
 		t.Errorf("a public column without a number: %+v, %v", r, err)
 	}
 }

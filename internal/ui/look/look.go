@@ -20,7 +20,8 @@ const MostValues = 10_000
 
 // Layouts returns the date layouts to try: those of [dataset.DateLayouts], and some ambiguous ones.
 func Layouts() []string {
-	return append(dataset.DateLayouts(), "01/02/2006", "02/01/2006", "01/02/2006 15:04", "02/01/2006 15:04", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006")
+	return append(dataset.DateLayouts(), "01/02/2006", "02/01/2006", "01/02/2006 15:04",
+		"02/01/2006 15:04", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006")
 }
 
 // A Column counts the forms of the cells of a column. Each cell counts once among Missing, Plain and Text.
@@ -53,7 +54,8 @@ func rulesOf(f dataset.Format) rules {
 	declared := cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing}
 	lenient := declared
 	lenient.Lenient = true
-	return rules{declared, lenient, cell.Rule{Decimal: ',', Thousands: '.', Lenient: true}, cell.Rule{Thousands: ',', Lenient: true}}
+	return rules{declared, lenient, cell.Rule{Decimal: ',', Thousands: '.', Lenient: true},
+		cell.Rule{Thousands: ',', Lenient: true}}
 }
 
 // add counts a cell.
@@ -121,7 +123,11 @@ func (c *Column) merge(o *Column) {
 func newTable(names []string) *Table {
 	t := &Table{Columns: make([]Column, len(names))}
 	for j, name := range names {
-		t.Columns[j] = Column{Name: name, Dates: make([]int64, len(Layouts())), seen: map[string]struct{}{}}
+		t.Columns[j] = Column{
+			Name:  name,
+			Dates: make([]int64, len(Layouts())),
+			seen:  map[string]struct{}{},
+		}
 	}
 	return t
 }
@@ -160,7 +166,9 @@ func CountCells(ctx context.Context, path string, opts dataset.ReadOptions) (*Ta
 }
 
 // countText counts the cells of a text file.
-func countText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+func countText(
+	ctx context.Context, path string, names []string, opts dataset.ReadOptions,
+) (*Table, error) {
 	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
 		Begin: func(dataset.Head) error { return nil },
@@ -188,7 +196,9 @@ func countText(ctx context.Context, path string, names []string, opts dataset.Re
 }
 
 // countParquet counts the cells of a Parquet file.
-func countParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+func countParquet(
+	ctx context.Context, path string, names []string, opts dataset.ReadOptions,
+) (*Table, error) {
 	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	var mu sync.Mutex
 	rows := make([]int64, len(names))

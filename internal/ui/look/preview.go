@@ -73,7 +73,12 @@ type Reading struct {
 
 // Preview reads the sample.
 func (s *Sample) Preview(r Reading) *Preview {
-	p := &Preview{Sampled: len(s.Rows), Columns: make([]PreviewColumn, len(s.Names)), Rows: make([][]PreviewCell, min(previewRows, len(s.Rows))), Proposals: []Proposal{}}
+	p := &Preview{
+		Sampled:   len(s.Rows),
+		Columns:   make([]PreviewColumn, len(s.Names)),
+		Rows:      make([][]PreviewCell, min(previewRows, len(s.Rows))),
+		Proposals: []Proposal{},
+	}
 	for i := range p.Rows {
 		p.Rows[i] = make([]PreviewCell, min(previewColumns, len(s.Names)))
 	}
@@ -113,7 +118,12 @@ func (s *Sample) Preview(r Reading) *Preview {
 
 // numberRule returns the rule for the numbers of the format.
 func (r *Reading) numberRule() cell.Rule {
-	return cell.Rule{Decimal: r.Format.Decimal, Thousands: r.Format.Thousands, Missing: r.Format.Missing, Lenient: !r.Format.Strict}
+	return cell.Rule{
+		Decimal:   r.Format.Decimal,
+		Thousands: r.Format.Thousands,
+		Missing:   r.Format.Missing,
+		Lenient:   !r.Format.Strict,
+	}
 }
 
 // countFilled returns the number of non-missing cells of a column, and the number of these that accept returns true
@@ -211,7 +221,11 @@ func (s *Sample) proposeEncoding(f dataset.Format) []Proposal {
 	for _, row := range s.Rows {
 		for _, text := range row {
 			if !utf8.ValidString(text) {
-				return []Proposal{{Key: "encoding", Value: "windows-1252", Sample: shorten(strings.ToValidUTF8(text, "\uFFFD"))}}
+				return []Proposal{{
+					Key:    "encoding",
+					Value:  "windows-1252",
+					Sample: shorten(strings.ToValidUTF8(text, "\uFFFD")),
+				}}
 			}
 		}
 	}
@@ -260,14 +274,20 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	}
 	best = candidates[k]
 	if decimal := cmp.Or(rule.Decimal, '.'); best.Decimal != decimal {
-		proposals = append(proposals, Proposal{Key: "decimal", Value: string(rune(best.Decimal)), Sample: shorten(samples[k])})
+		proposals = append(proposals,
+			Proposal{
+				Key:    "decimal",
+				Value:  string(rune(best.Decimal)),
+				Sample: shorten(samples[k]),
+			})
 	}
 	if best.Thousands != rule.Thousands {
 		value := ""
 		if best.Thousands != 0 {
 			value = string(rune(best.Thousands))
 		}
-		proposals = append(proposals, Proposal{Key: "thousands", Value: value, Sample: shorten(samples[k])})
+		proposals = append(proposals,
+			Proposal{Key: "thousands", Value: value, Sample: shorten(samples[k])})
 	}
 	return proposals, best
 }

@@ -93,4 +93,6 @@ func (s *Sample) readParquet(ctx context.Context, path string, most int) error {
 }
 
 // ownText returns a trimmed copy of a cell, so that the buffer of its file can be freed.
-func ownText(text string) string { return string(slices.Clone([]byte(cell.Trim(text)))) }
+func ownText(text string) string {
+	return string(slices.Clone([]byte(cell.Trim(text))))
+}

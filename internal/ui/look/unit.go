@@ -19,7 +19,9 @@ var hashSeed = maphash.MakeSeed()
 type sketch []uint64
 
 // add adds a text.
-func (s *sketch) add(text string) { s.insert(maphash.String(hashSeed, text)) }
+func (s *sketch) add(text string) {
+	s.insert(maphash.String(hashSeed, text))
+}
 
 func (s *sketch) insert(hash uint64) {
 	list := *s
@@ -78,7 +80,8 @@ const (
 func (c *Column) Identifies(rows int64) (looks, byName bool) {
 	full := float64(c.Plain + c.Text)
 	different := c.Different()
-	enough := full >= fewestPresent*float64(rows) && different >= fewestUnits && different <= mostShare*full
+	enough := full >= fewestPresent*float64(rows) && different >= fewestUnits &&
+		different <= mostShare*full
 	if !enough || c.isDated() {
 		return false, false
 	}
@@ -86,7 +89,8 @@ func (c *Column) Identifies(rows int64) (looks, byName bool) {
 		return true, true
 	}
 	// Codes and names are texts that most records share with a few others.
-	return c.Text > c.Plain && c.Lenient+c.Comma+c.Thousands < c.Text/2 && different >= leastShare*full, false
+	return c.Text > c.Plain && c.Lenient+c.Comma+c.Thousands < c.Text/2 &&
+		different >= leastShare*full, false
 }
 
 // isDated reports whether most cells are dates.
@@ -99,15 +103,21 @@ func (c *Column) isDated() bool {
 func NamesUnit(name string) bool {
 	words := wordsOf(name)
 	for _, word := range words {
-		if slices.Contains([]string{"id", "ids", "uuid", "guid", "identifier", "pseudonym", "ssn", "mrn", "nhs", "iban", "pid", "uid", "email", "mail", "login", "username"}, word) {
+		if slices.Contains(
+			[]string{"id", "ids", "uuid", "guid", "identifier", "pseudonym", "ssn", "mrn", "nhs",
+				"iban", "pid", "uid", "email", "mail", "login", "username"}, word) {
 			return true
 		}
 	}
-	whose := []string{"patient", "person", "user", "customer", "client", "subject", "participant", "member", "student", "pupil",
-		"employee", "respondent", "household", "account", "policyholder", "applicant", "borrower", "driver", "tenant", "donor", "owner", "resident", "citizen", "player", "visitor"}
+	whose := []string{"patient", "person", "user", "customer", "client", "subject", "participant",
+		"member", "student", "pupil",
+		"employee", "respondent", "household", "account", "policyholder", "applicant", "borrower",
+		"driver", "tenant", "donor", "owner", "resident", "citizen", "player", "visitor"}
 	numbers := []string{"no", "nr", "num", "number", "code", "key", "ref", "name", "hash", "token"}
 	has := func(list []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+		return slices.ContainsFunc(words, func(word string) bool {
+			return slices.Contains(list, word)
+		})
 	}
 	return has(whose) && (len(words) == 1 || has(numbers))
 }

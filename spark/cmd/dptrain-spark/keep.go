@@ -22,7 +22,8 @@ const (
 // chooses. Delta reads its tables in copies of a session, which have the files too, so several folders may
 // contain the program. A copy that is still being fetched cannot be executed.
 func (s *session) transformQuery(expression, from string) string {
-	return "SELECT TRANSFORM(" + expression + ") USING 'for p in ./*/" + s.program + `; do test -x "$p" && exec "$p" worker; done'` +
+	return "SELECT TRANSFORM(" + expression + ") USING 'for p in ./*/" + s.program +
+		`; do test -x "$p" && exec "$p" worker; done'` +
 		" AS (" + keptColumn + " STRING) FROM " + from
 }
 
@@ -33,7 +34,8 @@ func (s *session) transformQuery(expression, from string) string {
 func (s *session) pipedQuery(lines string) string {
 	// Plans and logs do not show the value of a subquery.
 	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"
-	return s.transformQuery("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+lineName+")",
+	return s.transformQuery("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+
+		lineName+")",
 		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
 }
 
@@ -59,10 +61,11 @@ func (s *session) describeColumns(ctx context.Context, query string) ([]describe
 		return nil, err
 	}
 	both := make([][][]byte, 2)
-	err := s.executePlan(ctx, statementPlan("DESCRIBE QUERY (\n"+query+"\n)"), func(r response) (err error) {
-		both, err = appendBatch(both, r)
-		return err
-	})
+	err := s.executePlan(ctx, statementPlan("DESCRIBE QUERY (\n"+query+"\n)"),
+		func(r response) (err error) {
+			both, err = appendBatch(both, r)
+			return err
+		})
 	var failed *failure
 	if errors.As(err, &failed) && failed.Word == "job" {
 		return nil, &failure{Word: "query"}
@@ -92,12 +95,15 @@ func (d described) cellExpression(i int) string {
 	name := fmt.Sprintf("c%d", i)
 	switch kind {
 	case "string", "varchar", "char":
-		return `concat('"', replace(translate(` + name + `, concat(char(13), char(10)), '  '), '"', '""'), '"')`
-	case "tinyint", "smallint", "int", "bigint", "decimal", "boolean", "date", "timestamp", "timestamp_ntz":
+		return `concat('"', replace(translate(` + name +
+			`, concat(char(13), char(10)), '  '), '"', '""'), '"')`
+	case "tinyint", "smallint", "int", "bigint", "decimal", "boolean", "date", "timestamp",
+		"timestamp_ntz":
 		return "CAST(" + name + " AS STRING)"
 	case "float", "double": // 3.0 is written 3
 		text := "CAST(CAST(" + name + " AS DOUBLE) AS STRING)"
-		return "IF(endswith(" + text + ", '.0'), left(" + text + ", length(" + text + ") - 2), " + text + ")"
+		return "IF(endswith(" + text + ", '.0'), left(" + text + ", length(" + text + ") - 2), " +
+			text + ")"
 	}
 	return ""
 }
@@ -114,7 +120,8 @@ func rowsQuery(query string, columns []described) string {
 		}
 		cells = append(cells, "coalesce("+c.cellExpression(i)+", "+empty+")")
 	}
-	return "SELECT monotonically_increasing_id() AS i, concat_ws(',', " + strings.Join(cells, ", ") + ") AS " + lineName +
+	return "SELECT monotonically_increasing_id() AS i, concat_ws(',', " +
+		strings.Join(cells, ", ") + ") AS " + lineName +
 		" FROM (SELECT * FROM (\n" + query + "\n) AS q(" + strings.Join(names, ", ") + "))"
 }
 
@@ -142,19 +149,23 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 	}
 	// In a join, Spark would drop the ORDER BY of the query. Plans and logs do not show the value of a
 	// subquery.
-	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)", columnName, tableName, partBits, lineName)
-	query := s.transformQuery("IF("+firstOfPart+", "+before+", "+lineName+")", "("+rowsQuery(r.Query, columns)+")")
+	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)",
+		columnName, tableName, partBits, lineName)
+	query := s.transformQuery("IF("+firstOfPart+", "+before+", "+lineName+")",
+		"("+rowsQuery(r.Query, columns)+")")
 	s.kept = true
 	for _, plan := range [][]byte{
 		viewPlan(keptName, query, table),
 		statementPlan("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // encrypted text cannot be compressed
-		statementPlan("CACHE LAZY TABLE " + keptName + " OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
+		statementPlan("CACHE LAZY TABLE " + keptName +
+			" OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
 	} {
 		if err := s.executePlan(ctx, plan, func(response) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
-	return s.queryStrings(ctx, statementPlan(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
+	return s.queryStrings(ctx,
+		statementPlan(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
 }
 
 // runKept runs tasks that start with the kept rows, with a limited number of programs.
@@ -175,8 +186,10 @@ func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]b
 	if err != nil {
 		return nil, err
 	}
-	from := fmt.Sprintf("(SELECT /*+ COALESCE(%[8]d), BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
-		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName, max(r.Workers, 1))
+	from := fmt.Sprintf(
+		"(SELECT /*+ COALESCE(%[8]d), BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
+		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName,
+		max(r.Workers, 1))
 	return s.queryStrings(ctx, queryPlan(s.pipedQuery(from), table))
 }
 

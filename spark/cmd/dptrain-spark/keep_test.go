@@ -21,8 +21,9 @@ func texts(of ...string) [][]byte {
 func shop(types ...string) *server {
 	names := []string{"a", "b c", "d"}[:len(types)]
 	return &server{files: map[string][]byte{}, says: map[string][]column{
-		"DESCRIBE QUERY": {{"col_name", texts(names...)}, {"data_type", texts(types...)}, {"comment", texts(names...)}},
-		"SELECT left(":   {{"left", texts("head1", "head2")}},
+		"DESCRIBE QUERY": {{"col_name", texts(names...)}, {"data_type", texts(types...)},
+			{"comment", texts(names...)}},
+		"SELECT left(": {{"left", texts("head1", "head2")}},
 	}}
 }
 
@@ -33,9 +34,12 @@ func TestKeep(t *testing.T) {
 	head, _ := asked(t, serve(t, s))
 	const query = "select a, `b c`, d from shop -- all of it"
 	keep := `{"ask":"keep","query":"` + query + `","columns":["a","b c","d"],"begin":89}`
-	want := list(t) + list(t, "a", "b c", "d") + list(t, "head1", "head2") + list(t, "TASK4712", "TASK4713") + list(t)
-	got, err := converse(t, head+list(t, `{"ask":"columns","query":"`+query+`"}`)+list(t, keep, "task4711")+
-		list(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+list(t, `{"ask":"kept"}`, "order4711"), len(want))
+	want := list(t) + list(t, "a", "b c", "d") + list(t, "head1", "head2") +
+		list(t, "TASK4712", "TASK4713") + list(t)
+	got, err := converse(t,
+		head+list(t, `{"ask":"columns","query":"`+query+`"}`)+list(t, keep, "task4711")+
+			list(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+
+			list(t, `{"ask":"kept"}`, "order4711"), len(want))
 	if err != nil || got != want {
 		t.Fatalf("answered %q, want %q: %v", got, want, err)
 	}
@@ -43,10 +47,13 @@ func TestKeep(t *testing.T) {
 		t.Errorf("the view is %q", s.view)
 	}
 	for _, begin := range []string{
-		"SET TIME ZONE 'UTC'", "DESCRIBE QUERY (\n" + query + "\n)", "CACHE LAZY TABLE " + keptName, "SELECT left(" + keptColumn + ", 89) FROM " + keptName,
+		"SET TIME ZONE 'UTC'", "DESCRIBE QUERY (\n" + query + "\n)", "CACHE LAZY TABLE " + keptName,
+		"SELECT left(" + keptColumn + ", 89) FROM " + keptName,
 		"UNCACHE TABLE IF EXISTS " + keptName,
 	} {
-		if !slices.ContainsFunc(s.queries, func(q string) bool { return strings.HasPrefix(q, begin) }) {
+		if !slices.ContainsFunc(s.queries, func(q string) bool {
+			return strings.HasPrefix(q, begin)
+		}) {
 			t.Errorf("no statement %s among %q", begin, s.queries)
 		}
 	}
@@ -54,7 +61,8 @@ func TestKeep(t *testing.T) {
 		t.Errorf("the last statement is %s", s.queries[n])
 	}
 	for _, q := range s.queries {
-		if strings.Contains(q, "4711") || strings.Contains(q, "4712") || strings.Contains(q, "name1") {
+		if strings.Contains(q, "4711") || strings.Contains(q, "4712") ||
+			strings.Contains(q, "name1") {
 			t.Errorf("a statement is %s", q)
 		}
 	}
@@ -68,13 +76,19 @@ func TestRefusedQueries(t *testing.T) {
 		ask  string
 		want failure
 	}{
-		"refused": {&server{files: map[string][]byte{}, refuses: "DESCRIBE"}, `{"ask":"columns","query":"drop table x"}`, failure{Word: "query"}},
-		"array":   {shop("int", "array<int>"), `{"ask":"columns"}`, failure{"type", "b c", "array<int>"}},
-		"binary":  {shop("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
-		"void":    {shop("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
-		"changed": {shop("int", "int"), `{"ask":"keep","columns":["a","b"]}`, failure{Word: "changed"}},
-		"fewer":   {shop("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
-		"name": {&server{files: map[string][]byte{}, says: map[string][]column{"DESCRIBE": {{"n", texts("a\nb")}, {"t", texts("int")}}}},
+		"refused": {&server{files: map[string][]byte{}, refuses: "DESCRIBE"},
+			`{"ask":"columns","query":"drop table x"}`, failure{Word: "query"}},
+		"array": {shop("int", "array<int>"), `{"ask":"columns"}`,
+			failure{"type", "b c", "array<int>"}},
+		"binary": {shop("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
+		"void":   {shop("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
+		"changed": {shop("int", "int"), `{"ask":"keep","columns":["a","b"]}`,
+			failure{Word: "changed"}},
+		"fewer": {shop("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
+		"name": {&server{
+			files: map[string][]byte{},
+			says:  map[string][]column{"DESCRIBE": {{"n", texts("a\nb")}, {"t", texts("int")}}},
+		},
 			`{"ask":"columns"}`, failure{Word: "name"}},
 		"unknown": {shop("int"), `{"ask":"drop"}`, failure{Word: "question"}},
 		"no JSON": {shop("int"), `ask`, failure{Word: "question"}},
@@ -96,20 +110,27 @@ func TestOnSpark(t *testing.T) {
 	if address == "" || table == "" {
 		t.Skip("there is no cluster: .ci/spark has one")
 	}
-	s, err := openSession(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-555555555555"})
+	s, err := openSession(t.Context(),
+		&question{
+			Address: strings.TrimPrefix(address, "sc://"),
+			Session: "11111111-2222-4333-a444-555555555555",
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
 	for _, statement := range []string{"DROP TABLE IF EXISTS " + table,
-		"CREATE TABLE " + table + " USING csv OPTIONS (path '" + os.Getenv("DPTRAIN_SPARK_FILE") + "', header 'true', inferSchema 'true')"} {
+		"CREATE TABLE " + table + " USING csv OPTIONS (path '" + os.Getenv("DPTRAIN_SPARK_FILE") +
+			"', header 'true', inferSchema 'true')"} {
 		if err := s.executeStatement(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	for _, query := range []string{"DROP TABLE " + table, "select 1; select 2", "select * from not_there", "insert into " + table + " values (1)"} {
+	for _, query := range []string{"DROP TABLE " + table, "select 1; select 2",
+		"select * from not_there", "insert into " + table + " values (1)"} {
 		var failed *failure
-		if _, err := s.describeColumns(t.Context(), query); !errors.As(err, &failed) || failed.Word != "query" {
+		if _, err := s.describeColumns(t.Context(), query); !errors.As(err, &failed) ||
+			failed.Word != "query" {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -122,7 +143,8 @@ func TestOnSpark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.queryStrings(t.Context(), statementPlan("SELECT "+lineName+" FROM ("+rowsQuery(query, columns)+")"))
+	got, err := s.queryStrings(t.Context(),
+		statementPlan("SELECT "+lineName+" FROM ("+rowsQuery(query, columns)+")"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +165,11 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSession(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-666666666666"})
+	s, err := openSession(t.Context(),
+		&question{
+			Address: strings.TrimPrefix(address, "sc://"),
+			Session: "11111111-2222-4333-a444-666666666666",
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,9 @@ type failure struct {
 	Type   string `json:"type,omitempty"`
 }
 
-func (f *failure) Error() string { return f.Word }
+func (f *failure) Error() string {
+	return f.Word
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

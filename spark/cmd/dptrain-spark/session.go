@@ -51,12 +51,19 @@ func openSession(ctx context.Context, q *question) (*session, error) {
 	if q.TLS {
 		how = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
-	conn, err := grpc.NewClient(q.Address, grpc.WithTransportCredentials(how), grpc.WithDefaultCallOptions(
-		grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(mostAnswer), grpc.MaxCallSendMsgSize(mostAnswer)))
+	conn, err := grpc.NewClient(q.Address, grpc.WithTransportCredentials(how),
+		grpc.WithDefaultCallOptions(
+			grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(mostAnswer),
+			grpc.MaxCallSendMsgSize(mostAnswer)))
 	if err != nil {
 		return nil, &failure{Word: "connect"}
 	}
-	s := &session{conn: conn, id: q.Session, token: q.Token, program: "dptrain-" + strings.ReplaceAll(q.Session, "-", "")}
+	s := &session{
+		conn:    conn,
+		id:      q.Session,
+		token:   q.Token,
+		program: "dptrain-" + strings.ReplaceAll(q.Session, "-", ""),
+	}
 	if q.Program == "" {
 		return s, nil
 	}
@@ -99,7 +106,8 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 	if err != nil {
 		return &failure{Word: "program"}
 	}
-	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, service+"AddArtifacts")
+	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true},
+		service+"AddArtifacts")
 	if err != nil {
 		return err
 	}
@@ -109,7 +117,9 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 		chunk := artifactChunk(part, crc32.ChecksumIEEE(part))
 		request := addArtifacts(s.id)
 		if i == 0 {
-			request = request.addBytes(4, message(nil).addText(1, "files/"+s.program).addNumber(2, int64(len(data))).addNumber(3, int64(chunks)).addBytes(4, chunk))
+			request = request.addBytes(4,
+				message(nil).addText(1, "files/"+s.program).addNumber(2,
+					int64(len(data))).addNumber(3, int64(chunks)).addBytes(4, chunk))
 		} else {
 			request = request.addBytes(5, chunk)
 		}
@@ -165,7 +175,11 @@ func (s *session) runTasks(ctx context.Context, list [][]byte) ([][]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.queryStrings(ctx, queryPlan(s.pipedQuery(fmt.Sprintf("(SELECT /*+ COALESCE(%d) */ %s AS %s FROM %s)", len(list)-1, columnName, lineName, tableName)), table))
+	return s.queryStrings(ctx,
+		queryPlan(
+			s.pipedQuery(
+				fmt.Sprintf("(SELECT /*+ COALESCE(%d) */ %s AS %s FROM %s)", len(list)-1,
+					columnName, lineName, tableName)), table))
 }
 
 // queryStrings executes a plan and returns the cells of the one column of its answer.
@@ -190,7 +204,8 @@ func (s *session) executePlan(ctx context.Context, plan []byte, do func(response
 		time.AfterFunc(patience, drop)
 	})
 	defer stop()
-	stream, err := s.conn.NewStream(s.withToken(within), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
+	stream, err := s.conn.NewStream(s.withToken(within), &grpc.StreamDesc{ServerStreams: true},
+		service+"ExecutePlan")
 	if err != nil {
 		return errorWord(ctx, err, "broken")
 	}
@@ -325,7 +340,9 @@ func (s *session) close() {
 type raw struct{}
 
 // Marshal implements encoding.Codec.
-func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+func (raw) Marshal(v any) ([]byte, error) {
+	return *v.(*[]byte), nil
+}
 
 // Unmarshal implements encoding.Codec.
 func (raw) Unmarshal(data []byte, v any) error {
@@ -334,4 +351,6 @@ func (raw) Unmarshal(data []byte, v any) error {
 }
 
 // Name implements encoding.Codec.
-func (raw) Name() string { return "proto" }
+func (raw) Name() string {
+	return "proto"
+}

@@ -191,7 +191,9 @@ func (s *server) execute(stream grpc.ServerStream) error {
 				return err
 			}
 		}
-		m := []byte(message(nil).addBytes(2, message(nil).addNumber(1, int64(len(answers))).addBytes(2, batch)))
+		m := []byte(
+			message(nil).addBytes(2,
+				message(nil).addNumber(1, int64(len(answers))).addBytes(2, batch)))
 		if err := stream.SendMsg(&m); err != nil {
 			return err
 		}
@@ -215,7 +217,9 @@ func (s *server) state(stream grpc.ServerStream, text string) error {
 		if err != nil {
 			return err
 		}
-		m := []byte(message(nil).addBytes(2, message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch)))
+		m := []byte(
+			message(nil).addBytes(2,
+				message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch)))
 		return stream.SendMsg(&m)
 	}
 	return nil
@@ -229,7 +233,8 @@ func asked(t *testing.T, address string) (string, []byte) {
 	if err := os.WriteFile(path, program, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(question{Format: format, Address: address, Session: "0-1", Program: path})
+	text, err := json.Marshal(
+		question{Format: format, Address: address, Session: "0-1", Program: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +300,8 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("the server has %d files, and not the program", len(s.files))
 	}
 	for _, q := range s.queries {
-		if strings.Contains(q, "4711") || !strings.Contains(q, "./*/dptrain-01; do") || !strings.Contains(q, "COALESCE(") { // see [session.piped]
+		if strings.Contains(q, "4711") || !strings.Contains(q, "./*/dptrain-01; do") ||
+			!strings.Contains(q, "COALESCE(") { // see [session.piped]
 			t.Errorf("a query is %s", q)
 		}
 	}
@@ -306,7 +312,8 @@ func TestAnswers(t *testing.T) {
 
 // TestNoWordOfTheServer checks that the text of a server error is not repeated.
 func TestNoWordOfTheServer(t *testing.T) {
-	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"), "token": status.Error(codes.Unauthenticated, "4711"),
+	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"),
+		"token":  status.Error(codes.Unauthenticated, "4711"),
 		"broken": status.Error(codes.Unavailable, "4711")} {
 		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
 		head, _ := asked(t, serve(t, s))
@@ -320,7 +327,10 @@ func TestNoWordOfTheServer(t *testing.T) {
 // TestBadBatch checks that an invalid batch, or one with another number of rows than the server declares, ends
 // the pass.
 func TestBadBatch(t *testing.T) {
-	s := &server{files: map[string][]byte{}, spoil: func(batch []byte) error { clear(batch[8:]); return nil }}
+	s := &server{files: map[string][]byte{}, spoil: func(batch []byte) error {
+		clear(batch[8:])
+		return nil
+	}}
 	head, _ := asked(t, serve(t, s))
 	if _, err := converse(t, head+tasks(t, "a"), 100); err == nil || err.Error() != "protocol" {
 		t.Error(err)
@@ -363,10 +373,13 @@ func TestInterrupted(t *testing.T) {
 // TestNotThere checks the failures without a server, and for a question of another version.
 func TestNotThere(t *testing.T) {
 	head, _ := asked(t, "127.0.0.1:1")
-	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
+	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil ||
+		err.Error() != "connect" {
 		t.Error(err)
 	}
-	if err := answerRequests(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)), io.Discard); err == nil || err.Error() != "question" {
+	if err := answerRequests(context.Background(),
+		strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)),
+		io.Discard); err == nil || err.Error() != "question" {
 		t.Error(err)
 	}
 }
@@ -375,7 +388,8 @@ func TestNotThere(t *testing.T) {
 func TestListCut(t *testing.T) {
 	whole := list(t, "one", "two")
 	for n := range len(whole) {
-		if got, err := readList(strings.NewReader(whole[:n])); err == nil || got != nil || (n == 0) != (err == io.EOF) {
+		if got, err := readList(strings.NewReader(whole[:n])); err == nil || got != nil ||
+			(n == 0) != (err == io.EOF) {
 			t.Errorf("after %d bytes: %q, %v", n, got, err)
 		}
 	}

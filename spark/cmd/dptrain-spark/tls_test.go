@@ -29,12 +29,15 @@ import (
 // authority creates a CA certificate, and a certificate for a name that it signs.
 func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
 	t.Helper()
-	issue := func(c, by *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
+	issue := func(
+		c, by *x509.Certificate, signer *ecdsa.PrivateKey,
+	) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+		c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour),
+			time.Now().Add(time.Hour)
 		if by == nil {
 			by, signer = c, key
 		}
@@ -44,9 +47,21 @@ func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
 		}
 		return c, key, der
 	}
-	root, rootKey, rootDER := issue(&x509.Certificate{Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
-	_, key, der := issue(&x509.Certificate{Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, rootKey)
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	root, rootKey, rootDER := issue(
+		&x509.Certificate{
+			Subject:               pkix.Name{CommonName: "authority of a test"},
+			IsCA:                  true,
+			BasicConstraintsValid: true,
+			KeyUsage:              x509.KeyUsageCertSign,
+		}, nil, nil)
+	_, key, der := issue(
+		&x509.Certificate{
+			Subject:     pkix.Name{CommonName: name},
+			DNSNames:    []string{name},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		}, root, rootKey)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}),
+		tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // serveTLS runs a server behind TLS that requires a token in every call, like a proxy before Connect.
@@ -56,14 +71,18 @@ func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	guard := func(
+		srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
+	) error {
 		head, _ := metadata.FromIncomingContext(stream.Context())
 		if got := head.Get("authorization"); len(got) != 1 || got[0] != "Bearer "+token {
 			return status.Error(codes.Unauthenticated, "4711")
 		}
 		return next(srv, stream)
 	}
-	g := grpc.NewServer(grpc.Creds(credentials.NewServerTLSFromCert(&certificate)), grpc.StreamInterceptor(guard), grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.call))
+	g := grpc.NewServer(grpc.Creds(credentials.NewServerTLSFromCert(&certificate)),
+		grpc.StreamInterceptor(guard), grpc.ForceServerCodec(raw{}),
+		grpc.UnknownServiceHandler(s.call))
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(l) }()
 	t.Cleanup(func() {
@@ -126,8 +145,10 @@ func TestTLS(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || err.Error() != tt.word || got != "" || len(s.files) > 0 || len(s.calls) > 0 {
-				t.Errorf("%q, %d files, calls %s: %v, want %s", got, len(s.files), s.calls, err, tt.word)
+			if err == nil || err.Error() != tt.word || got != "" || len(s.files) > 0 ||
+				len(s.calls) > 0 {
+				t.Errorf("%q, %d files, calls %s: %v, want %s", got, len(s.files), s.calls, err,
+					tt.word)
 			}
 		})
 	}

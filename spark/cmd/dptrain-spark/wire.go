@@ -31,13 +31,16 @@ func (m message) addNumber(field protowire.Number, v int64) message {
 }
 
 // userContext is spark.connect.UserContext.
-func userContext() []byte { return message(nil).addText(1, "dptrain") }
+func userContext() []byte {
+	return message(nil).addText(1, "dptrain")
+}
 
 const client = "dptrain-spark"
 
 // executePlan is ExecutePlanRequest.
 func executePlan(session, operation string, plan []byte) []byte {
-	return message(nil).addText(1, session).addBytes(2, userContext()).addBytes(3, plan).addText(4, client).addText(6, operation)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addBytes(3, plan).addText(4,
+		client).addText(6, operation)
 }
 
 // queryPlan is a plan with a query over a local table.
@@ -81,7 +84,8 @@ func artifactChunk(data []byte, crc uint32) []byte {
 
 // interruptAll is InterruptRequest for all operations of a session.
 func interruptAll(session string) []byte {
-	return message(nil).addText(1, session).addBytes(2, userContext()).addText(3, client).addNumber(4, 1)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addText(3,
+		client).addNumber(4, 1)
 }
 
 // releaseSession is ReleaseSessionRequest.

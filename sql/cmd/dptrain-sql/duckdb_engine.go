@@ -22,9 +22,11 @@ type engine struct {
 // text. Rows are returned in the order of the table.
 func settings(memory uint64, file bool) map[string]string {
 	out := map[string]string{
-		"allow_community_extensions": "false", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
-		"allow_persistent_secrets": "false", "temp_directory": "", "preserve_insertion_order": "true",
-		"threads": strconv.Itoa(min(runtime.GOMAXPROCS(0), mostThreads)),
+		"allow_community_extensions": "false", "autoinstall_known_extensions": "false",
+		"autoload_known_extensions": "false",
+		"allow_persistent_secrets":  "false", "temp_directory": "",
+		"preserve_insertion_order": "true",
+		"threads":                  strconv.Itoa(min(runtime.GOMAXPROCS(0), mostThreads)),
 	}
 	if memory > 0 {
 		out["memory_limit"] = strconv.FormatUint(max(memory, leastMemory)>>20, 10) + "MiB"
@@ -36,7 +38,8 @@ func settings(memory uint64, file bool) map[string]string {
 }
 
 // afterwards lists the settings that need a connection. The last one locks the configuration.
-var afterwards = []string{"SET TimeZone = 'UTC'", "SET errors_as_json = true", "SET lock_configuration = true"}
+var afterwards = []string{"SET TimeZone = 'UTC'", "SET errors_as_json = true",
+	"SET lock_configuration = true"}
 
 // openEngine opens the database in a file, or an empty one in memory if there is no path.
 func openEngine(path string, memory uint64) (*engine, bool) {
@@ -47,7 +50,9 @@ func openEngine(path string, memory uint64) (*engine, bool) {
 	defer C.duckdb_destroy_config(&config)
 	for name, value := range settings(memory, path != "") {
 		if !withText(name, func(n *C.char) bool {
-			return withText(value, func(v *C.char) bool { return C.duckdb_set_config(config, n, v) == 0 })
+			return withText(value, func(v *C.char) bool {
+				return C.duckdb_set_config(config, n, v) == 0
+			})
 		}) {
 			return nil, false
 		}
@@ -56,7 +61,8 @@ func openEngine(path string, memory uint64) (*engine, bool) {
 	ok := withText(path, func(p *C.char) bool {
 		var said *C.char // it is left unread
 		defer func() { C.duckdb_free(unsafe.Pointer(said)) }()
-		return C.duckdb_open_ext(p, &e.database, config, &said) == 0 && C.duckdb_connect(e.database, &e.connection) == 0
+		return C.duckdb_open_ext(p, &e.database, config, &said) == 0 &&
+			C.duckdb_connect(e.database, &e.connection) == 0
 	})
 	for _, statement := range afterwards {
 		ok = ok && e.do(statement)
@@ -75,7 +81,9 @@ func (e *engine) close() {
 }
 
 // interrupt interrupts the running statement. It may be called by another goroutine, until close.
-func (e *engine) interrupt() { C.duckdb_interrupt(e.connection) }
+func (e *engine) interrupt() {
+	C.duckdb_interrupt(e.connection)
+}
 
 // withText calls do with a C string.
 func withText(s string, do func(*C.char) bool) bool {
@@ -96,7 +104,8 @@ func (e *engine) prepare(query string) (*prepared, error) {
 			failed = &failure{Word: "select"}
 		case C.duckdb_prepare_extracted_statement(e.connection, all, 0, &p.statement) != 0:
 			failed = refused(C.GoString(C.duckdb_prepare_error(p.statement)))
-		case C.duckdb_prepared_statement_type(p.statement) != selects || C.duckdb_nparams(p.statement) != 0:
+		case C.duckdb_prepared_statement_type(p.statement) != selects ||
+			C.duckdb_nparams(p.statement) != 0:
 			failed = &failure{Word: "select"}
 		}
 		return true
@@ -117,10 +126,13 @@ func (e *engine) do(statement string) bool {
 
 // start starts a statement of this program.
 func (e *engine) start(p *prepared, statement string, arguments ...string) bool {
-	ok := withText(statement, func(text *C.char) bool { return C.duckdb_prepare(e.connection, text, &p.statement) == 0 })
+	ok := withText(statement, func(text *C.char) bool {
+		return C.duckdb_prepare(e.connection, text, &p.statement) == 0
+	})
 	for i, value := range arguments {
 		ok = ok && withText(value, func(v *C.char) bool {
-			return C.duckdb_bind_varchar_length(p.statement, C.uint64_t(i+1), v, C.uint64_t(len(value))) == 0
+			return C.duckdb_bind_varchar_length(p.statement, C.uint64_t(i+1), v,
+				C.uint64_t(len(value))) == 0
 		})
 	}
 	return ok && p.run() == nil
@@ -138,7 +150,8 @@ func (e *engine) ask(statement string, arguments ...string) (answer string, ok b
 		return "", false
 	}
 	defer c.close()
-	if all := p.columns(); c.rows != 1 || len(all) != 1 || all[0].kind.id != typeVarchar || !c.vector(0).valid(0) {
+	if all := p.columns(); c.rows != 1 || len(all) != 1 || all[0].kind.id != typeVarchar ||
+		!c.vector(0).valid(0) {
 		return "", false
 	}
 	return string(textAt(c.vector(0).data, 0)), true
@@ -181,7 +194,8 @@ func kindOf(t unsafe.Pointer) kind {
 	case typeDecimal:
 		k.scale, k.stored = int(C.duckdb_decimal_scale(t)), int(C.duckdb_decimal_internal_type(t))
 	case typeEnum:
-		k.stored, k.words = int(C.duckdb_enum_internal_type(t)), make([]string, C.duckdb_enum_dictionary_size(t))
+		k.stored, k.words = int(C.duckdb_enum_internal_type(t)),
+			make([]string, C.duckdb_enum_dictionary_size(t))
 		for i := range k.words {
 			word := C.duckdb_enum_dictionary_value(t, C.uint64_t(i))
 			k.words[i] = C.GoString(word)
@@ -195,7 +209,8 @@ func kindOf(t unsafe.Pointer) kind {
 func (p *prepared) run() error {
 	var pending unsafe.Pointer
 	defer C.duckdb_destroy_pending(&pending)
-	if C.duckdb_pending_prepared_streaming(p.statement, &pending) != 0 || C.duckdb_execute_pending(pending, &p.result) != 0 {
+	if C.duckdb_pending_prepared_streaming(p.statement, &pending) != 0 ||
+		C.duckdb_execute_pending(pending, &p.result) != 0 {
 		return p.failure()
 	}
 	return nil
@@ -229,7 +244,9 @@ type chunk struct {
 }
 
 // close frees the memory of the rows.
-func (c *chunk) close() { C.duckdb_destroy_data_chunk(&c.at) }
+func (c *chunk) close() {
+	C.duckdb_destroy_data_chunk(&c.at)
+}
 
 // vector returns a column of the rows.
 func (c *chunk) vector(column int) vector {

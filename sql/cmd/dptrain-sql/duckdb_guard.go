@@ -76,7 +76,9 @@ func source(node map[string]any) error {
 			}
 		}
 		name := strings.ToLower(strings.Join(parts, "."))
-		if slices.ContainsFunc(guessed, func(ending string) bool { return strings.Contains(name, ending) }) {
+		if slices.ContainsFunc(guessed, func(ending string) bool {
+			return strings.Contains(name, ending)
+		}) {
 			return &failure{Word: "function", Column: strings.Join(parts, ".")}
 		}
 	}
@@ -84,7 +86,8 @@ func source(node map[string]any) error {
 }
 
 // errorKinds lists the kinds of errors of a query that has not run.
-var errorKinds = []string{"Binder", "Catalog", "Invalid Input", "IO", "Missing Extension", "Not implemented", "Parser"}
+var errorKinds = []string{"Binder", "Catalog", "Invalid Input", "IO", "Missing Extension",
+	"Not implemented", "Parser"}
 
 // refused returns the failure of a query that cannot be prepared. No row was read, yet the error text is
 // dropped, since it may quote constants of the query.

@@ -19,11 +19,14 @@ func TestDuckMemory(t *testing.T) {
 	const columns = 10
 	cells, head := make([]string, columns), make([]string, columns)
 	for j := range cells {
-		cells[j], head[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j), fmt.Sprintf(`"c%d"`, j)
+		cells[j], head[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j),
+			fmt.Sprintf(`"c%d"`, j)
 	}
 	program := filepath.Join(filepath.Dir(programs(t)), "dptrain-sql")
 	peak := func(rows int) int64 {
-		file := duckFile(t, fmt.Sprintf("CREATE TABLE many AS SELECT %s FROM range(%d) r(i)", strings.Join(cells, ", "), rows))
+		file := duckFile(t,
+			fmt.Sprintf("CREATE TABLE many AS SELECT %s FROM range(%d) r(i)",
+				strings.Join(cells, ", "), rows))
 		cmd := exec.CommandContext(t.Context(), program)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
@@ -36,7 +39,9 @@ func TestDuckMemory(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(stdin, `{"format":"dptrain.sql/1","want":"rows","driver":"duckdb","dsn":%q,"query":"SELECT * FROM many","columns":[%s],"memory":%d}`+"\n",
+		fmt.Fprintf(stdin,
+			`{"format":"dptrain.sql/1","want":"rows","driver":"duckdb","dsn":%q,"query":"SELECT * FROM many","columns":[%s],"memory":%d}`+
+				"\n",
 			file, strings.Join(head, ","), leastMemory)
 		n, most, part := 0, int64(0), make([]byte, 1<<20)
 		for {
@@ -50,13 +55,15 @@ func TestDuckMemory(t *testing.T) {
 		if err := cmd.Wait(); err != nil || n != rows+1 {
 			t.Fatal(err, n)
 		}
-		t.Logf("%d rows of %d columns: peak %d MB, processor %v", rows, columns, most>>20, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		t.Logf("%d rows of %d columns: peak %d MB, processor %v", rows, columns, most>>20,
+			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		return most
 	}
 	many := max(*mostRows, 2_500_000)
 	few := many / 5
 	least := peak(few)
-	if grown, held := peak(many)-least, int64(many-few)*columns*8; grown > leastMemory || held < 2*leastMemory {
+	if grown, held := peak(many)-least, int64(many-few)*columns*8; grown > leastMemory ||
+		held < 2*leastMemory {
 		t.Errorf("the peak grows by %d bytes; the additional cells have %d", grown, held)
 	}
 }

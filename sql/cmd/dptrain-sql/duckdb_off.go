@@ -8,4 +8,6 @@ import (
 )
 
 // answerDuckDB answers a question if the DuckDB library is not part of the program.
-func answerDuckDB(context.Context, *question, io.Writer) error { return &failure{Word: "without"} }
+func answerDuckDB(context.Context, *question, io.Writer) error {
+	return &failure{Word: "without"}
+}

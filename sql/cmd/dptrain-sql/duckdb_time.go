@@ -29,7 +29,8 @@ func appendFloat(out []byte, f float64, bits int) []byte {
 // appendUUID writes a UUID, which is stored with its first bit inverted.
 func appendUUID(out []byte, h huge) []byte {
 	high := uint64(h.high) ^ 1<<63
-	return fmt.Appendf(out, "%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, h.low>>48, h.low&(1<<48-1))
+	return fmt.Appendf(out, "%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff,
+		h.low>>48, h.low&(1<<48-1))
 }
 
 // appendDay writes a date and returns the text that follows a time on that date: years before the first are

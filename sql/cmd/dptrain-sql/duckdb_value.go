@@ -23,7 +23,8 @@ const (
 )
 
 // noCell maps the numbers of the types that cannot be cells to their names.
-var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP", 28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
+var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP",
+	28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
 	33: "ARRAY", 35: "BIGNUM", 36: "NULL"}
 
 // A kind is a DuckDB type.
@@ -112,8 +113,10 @@ var writings = map[int]writing{
 	typeBoolean: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return strconv.AppendBool(out, at[uint8](data, i) != 0)
 	},
-	typeTinyint: whole[int8], typeSmallint: whole[int16], typeInteger: whole[int32], typeBigint: whole[int64],
-	typeUTinyint: natural[uint8], typeUSmallint: natural[uint16], typeUInteger: natural[uint32], typeUBigint: natural[uint64],
+	typeTinyint: whole[int8], typeSmallint: whole[int16], typeInteger: whole[int32],
+	typeBigint:   whole[int64],
+	typeUTinyint: natural[uint8], typeUSmallint: natural[uint16], typeUInteger: natural[uint32],
+	typeUBigint: natural[uint64],
 	typeHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return at[huge](data, i).integer().Append(out, 10)
 	},
@@ -127,13 +130,21 @@ var writings = map[int]writing{
 	typeDouble: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return appendFloat(out, at[float64](data, i), 64)
 	},
-	typeVarchar: func(out []byte, data unsafe.Pointer, i int) []byte { return append(out, textAt(data, i)...) },
-	typeUUID:    func(out []byte, data unsafe.Pointer, i int) []byte { return appendUUID(out, at[huge](data, i)) },
-	typeDate:    func(out []byte, data unsafe.Pointer, i int) []byte { return appendDate(out, at[int32](data, i)) },
+	typeVarchar: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return append(out, textAt(data, i)...)
+	},
+	typeUUID: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendUUID(out, at[huge](data, i))
+	},
+	typeDate: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendDate(out, at[int32](data, i))
+	},
 	typeTime: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return appendClock(out, at[int64](data, i)*1000)
 	},
-	typeTimeNS:      func(out []byte, data unsafe.Pointer, i int) []byte { return appendClock(out, at[int64](data, i)) },
+	typeTimeNS: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendClock(out, at[int64](data, i))
+	},
 	typeTimestampS:  stamp(1, ""),
 	typeTimestampMS: stamp(1e3, ""),
 	typeTimestamp:   stamp(1e6, ""),
@@ -156,7 +167,9 @@ func (k kind) writing() writing {
 			return appendPoint(out, writings[k.stored](nil, data, i), k.scale)
 		}
 	case typeEnum:
-		return func(out []byte, data unsafe.Pointer, i int) []byte { return append(out, k.words[k.word(data, i)]...) }
+		return func(out []byte, data unsafe.Pointer, i int) []byte {
+			return append(out, k.words[k.word(data, i)]...)
+		}
 	}
 	return writings[k.id]
 }

@@ -64,4 +64,6 @@ func (l *lines) writeCell(i int, v []byte) {
 }
 
 // flush writes the buffered lines and returns the first write error.
-func (l *lines) flush() error { return l.w.Flush() }
+func (l *lines) flush() error {
+	return l.w.Flush()
+}

@@ -46,10 +46,14 @@ type failure struct {
 	Type     string `json:"type,omitempty"`     // of that column
 }
 
-func (f *failure) Error() string { return f.Word }
+func (f *failure) Error() string {
+	return f.Word
+}
 
 // drivers maps the name of a driver to the function that answers its queries.
-var drivers = map[string]func(context.Context, *question, io.Writer) error{"postgres": answerPostgres, "duckdb": answerDuckDB}
+var drivers = map[string]func(
+	context.Context, *question, io.Writer,
+) error{"postgres": answerPostgres, "duckdb": answerDuckDB}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -74,7 +78,8 @@ func answerQuestion(ctx context.Context, stdin io.Reader, stdout io.Writer) erro
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
 	var q question
-	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format || q.Want != "columns" && q.Want != "rows" {
+	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format ||
+		q.Want != "columns" && q.Want != "rows" {
 		return &failure{Word: "question"}
 	}
 	ask, known := drivers[q.Driver]

@@ -24,17 +24,21 @@ func TestMemory(t *testing.T) {
 	}
 	recipe := filepath.Join(folder, "recipe.yaml")
 	peak := func(rows int) int64 {
-		text := fmt.Sprintf("data:\n  sql: {driver: postgres, dsn: '%s', query: 'SELECT %s FROM (SELECT generate_series(1, %d) AS i) x'}\n  target: c0\n"+
-			"privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n", dsn, strings.Join(cells, ", "), rows)
+		text := fmt.Sprintf(
+			"data:\n  sql: {driver: postgres, dsn: '%s', query: 'SELECT %s FROM (SELECT generate_series(1, %d) AS i) x'}\n  target: c0\n"+
+				"privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n", dsn,
+			strings.Join(cells, ", "), rows)
 		if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), program, "fit", recipe, "--quiet", "--force", "--out", filepath.Join(folder, "out"))
+		cmd := exec.CommandContext(t.Context(), program, "fit", recipe, "--quiet", "--force",
+			"--out", filepath.Join(folder, "out"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		used := cmd.ProcessState.SysUsage().(*syscall.Rusage) // of dptrain, or of dptrain-sql if that needs more
-		t.Logf("%d rows of %d columns: peak %d MB, processor of dptrain and dptrain-sql %v", rows, columns, used.Maxrss>>10,
+		t.Logf("%d rows of %d columns: peak %d MB, processor of dptrain and dptrain-sql %v", rows,
+			columns, used.Maxrss>>10,
 			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		return int64(used.Maxrss) << 10 //nolint:unconvert // fewer bits on 32-bit machines
 	}

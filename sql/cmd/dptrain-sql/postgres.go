@@ -37,7 +37,8 @@ func answerPostgres(ctx context.Context, q *question, stdout io.Writer) error {
 		return err
 	}
 	// The extended protocol takes one statement only, and a cursor one that returns rows.
-	if err := runStatement(ctx, conn, "DECLARE dptrain_rows NO SCROLL CURSOR WITHOUT HOLD FOR "+q.Query); err != nil {
+	if err := runStatement(ctx, conn,
+		"DECLARE dptrain_rows NO SCROLL CURSOR WITHOUT HOLD FOR "+q.Query); err != nil {
 		return statedError("query", err)
 	}
 	w := newLines(stdout, columns)
@@ -84,7 +85,8 @@ func connectPostgres(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
 // isLocal reports whether a host is this machine: the folder of a socket, or a loopback address.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
-	return filepath.IsAbs(host) || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
+	return filepath.IsAbs(host) || strings.HasPrefix(host, "@") || host == "localhost" ||
+		ip != nil && ip.IsLoopback()
 }
 
 // runStatement runs one statement without rows.
@@ -143,9 +145,12 @@ func isUnnamed(name string) bool {
 }
 
 // typeOf returns the name of a type, and whether it is an enumeration.
-func typeOf(ctx context.Context, conn *pgconn.PgConn, oid uint32) (name string, words bool, err error) {
+func typeOf(
+	ctx context.Context, conn *pgconn.PgConn, oid uint32,
+) (name string, words bool, err error) {
 	const ask = "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_catalog.pg_type WHERE oid = $1::oid"
-	got := conn.ExecParams(ctx, ask, [][]byte{strconv.AppendUint(nil, uint64(oid), 10)}, nil, nil, nil).Read()
+	got := conn.ExecParams(ctx, ask, [][]byte{strconv.AppendUint(nil, uint64(oid), 10)}, nil, nil,
+		nil).Read()
 	if got.Err != nil {
 		return "", false, statedError("query", got.Err)
 	}

@@ -22,7 +22,9 @@ var builtFolder string
 var built = sync.OnceValues(func() (folder string, err error) {
 	folder, err = os.MkdirTemp("", "dptrain-sql-test-")
 	builtFolder = folder
-	for _, args := range [][]string{{"test", "-C", "../../..", "-tags", "replay", "-c", "-o", filepath.Join(folder, "dptrain"), "./cmd/dptrain"}, append([]string{"build", "-o", folder}, append(buildTags, ".")...)} {
+	for _, args := range [][]string{{"test", "-C", "../../..", "-tags", "replay", "-c", "-o",
+		filepath.Join(folder, "dptrain"), "./cmd/dptrain"},
+		append([]string{"build", "-o", folder}, append(buildTags, ".")...)} {
 		if out, failed := exec.Command("go", args...).CombinedOutput(); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%w: %s", failed, out))
 		}
@@ -58,7 +60,8 @@ func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
 	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"fit", file, "--quiet"}, more...)...)
+	cmd := exec.CommandContext(t.Context(), program,
+		append([]string{"fit", file, "--quiet"}, more...)...)
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
