@@ -20,9 +20,7 @@ func oneField(path string) error {
 	} else if kind.Offsets() {
 		hint = "write one with more columns"
 	}
-	return fault.WithKind(fault.Data,
-		&placeError{path,
-			"the header is a single field, so there is nothing to learn from; " + hint})
+	return fault.WithKind(fault.Data, &placeError{path, "the header is a single field, so there is nothing to learn from; " + hint})
 }
 
 func initCommand(a *app) *cobra.Command {
@@ -60,8 +58,7 @@ func initCommand(a *app) *cobra.Command {
 			case task == "classification" && len(classes) == 0:
 				classes = []string{"private"}
 			case task == "classification" && len(classes) == 1 && classes[0] != "private":
-				return usagef(
-					"--classes needs every value the target can take, such as --classes no,yes; or private, to find two of them")
+				return usagef("--classes needs every value the target can take, such as --classes no,yes; or private, to find two of them")
 			case task == "regression" && len(classes) > 0:
 				return usagef("--classes has no meaning for regression; add --task classification")
 			case task != "regression" && task != "classification":
@@ -83,16 +80,10 @@ func initCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
-	cmd.Flags().StringVar(&task, "task", "regression",
-		"what the target is, by `NAME`: regression or classification")
-	cmd.Flags().StringSliceVar(&classes, "classes", nil,
-		"the `CLASSES` of the target, from public knowledge: no,yes (default private)")
+	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
+	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes (default private)")
 	format.add(cmd)
-	completeFlags(cmd,
-		map[string]cobra.CompletionFunc{
-			"target": ofHeader(""),
-			"task":   oneOf("regression", "classification"),
-		})
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader(""), "task": oneOf("regression", "classification")})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the columns and the recipe")
 	return cmd
 }

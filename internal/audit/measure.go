@@ -15,8 +15,7 @@ import (
 )
 
 // ErrOptions is returned for options out of range.
-var ErrOptions = errors.New(
-	"the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
+var ErrOptions = errors.New("the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
 
 // Defaults of [Options]. The confidence is the joint confidence of all results of a call.
 const (
@@ -62,11 +61,8 @@ func (o Options) filled() (Options, error) {
 	if o.Confidence == 0 {
 		o.Confidence = DefaultConfidence
 	}
-	if o.Runs < 100 || o.Draws < 100 || o.Records < 1 || o.Records > 1000 ||
-		!(o.Confidence > 0 && o.Confidence < 1) {
-		return o,
-			fmt.Errorf("%w: %d runs, %d draws, %d records, confidence %v", ErrOptions, o.Runs,
-				o.Draws, o.Records, o.Confidence)
+	if o.Runs < 100 || o.Draws < 100 || o.Records < 1 || o.Records > 1000 || !(o.Confidence > 0 && o.Confidence < 1) {
+		return o, fmt.Errorf("%w: %d runs, %d draws, %d records, confidence %v", ErrOptions, o.Runs, o.Draws, o.Records, o.Confidence)
 	}
 	return o, nil
 }
@@ -96,9 +92,7 @@ const learnedCells = 1 << 23
 // pair, is counted on the second half, whose runs are independent of the selection. So the four Clopper–Pearson
 // bounds, at alpha/4 each, hold for any selection. Neighbours are a symmetric relation: the event may be
 // likelier on either side.
-func measureTrials(
-	ctx context.Context, trials []trial, runs int, alpha, delta float64, step func(done float64),
-) (Measure, error) {
+func measureTrials(ctx context.Context, trials []trial, runs int, alpha, delta float64, step func(done float64)) (Measure, error) {
 	out := Measure{Delta: delta, Confidence: 1 - alpha, Runs: runs}
 	z := distuv.UnitNormal.Quantile(1 - alpha/4)
 	var best learned
@@ -148,10 +142,9 @@ func measureTrials(
 		second /= 2
 		for k := range events {
 			var c [2][2]int
-			c, err = count(ctx, trials[pairs[k]], second, []event{events[k], events[k]},
-				func(done float64) {
-					step(.5 + (float64(k)+done)/4)
-				})
+			c, err = count(ctx, trials[pairs[k]], second, []event{events[k], events[k]}, func(done float64) {
+				step(.5 + (float64(k)+done)/4)
+			})
 			if err != nil {
 				break
 			}
@@ -161,16 +154,13 @@ func measureTrials(
 	if err != nil {
 		return out, err
 	}
-	out.Epsilon = epsilonOf(atLeast(counts[0][0], second, alpha/4),
-		atMost(counts[0][1], second, alpha/4), delta)
+	out.Epsilon = epsilonOf(atLeast(counts[0][0], second, alpha/4), atMost(counts[0][1], second, alpha/4), delta)
 	out.Mu = muOf(atLeast(counts[1][0], second, alpha/4), atMost(counts[1][1], second, alpha/4))
 	return out, nil
 }
 
 // gatherRuns executes runs on both sides, fewer if their outputs would exceed the memory.
-func gatherRuns(
-	ctx context.Context, t trial, runs int, step func(done float64),
-) ([2][][]float64, error) {
+func gatherRuns(ctx context.Context, t trial, runs int, step func(done float64)) ([2][][]float64, error) {
 	var out [2][][]float64
 	probe, err := t(ctx, 0)
 	if err != nil {
@@ -189,9 +179,7 @@ func gatherRuns(
 }
 
 // count counts two events over fresh runs on both sides.
-func count(
-	ctx context.Context, t trial, runs int, events []event, step func(done float64),
-) ([2][2]int, error) {
+func count(ctx context.Context, t trial, runs int, events []event, step func(done float64)) ([2][2]int, error) {
 	var hits [2][2]atomic.Int64
 	err := runWorkers(ctx, 2*runs, step, func(i int) error {
 		x, err := t(ctx, i%2)

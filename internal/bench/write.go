@@ -73,14 +73,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Second *quartiles `json:"balanced_accuracy,omitempty"`
 		Paid   *float64   `json:"paid,omitempty"`
 		Trials int        `json:"trials"`
-	}{
-		Data:      s.Data,
-		Method:    s.Method,
-		Metric:    s.Metric,
-		Paid:      s.Paid,
-		Trials:    s.Trials,
-		quartiles: of(&s.Median, &s.Q25, &s.Q75),
-	}
+	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Paid: s.Paid, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
 	if s.Private {
 		out.Epsilon = &s.Epsilon
 		out.Delta = &s.Delta
@@ -103,9 +96,7 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	style.Box.PaddingLeft = ""
 	style.Box.PaddingRight = "  "
 	t.SetStyle(style)
-	classes := slices.ContainsFunc(summaries, func(s Summary) bool {
-		return s.Metric == MetricAccuracy
-	})
+	classes := slices.ContainsFunc(summaries, func(s Summary) bool { return s.Metric == MetricAccuracy })
 	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75"}
 	if classes {
 		head = append(head, "balanced")
@@ -119,18 +110,12 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	var columns []table.ColumnConfig
 	for i, name := range head {
 		if name != "data" && name != "method" {
-			columns = append(columns,
-				table.ColumnConfig{
-					Number:      i + 1,
-					Align:       text.AlignRight,
-					AlignHeader: text.AlignRight,
-				})
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
 	t.SetColumnConfigs(columns)
 	for _, s := range summaries {
-		row := table.Row{s.Data, s.N, s.D, s.Method, formatDecimals(s.Median),
-			formatDecimals(s.Q25), formatDecimals(s.Q75)}
+		row := table.Row{s.Data, s.N, s.D, s.Method, formatDecimals(s.Median), formatDecimals(s.Q25), formatDecimals(s.Q75)}
 		switch {
 		case s.Metric == MetricAccuracy:
 			row = append(row, formatDecimals(s.Balanced.Median))

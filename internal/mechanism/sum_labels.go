@@ -10,7 +10,7 @@ import (
 
 // The accumulators of runs that protect the target only: the features of every record are public, its label is not
 // ([budget.SubstitutePrivateColumns] with a private target). That the rows are made of public columns is the caller's
-// part. docs/proofs/private-target.md has the proofs.
+// part. The proof is in docs/proofs/private-target.md, "One vector of the labels is enough".
 
 // A PublicGram accumulates the second moments of rows of public columns, without a limit on their norm. They are the
 // same on all neighbouring tables, so they are exact.

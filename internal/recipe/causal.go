@@ -36,23 +36,17 @@ type Causal struct {
 func (c *checker) causal() {
 	r := c.r
 	if c.bench {
-		c.add("task", "task: causal has no meaning in an experiment with models",
-			"`dptrain causal` runs it")
+		c.add("task", "task: causal has no meaning in an experiment with models", "`dptrain causal` runs it")
 	}
 	for _, x := range []struct {
 		key  string
 		used bool
 	}{
-		{"data.target", r.Data.Target != ""},
-		{"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0},
-		{"data.exclude", len(r.Data.Exclude) > 0},
-		{"holdout", false}, {"scaling", false}, {"budget", r.Budget != nil},
-		{"count", r.Count != nil}, {"selection", false}, {"model", false},
-		{"search", r.Search != nil}, {"engine", r.Engine != ""},
+		{"data.target", r.Data.Target != ""}, {"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
+		{"holdout", false}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
-			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model",
-				"remove it; causal.columns names the columns")
+			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model", "remove it; causal.columns names the columns")
 		}
 	}
 	c.path("data.path", r.Data.Path)
@@ -62,17 +56,13 @@ func (c *checker) causal() {
 	c.nameList("data.header", r.Data.Header, "column")
 	switch {
 	case c.given("data.header") && len(r.Data.Header) == 0:
-		c.add("data.header", "data.header lists no column",
-			"list all columns of the table, or give data.path and remove it")
-	case r.Data.Path == "" && r.Data.SQL == nil && r.Data.Spark == "" && len(r.Data.Header) == 0 &&
-		!c.bench:
+		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
+	case r.Data.Path == "" && r.Data.SQL == nil && r.Data.Spark == "" && len(r.Data.Header) == 0 && !c.bench:
 		c.add("data.path", "data.path is required: the table to read", "")
 	}
 	c.causalColumns()
 	if r.Privacy.Relation == privateColumns {
-		c.add("privacy.relation",
-			"the relation "+privateColumns+
-				" has no meaning with task: causal, which protects whole records",
+		c.add("privacy.relation", "the relation "+privateColumns+" has no meaning with task: causal, which protects whole records",
 			"use add-remove, or substitute if the number of records is public")
 	}
 	c.privacy()
@@ -90,41 +80,30 @@ func (c *checker) causalColumns() {
 	case n < 2:
 		c.add("causal.columns", "causal.columns needs at least two columns", "")
 	case n > direction.MaxColumns:
-		c.add("causal.columns",
-			fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns),
+		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns),
 			"ask for fewer pairs: each pays its part of the budget")
 	}
 	c.nameList("causal.columns", x.Columns, "column")
-	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) ||
-		x.Bins == 0 && c.given("causal.bins") {
-		c.add("causal.bins",
-			fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins,
-				direction.MaxBins, x.Bins),
+	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) || x.Bins == 0 && c.given("causal.bins") {
+		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins),
 			"leave it out to let a noisy count decide")
 	}
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
-		c.add(item("causal.columns", i),
-			"the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
+		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
 	}
 	c.causalMethod()
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		switch {
 		case !slices.Contains(x.Columns, name):
-			c.add(path,
-				"the column "+quoted(name)+" is declared, and causal.columns does not list it",
-				"remove it here, or add it there")
+			c.add(path, "the column "+quoted(name)+" is declared, and causal.columns does not list it", "remove it here, or add it there")
 		case col.Categories.Declared():
-			c.add(child(path, "categories"),
-				"the column "+quoted(name)+" has categories, and causal directions need numbers",
-				"")
+			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, and causal directions need numbers", "")
 		case col.Missing.asIndicator():
-			c.add(child(path, "missing"),
-				shown(path)+": missing: indicator has no meaning with task: causal",
+			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal",
 				"declare a number, or leave it out: then a record without one is in no pair of this column")
 		case col.Private:
-			c.add(child(path, "private"), "private columns have no meaning with task: causal",
-				"every column is protected; remove private")
+			c.add(child(path, "private"), "private columns have no meaning with task: causal", "every column is protected; remove private")
 		default:
 			c.bounds(path, col)
 		}
@@ -156,39 +135,27 @@ func (c *checker) causalMethod() {
 		for _, key := range []struct {
 			path string
 			used bool
-		}{{"causal.score", x.Score != "" || c.given("causal.score")},
-			{"causal.protect", x.Protect == protectTest}} {
+		}{{"causal.score", x.Score != "" || c.given("causal.score")}, {"causal.protect", x.Protect == protectTest}} {
 			if key.used {
-				c.add(key.path,
-					key.path+" has no effect with method "+x.Method+
-						", which protects every record and reads every score",
+				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and reads every score",
 					"remove it, or set causal.method: "+anmMethod)
 			}
 		}
 		if x.Lambda != 0 || c.given(lambdaPath) {
-			c.add(lambdaPath,
-				lambdaPath+" has no effect with method "+x.Method+
-					", which fits no regression to records",
-				"remove it, or set causal.method: "+anmMethod)
+			c.add(lambdaPath, lambdaPath+" has no effect with method "+x.Method+", which fits no regression to records", "remove it, or set causal.method: "+anmMethod)
 		}
 		return
 	case x.Score == "":
-		c.add("causal.score", "causal.score is required with method "+anmMethod,
-			"one of "+oneOf(scores))
+		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(scores))
 	case knownScore && x.Score != direction.HSIC && x.Protect != protectTest:
-		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records",
-			"use hsic, or protect the test records alone "+
-				"with causal.protect: "+protectTest)
+		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone "+
+			"with causal.protect: "+protectTest)
 	}
 	if !known {
 		return
 	}
-	if (x.Lambda != 0 || c.given(lambdaPath)) &&
-		!(x.Lambda >= direction.LeastPenalty && x.Lambda <= direction.MostPenalty) {
-		c.add(lambdaPath,
-			fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath,
-				fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty),
-				fault.Number(x.Lambda)),
+	if (x.Lambda != 0 || c.given(lambdaPath)) && !(x.Lambda >= direction.LeastPenalty && x.Lambda <= direction.MostPenalty) {
+		c.add(lambdaPath, fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath, fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty), fault.Number(x.Lambda)),
 			"leave it out for the default")
 	}
 	if len(x.Columns) > 2 {
@@ -203,15 +170,13 @@ func (c *checker) causalMethod() {
 	}
 	for i, name := range x.Columns {
 		if col := c.r.Data.Columns[name]; col.Lower == nil && col.Upper == nil {
-			c.add(item("causal.columns", i),
-				"the method "+anmMethod+" needs the range of the column "+quoted(name),
+			c.add(item("causal.columns", i), "the method "+anmMethod+" needs the range of the column "+quoted(name),
 				"declare lower and upper in data.columns")
 		}
 	}
 	if x.Protect == protectTest && c.r.Ledger != nil {
-		c.add("ledger", "a study that protects the test records alone enters no ledger",
-			"a total would promise something about the "+
-				"training records; remove it")
+		c.add("ledger", "a study that protects the test records alone enters no ledger", "a total would promise something about the "+
+			"training records; remove it")
 	}
 }
 
@@ -238,8 +203,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	if err != nil {
 		return causal.Study{}, err
 	}
-	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target,
-		Bins: r.Causal.Bins, Score: r.Causal.Score,
+	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score,
 		TestOnly: r.Causal.Protect == protectTest, Lambda: r.Causal.Lambda}
 	for _, name := range r.Causal.Columns {
 		s.Schema.Columns = append(s.Schema.Columns, r.column(name, false))
@@ -249,8 +213,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 
 // noModel is the problem reported if a model is requested from a recipe with task: causal.
 func (r *Recipe) noModel() Problems {
-	return Problems{r.src.problem("task", "task: causal trains no model",
-		"`dptrain causal` runs it")}
+	return Problems{r.src.problem("task", "task: causal trains no model", "`dptrain causal` runs it")}
 }
 
 // publishedCausal is the form of a recipe with task: causal in release/recipe.yaml.
@@ -268,13 +231,7 @@ type publishedCausal struct {
 // publicCausal is [Recipe.Public] of such a recipe. A header that would make it too long
 // becomes that of the columns it names.
 func (r *Recipe) publicCausal() []byte {
-	p := publishedCausal{
-		Version: r.Version,
-		Task:    r.Task,
-		Data:    r.Data.published(),
-		Privacy: r.Privacy,
-		Causal:  r.Causal,
-	}
+	p := publishedCausal{Version: r.Version, Task: r.Task, Data: r.Data.published(), Privacy: r.Privacy, Causal: r.Causal}
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

@@ -68,8 +68,7 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.MultilineQuotes = d.MultilineQuotes
 	o.Format.Strict = d.Numbers == numbersStrict
 	f := d.Format
-	if kind, _, _ := tablefile.Of(d.Path); len(d.Header) > 0 &&
-		(kind.JSON || f != nil && f.Header == "none") {
+	if kind, _, _ := tablefile.Of(d.Path); len(d.Header) > 0 && (kind.JSON || f != nil && f.Header == "none") {
 		o.Names = d.Header
 	}
 	if f == nil {
@@ -108,12 +107,9 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 		return string(rune(c))
 	}
 	f := Format{
-		Separator: word(o.Format.Separator, separatorWords),
-		Decimal:   word(o.Format.Decimal, markWords),
-		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding,
-		Quote:  word(o.Format.Quote, quoteWords),
-		Escape: word(o.Format.Escape, escapeWords), Skip: o.Format.Skip, Sheet: o.Format.Sheet,
-		Missing: o.Format.Missing,
+		Separator: word(o.Format.Separator, separatorWords), Decimal: word(o.Format.Decimal, markWords),
+		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding, Quote: word(o.Format.Quote, quoteWords),
+		Escape: word(o.Format.Escape, escapeWords), Skip: o.Format.Skip, Sheet: o.Format.Sheet, Missing: o.Format.Missing,
 	}
 	if o.Format.NoQuote {
 		f.Quote = "none"
@@ -123,17 +119,13 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 			f.Header = "none"
 		}
 	}
-	if f.Separator != "" ||
-		f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Escape+f.Header+f.Sheet != "" || f.Skip != 0 ||
-		len(f.Missing) > 0 {
+	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Escape+f.Header+f.Sheet != "" || f.Skip != 0 || len(f.Missing) > 0 {
 		d.Format = &f
 	}
 }
 
 // describesText reports whether the section describes how text is written, which a query has no place for.
-func (d *Data) describesText() bool {
-	return d.Format != nil || d.MultilineQuotes
-}
+func (d *Data) describesText() bool { return d.Format != nil || d.MultilineQuotes }
 
 // formatNames lists the permitted values of the keys of a format.
 func formatNames() map[string][]string {
@@ -141,8 +133,7 @@ func formatNames() map[string][]string {
 		return append(slices.Sorted(maps.Keys(words)), strings.Split(characters, "")...)
 	}
 	return map[string][]string{
-		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks),
-		"quote":   with(quoteWords, `"'`),
+		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
 		"escape":  with(escapeWords, escapes),
 		"decimal": {".", ",", "point", "comma"}, "header": {"line", "none"},
 	}
@@ -166,47 +157,33 @@ func (c *checker) reading() {
 		}
 		return ok
 	}
-	words("separator", f.Separator, separatorWords, dataset.Separators,
-		`one of ",", ";", tab, "|", ":", "^", "~"`)
-	decimal := words("decimal", f.Decimal, map[string]byte{"comma": ',', "point": '.'}, ",.",
-		`"." or ","`)
+	words("separator", f.Separator, separatorWords, dataset.Separators, `one of ",", ";", tab, "|", ":", "^", "~"`)
+	decimal := words("decimal", f.Decimal, map[string]byte{"comma": ',', "point": '.'}, ",.", `"." or ","`)
 	words("quote", f.Quote, quoteWords, `"'`, "double, single or none")
 	words("escape", f.Escape, escapeWords, escapes, "doubled or backslash")
-	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) &&
-		decimal && f.Thousands != "" {
+	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) && decimal && f.Thousands != "" {
 		o := d.Reading()
-		if mark := o.Format.Decimal; mark == o.Format.Thousands ||
-			mark == 0 && o.Format.Thousands == '.' {
-			c.add("data.format.thousands", "data.format.thousands is the decimal mark too",
-				`write decimal: ",", or another mark`)
+		if mark := o.Format.Decimal; mark == o.Format.Thousands || mark == 0 && o.Format.Thousands == '.' {
+			c.add("data.format.thousands", "data.format.thousands is the decimal mark too", `write decimal: ",", or another mark`)
 		}
 	}
-	if f.Encoding == "" && c.given("data.format.encoding") ||
-		!(&dataset.Format{Encoding: f.Encoding}).Known() {
+	if f.Encoding == "" && c.given("data.format.encoding") || !(&dataset.Format{Encoding: f.Encoding}).Known() {
 		hint := "such as windows-1252, latin1, utf-16 or utf-8"
 		if best, ok := nearest(f.Encoding, dataset.Encodings()); ok {
 			hint = "did you mean " + best + "?"
 		}
-		c.add("data.format.encoding", "data.format.encoding: "+quoted(f.Encoding)+" is not known",
-			hint)
+		c.add("data.format.encoding", "data.format.encoding: "+quoted(f.Encoding)+" is not known", hint)
 	}
 	if f.Header != "" || c.given("data.format.header") {
-		if c.name("data.format.header", f.Header, []string{"line", "none"},
-			[]string{"line", "none"}) && f.Header == "none" && len(d.Header) == 0 {
-			c.add("data.format.header",
-				"data.format.header: none needs data.header, which lists the columns",
-				"data.header: [a, b, c], or --header a,b,c")
+		if c.name("data.format.header", f.Header, []string{"line", "none"}, []string{"line", "none"}) && f.Header == "none" && len(d.Header) == 0 {
+			c.add("data.format.header", "data.format.header: none needs data.header, which lists the columns", "data.header: [a, b, c], or --header a,b,c")
 		}
 	}
 	if f.Skip < 0 || f.Skip > 1000 {
-		c.add("data.format.skip",
-			"data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
+		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
 	}
-	if kind, _, ok := tablefile.Of(d.Path); f.Sheet == "" && c.given("data.format.sheet") ||
-		f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
-		c.add("data.format.sheet",
-			"data.format.sheet names a sheet of a workbook, a table that ends in .xlsx",
-			"leave it out for other tables")
+	if kind, _, ok := tablefile.Of(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
+		c.add("data.format.sheet", "data.format.sheet names a sheet of a workbook, a table that ends in .xlsx", "leave it out for other tables")
 	}
 	for i, x := range f.Missing {
 		if !finiteNumber(x) {
@@ -214,7 +191,6 @@ func (c *checker) reading() {
 		}
 	}
 	if len(f.Missing) > maxMissing {
-		c.add("data.format.missing",
-			"data.format.missing lists more than "+strconv.Itoa(maxMissing)+" numbers", "")
+		c.add("data.format.missing", "data.format.missing lists more than "+strconv.Itoa(maxMissing)+" numbers", "")
 	}
 }

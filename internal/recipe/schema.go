@@ -26,12 +26,7 @@ func Schema() []byte {
 }
 
 func schema() *generate.Schema {
-	r := &generate.Reflector{
-		Anonymous:                  true,
-		DoNotReference:             true,
-		ExpandedStruct:             true,
-		RequiredFromJSONSchemaTags: true,
-	}
+	r := &generate.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true}
 	root := r.Reflect(&Recipe{})
 	root.Title = "dptrain recipe"
 	root.Description = "One private training run."
@@ -74,10 +69,7 @@ func schema() *generate.Schema {
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{
 		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
-		{
-			Pattern:     "^" + asPublished,
-			Description: "published variants without a valid proof, in bench only",
-		},
+		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, in bench only"},
 	}
 	number := &generate.Schema{Type: "number", ExclusiveMinimum: json.Number("0")}
 	*at("privacy.epsilon") = generate.Schema{
@@ -127,8 +119,7 @@ func addFieldTags(s *generate.Schema, t reflect.Type) {
 			asName(own)
 		case inner.Kind() == reflect.Struct && own.Properties != nil:
 			addFieldTags(own, inner)
-		case inner.Kind() == reflect.Map && own.AdditionalProperties != nil &&
-			inner.Elem().Kind() == reflect.Struct:
+		case inner.Kind() == reflect.Map && own.AdditionalProperties != nil && inner.Elem().Kind() == reflect.Struct:
 			addFieldTags(own.AdditionalProperties, inner.Elem())
 		}
 		if needs := f.Tag.Get(needsTag); needs != "" {
@@ -153,19 +144,14 @@ func inOnePlace(target, column *generate.Schema) {
 	*target = generate.Schema{
 		Description: target.Description,
 		If:          &generate.Schema{Type: "object"},
-		Then: &generate.Schema{
-			Properties:           keys,
-			Required:             []string{columnKey},
-			AdditionalProperties: generate.FalseSchema,
-		},
-		Else: &name,
+		Then:        &generate.Schema{Properties: keys, Required: []string{columnKey}, AdditionalProperties: generate.FalseSchema},
+		Else:        &name,
 	}
 }
 
 // addConditions adds the rules between keys that editors can check.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
-	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}},
-		{Required: []string{"header"}}, {Required: []string{"sql"}}, {Required: []string{"spark"}}}
+	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}, {Required: []string{"spark"}}}
 	when := func(key, value, then string) *generate.Schema {
 		p := generate.NewProperties()
 		p.Set(key, &generate.Schema{Const: value})
@@ -182,8 +168,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	at("search.candidates[].selection").Not = &generate.Schema{Required: []string{"sizes"}} // nested searches
 	at("search.candidates[]").MinProperties = new(uint64(1))
 	for _, key := range []string{"selection", "model"} {
-		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not),
-			&generate.Schema{Required: []string{"search", key}})}
+		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not), &generate.Schema{Required: []string{"search", key}})}
 	}
 	causal := when("task", TaskCausal, "causal")
 	none := func(keys ...string) *generate.Schema {
@@ -193,8 +178,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 		}
 		return s
 	}
-	causal.Then.Not = none("holdout", "scaling", "budget", "count", "selection", "model", "search",
-		"engine").Not
+	causal.Then.Not = none("holdout", "scaling", "budget", "count", "selection", "model", "search", "engine").Not
 	causal.Then.Properties = generate.NewProperties()
 	causal.Then.Properties.Set("data", none("target", "exclude", "classes"))
 	causal.Else = none("causal")
@@ -205,13 +189,9 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 
 // addLinks adds the rules about keys of a section that require or exclude each other, and about keys that a method
 // requires.
-func addLinks(
-	s *generate.Schema, section string, when func(key, value, then string) *generate.Schema,
-) {
+func addLinks(s *generate.Schema, section string, when func(key, value, then string) *generate.Schema) {
 	for _, k := range keysOf(section) {
-		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool {
-			return o.key.Needs.Key != k.Needs.Key
-		}) {
+		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool { return o.key.Needs.Key != k.Needs.Key }) {
 			if s.DependentRequired == nil {
 				s.DependentRequired = map[string][]string{}
 			}

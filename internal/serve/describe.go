@@ -14,19 +14,13 @@ func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range served.model.Inputs() {
 		x := map[string]any{"name": c.Name}
 		if c.Text() {
-			x["type"], x["categories"], x["other"] = "category",
-				append([]string{}, c.Categories...), c.Other || c.Values != nil
+			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other || c.Values != nil
 		} else {
 			x["type"], x["lower"], x["upper"] = "numeric", c.Lower, c.Upper
 		}
 		inputs = append(inputs, x)
 	}
-	out := map[string]any{
-		"kind":   served.model.Kind(),
-		"task":   served.output.Task,
-		"target": served.output.Target,
-		"inputs": inputs,
-	}
+	out := map[string]any{"kind": served.model.Kind(), "task": served.output.Task, "target": served.output.Target, "inputs": inputs}
 	if len(served.output.Classes) > 0 {
 		out["classes"] = served.output.Classes
 	}
@@ -63,42 +57,24 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	type object = map[string]any
 	cells, required := object{}, []string{}
 	for _, c := range served.model.Inputs() {
-		x := object{
-			"type":        []string{"number", "string", "null"},
-			"description": "a number; what is none is missing",
-		}
+		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
 		if c.Text() {
-			x = object{
-				"type":     []string{"string", "number", "boolean", "null"},
-				"examples": append([]string{}, c.Categories...),
-			}
+			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
 		}
 		cells[c.Name] = x
 		required = append(required, c.Name)
 	}
 	predicted := object{"type": "number", "description": served.output.Target}
 	if len(served.output.Classes) > 0 {
-		predicted = object{
-			"type":        "string",
-			"enum":        served.output.Classes,
-			"description": served.output.Target,
-		}
+		predicted = object{"type": "string", "enum": served.output.Classes, "description": served.output.Target}
 	}
 	number := object{"type": "number"}
 	ok := func(description string, content object) object {
-		return object{
-			"200":     object{"description": description, "content": content},
-			"default": object{"$ref": "#/components/responses/Problem"},
-		}
+		return object{"200": object{"description": description, "content": content}, "default": object{"$ref": "#/components/responses/Problem"}}
 	}
-	json := func(schema object) object {
-		return object{"application/json": object{"schema": schema}}
-	}
+	json := func(schema object) object { return object{"application/json": object{"schema": schema}} }
 	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
-	lines := object{
-		"application/x-ndjson": object{"schema": object{"type": "string"}},
-		"text/csv":             object{"schema": object{"type": "string"}},
-	}
+	lines := object{"application/x-ndjson": object{"schema": object{"type": "string"}}, "text/csv": object{"schema": object{"type": "string"}}}
 	bodies := func(list object) object {
 		out := json(list)
 		for kind, x := range lines {
@@ -114,63 +90,28 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 		"info":    object{"title": "Predictions of " + served.output.Target, "version": "1"},
 		"paths": object{
 			"/predict": object{"post": object{
-				"summary": "Predict for records",
-				"parameters": []object{{
-					"name":        "interval",
-					"in":          "query",
-					"schema":      number,
-					"description": "level of an interval of prediction that the model has",
-				}},
-				"requestBody": object{
-					"required": true,
-					"content": bodies(
-						object{
-							"type":     "object",
-							"required": []string{"records"},
-							"properties": object{"records": object{
-								"type":  "array",
-								"items": ref("Record"),
-							}},
-						}),
-				},
-				"responses": ok("one prediction per record, in their order",
-					bodies(object{
-						"type": "object",
-						"properties": object{"predictions": object{
-							"type":  "array",
-							"items": ref("Prediction"),
-						}},
-					})),
+				"summary":     "Predict for records",
+				"parameters":  []object{{"name": "interval", "in": "query", "schema": number, "description": "level of an interval of prediction that the model has"}},
+				"requestBody": object{"required": true, "content": bodies(object{"type": "object", "required": []string{"records"}, "properties": object{"records": object{"type": "array", "items": ref("Record")}}})},
+				"responses":   ok("one prediction per record, in their order", bodies(object{"type": "object", "properties": object{"predictions": object{"type": "array", "items": ref("Prediction")}}})),
 			}},
-			"/model": get("What the model predicts, and from what",
-				ok("the model", json(object{"type": "object"}))),
-			"/health": get("Whether the server answers",
-				ok("it does", json(object{"type": "object"}))),
-			"/ready": get("Whether the server takes new requests",
-				ok("it does", json(object{"type": "object"}))),
-			"/metrics": get("Counts, for Prometheus",
-				ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
+			"/model":   get("What the model predicts, and from what", ok("the model", json(object{"type": "object"}))),
+			"/health":  get("Whether the server answers", ok("it does", json(object{"type": "object"}))),
+			"/ready":   get("Whether the server takes new requests", ok("it does", json(object{"type": "object"}))),
+			"/metrics": get("Counts, for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
 		},
 		"components": object{
 			"schemas": object{
 				"Record": object{"type": "object", "properties": cells, "required": required},
-				"Prediction": object{"type": "object", "required": []string{"prediction"},
-					"properties": object{
-						"prediction": predicted, "lower": number, "upper": number,
-						"probabilities": object{"type": "object", "additionalProperties": number},
-					}},
+				"Prediction": object{"type": "object", "required": []string{"prediction"}, "properties": object{
+					"prediction": predicted, "lower": number, "upper": number,
+					"probabilities": object{"type": "object", "additionalProperties": number},
+				}},
 			},
-			"responses": object{"Problem": object{"description": "why the request was refused",
-				"content": json(object{
-					"type": "object",
-					"properties": object{"error": object{
-						"type": "object",
-						"properties": object{
-							"message": object{"type": "string"},
-							"record":  object{"type": "integer"},
-						},
-					}},
-				})}},
+			"responses": object{"Problem": object{"description": "why the request was refused", "content": json(object{
+				"type":       "object",
+				"properties": object{"error": object{"type": "object", "properties": object{"message": object{"type": "string"}, "record": object{"type": "integer"}}}},
+			})}},
 		},
 	})
 }

@@ -76,8 +76,7 @@ func (p *program) packImage() error {
 		return err
 	}
 	layer, err := newTarball([]file{
-		{"LICENSE", licence, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false},
-		{"data/", nil, false}, {"dptrain", p.code, true},
+		{"LICENSE", licence, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false}, {"data/", nil, false}, {"dptrain", p.code, true},
 	}, p.when)
 	if err != nil {
 		return err
@@ -96,8 +95,7 @@ func (p *program) packImage() error {
 		"org.opencontainers.image.version":     version,
 		"org.opencontainers.image.created":     created,
 	}
-	files := []file{{"oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}` + "\n"), false},
-		{"blobs/", nil, false}, {"blobs/sha256/", nil, false}}
+	files := []file{{"oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}` + "\n"), false}, {"blobs/", nil, false}, {"blobs/sha256/", nil, false}}
 	addBlob := func(mediaType string, content []byte) descriptor {
 		hash := fmt.Sprintf("%x", sha256.Sum256(content))
 		files = append(files, file{"blobs/sha256/" + hash, content, false})
@@ -105,12 +103,7 @@ func (p *program) packImage() error {
 	}
 	config, err := json.Marshal(imageConfig{
 		Created: created, Architecture: p.arch, OS: p.system,
-		Config: containerConfig{
-			User:       "65532:65532",
-			Entrypoint: []string{"/dptrain"},
-			WorkingDir: "/data",
-			Labels:     labels,
-		},
+		Config:  containerConfig{User: "65532:65532", Entrypoint: []string{"/dptrain"}, WorkingDir: "/data", Labels: labels},
 		RootFS:  rootFS{"layers", []string{fmt.Sprintf("sha256:%x", sha256.Sum256(uncompressed))}},
 		History: []history{{created, "scripts/release.sh"}},
 	})
@@ -118,23 +111,18 @@ func (p *program) packImage() error {
 		return err
 	}
 	layerBlob, configBlob := addBlob(layerType, layer), addBlob(configType, config)
-	manifest, err := json.Marshal(
-		imageManifest{2, manifestType, configBlob, []descriptor{layerBlob}, labels})
+	manifest, err := json.Marshal(imageManifest{2, manifestType, configBlob, []descriptor{layerBlob}, labels})
 	if err != nil {
 		return err
 	}
 	manifestBlob := addBlob(manifestType, manifest)
 	tag := "localhost/dptrain:" + version
-	manifestBlob.Annotations = map[string]string{
-		"io.containerd.image.name":          tag,
-		"org.opencontainers.image.ref.name": version,
-	}
+	manifestBlob.Annotations = map[string]string{"io.containerd.image.name": tag, "org.opencontainers.image.ref.name": version}
 	index, err := json.Marshal(imageIndex{2, indexType, []descriptor{manifestBlob}})
 	if err != nil {
 		return err
 	}
-	docker, err := json.Marshal(
-		[]dockerManifest{{blobPath(configBlob), []string{tag}, []string{blobPath(layerBlob)}}})
+	docker, err := json.Marshal([]dockerManifest{{blobPath(configBlob), []string{tag}, []string{blobPath(layerBlob)}}})
 	if err != nil {
 		return err
 	}
@@ -147,9 +135,7 @@ func (p *program) packImage() error {
 }
 
 // blobPath returns the path of a blob in the archive.
-func blobPath(d descriptor) string {
-	return "blobs/sha256/" + d.Digest[len("sha256:"):]
-}
+func blobPath(d descriptor) string { return "blobs/sha256/" + d.Digest[len("sha256:"):] }
 
 func gunzip(content []byte) ([]byte, error) {
 	zr, err := gzip.NewReader(bytes.NewReader(content))
@@ -163,15 +149,7 @@ func gunzip(content []byte) ([]byte, error) {
 func writeTar(w io.Writer, files []file, when time.Time) error {
 	tw := tar.NewWriter(w)
 	for _, f := range files {
-		header := tar.Header{
-			Name:    f.name,
-			Mode:    f.fileMode(),
-			Size:    int64(len(f.content)),
-			ModTime: when,
-			Format:  tar.FormatUSTAR,
-			Uname:   "root",
-			Gname:   "root",
-		}
+		header := tar.Header{Name: f.name, Mode: f.fileMode(), Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
 		if f.content == nil {
 			header.Typeflag, header.Mode = tar.TypeDir, 0o755
 		}

@@ -55,21 +55,16 @@ func shapeBlocks(s Source) []document.Block {
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}
-	out := []document.Block{prose("The contribution of each column to the prediction, in " + unit +
-		", relative to the middle of its range. The model is the sum of these curves and a constant.")}
+	out := []document.Block{prose("The contribution of each column to the prediction, in " + unit + ", relative to the middle of its range. The model is the sum of these curves and a constant.")}
 	if x := s.Report.Interactions; x != nil {
-		out = []document.Block{prose(
-			"The contribution of each column to the prediction by itself, in " + unit +
-				", relative to the middle of its range. Beyond the sum of these curves, " +
-				x.sentence(unit) + ".")}
+		out = []document.Block{prose("The contribution of each column to the prediction by itself, in " + unit + ", relative to the middle of its range. Beyond the sum of these curves, " + x.sentence(unit) + ".")}
 	}
 	for i := range sums {
 		sums[i].stated = s.Report.statedRanges()
 	}
 	for _, x := range sums {
 		if x.Score != nil {
-			out = append(out,
-				prose("A curve of the whole score is added to the sum of all columns: dptrain report release --shape \"(score)\" prints it."))
+			out = append(out, prose("A curve of the whole score is added to the sum of all columns: dptrain report release --shape \"(score)\" prints it."))
 			break
 		}
 	}
@@ -94,9 +89,7 @@ func shapeBlocks(s Source) []document.Block {
 		return nil
 	}
 	if left > 0 {
-		out = append(out,
-			prose(fmt.Sprintf(
-				"%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
+		out = append(out, prose(fmt.Sprintf("%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
 	}
 	return append(out, pairBlocks(s, unit)...)
 }
@@ -135,9 +128,7 @@ func (x Sum) adds(name string) bool {
 	}
 	words := x.Columns[j].Type == regression.Category
 	term := slices.ContainsFunc(x.Terms, func(t regression.Term) bool { return t.Column == j })
-	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool {
-		return s.Column == j
-	})
+	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool { return s.Column == j })
 	return (term || shape) && (words || x.Columns[j].Lower < x.Columns[j].Upper)
 }
 
@@ -167,23 +158,14 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		}
 		half := 1.96 * t.StdError
 		if len(bars) < mostLevels {
-			bars = append(bars,
-				chart.Bar{
-					Label: name,
-					Value: t.Coefficient,
-					Low:   t.Coefficient - half,
-					High:  t.Coefficient + half,
-					Text:  short(t.Coefficient),
-				})
+			bars = append(bars, chart.Bar{Label: name, Value: t.Coefficient, Low: t.Coefficient - half, High: t.Coefficient + half, Text: short(t.Coefficient)})
 		}
 		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
 	}
 	if len(bars) == 0 {
 		return document.Block{}, false
 	}
-	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars),
-		x.heading(x.Columns[j].Name)+
-			": contribution of each category, with 1.96 standard deviations of the noise.", g), true
+	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": contribution of each category, with 1.96 standard deviations of the noise.", g), true
 }
 
 // widest is the widest range that is drawn. A column without a known range has an uninformative one, and is described
@@ -191,9 +173,7 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 const widest = 1e30
 
 // slope describes the contribution of a numeric column whose range is too wide for a picture.
-func (x Sum) slope(
-	c regression.Column, slope, deviation float64, unit string,
-) (document.Block, bool) {
+func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (document.Block, bool) {
 	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
 	if deviation > 0 {
 		text += ", with a standard error of " + short(deviation)
@@ -295,11 +275,6 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if !math.IsNaN(missing) {
 		caption += " A missing value adds " + short(missing) + "."
 	}
-	p := chart.Plot{
-		Title:  x.heading(c.Name),
-		XLabel: shown(c.Name),
-		YLabel: unit,
-		Series: []chart.Series{s},
-	}
+	p := chart.Plot{Title: x.heading(c.Name), XLabel: shown(c.Name), YLabel: unit, Series: []chart.Series{s}}
 	return figure(p.SVG(), caption, g), true
 }

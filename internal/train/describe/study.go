@@ -76,9 +76,7 @@ func (s Study) Plan() (*Plan, error) {
 }
 
 // Price returns the price of the plan.
-func (p *Plan) Price() *budget.Priced {
-	return p.Priced
-}
+func (p *Plan) Price() *budget.Priced { return p.Priced }
 
 // WithEpsilon returns the study with another epsilon.
 func (s Study) WithEpsilon(epsilon float64) Study {
@@ -140,8 +138,7 @@ func (s Study) checkStudy() error {
 	unit := s.Budget.Unit
 	switch rel := s.Budget.Relation; {
 	case rel == budget.SubstitutePrivateColumns:
-		return refuse(
-			"a description protects whole records, and the relation is %v; use %v, or %v if the number of records is public",
+		return refuse("a description protects whole records, and the relation is %v; use %v, or %v if the number of records is public",
 			rel, budget.AddRemove, budget.Substitute)
 	case rel != budget.AddRemove && rel != budget.Substitute:
 		return refuse("there is no relation %v", rel)
@@ -156,8 +153,7 @@ func (s Study) checkStudy() error {
 	case s.Budget.Delta == 0:
 		return refuse("every step draws Gaussian noise, which needs a delta above 0, such as 1e-6")
 	case s.Budget.Composition != budget.Tight:
-		return refuse("its steps are added up tightly, and the composition is %v",
-			s.Budget.Composition)
+		return refuse("its steps are added up tightly, and the composition is %v", s.Budget.Composition)
 	}
 	return nil
 }
@@ -206,10 +202,8 @@ func (s Study) planTree() budget.Node {
 	case len(texts) > 0:
 		steps = append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-wordShare)...)
 	case len(undeclared) > 0:
-		words := append([]budget.Node{pipeline.WordSteps(wordShare)},
-			scaled(1-kindShare-wordShare)...)
-		steps = []budget.Node{pipeline.KindSteps(kindShare),
-			pipeline.Undeclared(scaled(1-kindShare), words)}
+		words := append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-kindShare-wordShare)...)
+		steps = []budget.Node{pipeline.KindSteps(kindShare), pipeline.Undeclared(scaled(1-kindShare), words)}
 	}
 	return budget.Par(RootName, budget.Seq(partName, steps...).As(budget.Part))
 }
@@ -246,9 +240,7 @@ func (s Study) planSteps() []budget.Node {
 }
 
 // Method names the kind of run in a ledger.
-func (p *Plan) Method() string {
-	return RootName
-}
+func (p *Plan) Method() string { return RootName }
 
 // Target names the columns, in place of the target of a run with a model.
 func (s Study) Target() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// Runs that protect the target only (docs/proofs/private-target.md). All features are public, so the matrix
-// G = sum x x^T of the rows x, the scaled features with the constant [Kappa], is exact, and rows are not limited. Labels
+// Runs that protect the target only (docs/proofs/private-target.md, "One vector of the labels is enough"). All features
+// are public, so the matrix G = sum x x^T of the rows x, the scaled features with the constant [Kappa], is exact, and rows are not limited. Labels
 // enter least squares and logistic regression through the sums of y x alone, and only these are released.
 
 const (

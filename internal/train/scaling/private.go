@@ -105,14 +105,12 @@ func (p Private) Plan() (budget.Node, bool) {
 	if p.Outline {
 		return budget.Seq("scaling",
 			budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
-			budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(
-			budget.Stage), true
+			budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
 	}
 	return budget.Seq("scaling",
 		budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
 		budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram),
-		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(
-		budget.Stage), true
+		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
 }
 
 // Run returns one range per column (the zero Range for category columns). s is the session of the node that
@@ -121,9 +119,7 @@ func (p Private) Plan() (budget.Node, bool) {
 //
 // Ranges of an outline come from the first two histograms. They extend from one bin below the .005 quantile to
 // one bin above the .995 quantile, within the magnitudes that the first histogram shows.
-func (p Private) Run(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records,
-) ([]Range, error) {
+func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
 	// The exact range of a column is public under that relation only.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
 		return nil, fmt.Errorf(
@@ -217,8 +213,7 @@ func (p Private) fineRanges(
 		if p.Histograms != nil {
 			p.Histograms(
 				j,
-				Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts),
-					bins[i].sigma},
+				Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts), bins[i].sigma},
 			)
 		}
 		var r Range
@@ -353,8 +348,7 @@ func (p Private) exponentRanges(
 		s,
 		"exponents",
 		r,
-		binStatistic{open, p.columnWeights(open), slices.Repeat([]int{exponentBins}, len(open)),
-			nil, p.targetTransform(open)},
+		binStatistic{open, p.columnWeights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.targetTransform(open)},
 	)
 	if err != nil {
 		return nil, err
@@ -510,8 +504,7 @@ func outerQuantiles(counts []float64, whole interval, outer float64) interval {
 		for b, n := range counts {
 			n = max(n, 0)
 			if below+n >= q*total && n > 0 {
-				return whole.Lower +
-					float64(width*(float64(b)+min(max((float64(q*total)-below)/n, 0), 1))) // conversions forbid fusing
+				return whole.Lower + float64(width*(float64(b)+min(max((float64(q*total)-below)/n, 0), 1))) // conversions forbid fusing
 			}
 			below += n
 		}
