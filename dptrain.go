@@ -54,6 +54,9 @@ type Run struct {
 	// table in memory, the schema decides.
 	Undeclared string
 	Holdout    float64 // share of the records for the held-out metric, in (0, 0.5], or None
+	// EvaluateBy names a category column by whose values the held-out metric is also given, at no further price:
+	// a feature, or one of Exclude whose categories are declared. Empty means no groups.
+	EvaluateBy string
 
 	Relation    budget.Relation
 	Composition budget.Composition

@@ -62,7 +62,8 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		MostClasses: r.Data.MostClasses,
 		Exclude:     r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
-		Relation: relation, Composition: composition,
+		EvaluateBy: r.GroupColumn(),
+		Relation:   relation, Composition: composition,
 		DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
 	}
 	if u := r.Privacy.Unit; u != nil {
@@ -149,6 +150,10 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		out.Privacy.Unit = &recipe.Unit{Column: r.Unit.Column, MaxRows: r.Unit.MaxRows}
 	}
 	out.Holdout = or(r.Holdout, standard.Holdout)
+	out.Evaluate = nil
+	if r.EvaluateBy != "" {
+		out.Evaluate = &recipe.Evaluate{By: r.EvaluateBy}
+	}
 	out.Scaling = standard.Scaling
 	if r.DeclaredScaling {
 		out.Scaling.Method = declaredScaling

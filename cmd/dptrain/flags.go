@@ -151,6 +151,11 @@ var keyFlags = []keyFlag{
 		help:   "the `SHARE` of records kept for the held-out metric (default 0.2)",
 	},
 	{
+		name: "by", commands: modelCommands, key: "evaluate.by", python: pythonValue,
+		help:    "a `COLUMN` of categories, by whose values the held-out metric is given too, at no further price",
+		columns: plainColumn,
+	},
+	{
 		name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict,
 		settings: shareSettings,
 		help:     "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",

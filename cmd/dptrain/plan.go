@@ -127,6 +127,8 @@ type bill struct {
 	// Raised holds the factor by which the mu and epsilon of each step of a part exceed the budget of that part on
 	// its own. Parts with factor 1 are absent.
 	Raised map[string]float64 `json:"raised,omitempty"`
+	// Groups names the column by whose values the held-out metric is also given; absent without one.
+	Groups string `json:"groups,omitempty"`
 	// Search is the price of a search; absent for a run without a search.
 	Search *billSearch `json:"search,omitempty"`
 	// Sizes is the price of choosing the number of features; absent for a run without a list of sizes.
@@ -169,6 +171,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(),
 		plan.Records()
 	b.run = fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
+	b.Groups = p.Groups
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
 	b.Exact = p.ExactParts()
@@ -363,9 +366,20 @@ func (b *bill) total() string {
 			fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() +
-		report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() +
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.groupsText() +
+		b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() +
 		b.Ledger.text() + b.advice
+}
+
+// groupsText describes metrics by group.
+func (b *bill) groupsText() string {
+	if b.Groups == "" {
+		return ""
+	}
+	return report.Paragraph("Groups",
+		fmt.Sprintf(
+			"the held-out metric is also given by %s; a record is in one group, so the step has the price that it has without groups",
+			printable(b.Groups)))
 }
 
 // exactText lists the results that cost no budget because they depend only on public columns.

@@ -178,7 +178,7 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 	}
 	for _, c := range p.Schema.Columns {
 		switch {
-		case c.Name == p.Target:
+		case c.Name == p.Target, p.GroupsOnly && c.Name == p.Groups:
 		case c.Kind == dataset.Numeric:
 			e.Features.Numeric++
 		default:

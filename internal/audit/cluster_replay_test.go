@@ -103,7 +103,7 @@ func TestClusterAgrees(t *testing.T) {
 		"brc-paper brc-pure brc classes-kendall dpfs-substitute dpfsdr-sizes kendall-substitute kendall logistic-output " +
 			"private-columns-brc search-dpfsdr search sis-tau-substitute " +
 			"sublasso-substitute sublasso svm transform-substitute transform tukey-fallback tukey " +
-			"keys-brc keys-svm keys-tukey pure-gram pure-logistic-substitute pure-svm")
+			"groups-transform keys-brc keys-svm keys-tukey pure-gram pure-logistic-substitute pure-svm")
 	if len(only) == 0 && !slices.Equal(refused, want) {
 		t.Errorf("these examples need another engine: %q, want %q", refused, want)
 	}

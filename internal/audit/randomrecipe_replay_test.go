@@ -4,8 +4,10 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +40,17 @@ func (m *maker) chance(p float64) bool {
 // recipe returns the text of a recipe: method, selection or search, relation, unit, classes, ranges and composition,
 // each drawn independently.
 func (m *maker) recipe() string {
-	return m.withKeys(m.plainRecipe())
+	return m.withGroups(m.withKeys(m.plainRecipe()))
+}
+
+// withGroups asks for metrics by group in some of the recipes with a category column. It depends on the seed alone, so that
+// the recipes of the other seeds stay unchanged.
+func (m *maker) withGroups(text string) string {
+	if m.seed%3 != 1 || len(m.lists) == 0 || strings.Contains(text, "holdout: 0\n") {
+		return text
+	}
+	return text +
+		fmt.Sprintf("evaluate: {by: %s}\n", slices.Min(slices.Collect(maps.Keys(m.lists))))
 }
 
 // withKeys sets keys of methods that have no value by default. It does so under odd seeds only, so that the recipes

@@ -87,6 +87,7 @@ func WorstPairs() []WorstPair {
 		clampedSumsPair(),
 		sizeCountsPair(),
 		squareSumsPair(),
+		groupedSquaresPair(),
 		countedVotesPair(),
 		tallyPair(),
 		classStatisticsPair(),

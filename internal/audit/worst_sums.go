@@ -344,6 +344,33 @@ func squareSumsPair() WorstPair {
 		})
 }
 
+// groupedSquaresPair attains the bound: one record at the level of a node, with its target at the limit, and under substitution
+// one at another level, with its target at the other limit and in another group.
+func groupedSquaresPair() WorstPair {
+	return jointPair(mechanism.StatGroupedSquares,
+		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
+			q := s.NewGroupedSquareSums(mechanism.Nodes{Top: 4}, mechanism.CellGroups{}, 0, 2, true)
+			switch record {
+			case 1:
+				q.Add([]float64{1}, []float64{2}, []uint16{mechanism.NoSize}, []int32{0})
+			case -1:
+				q.Add([]float64{-1}, []float64{4}, []uint16{mechanism.NoSize}, []int32{1})
+			}
+			return func(s *mechanism.Session, name string) ([]float64, error) {
+				released, err := q.Release(s, name)
+				m := released.Value()
+				out := append(
+					[]float64{m.All.Count, m.All.Sum, m.All.Target, m.All.Residual, m.All.Contrast,
+						m.All.Missing}, m.All.Nodes...)
+				for _, g := range m.Groups {
+					out = append(out, g.Count, g.Sum, g.Target, g.Residual, g.Signed, g.Absolute,
+						g.Missing)
+				}
+				return out, err
+			}
+		})
+}
+
 // tallyPair has a record in both joint tables, and under substitution one in other cells of both.
 func tallyPair() WorstPair {
 	return jointPair(mechanism.StatTally,

@@ -142,6 +142,9 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"squares": func(s *Session) float64 {
 			return s.NewSquareSums(Nodes{}, CellGroups{}, 1).boundSums().sens
 		},
+		"grouped squares": func(s *Session) float64 {
+			return s.NewGroupedSquareSums(Nodes{}, CellGroups{}, 1, 2, true).boundSums().sens
+		},
 		"votes":   func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
 		"ballots": func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
 		"classes": func(s *Session) float64 {

@@ -115,6 +115,7 @@ func (n Nodes) Level(j int) float64 {
 type SquareSums struct {
 	weights  squareWeights
 	relation budget.Relation
+	part     float64 // factor of every weight; 1, but for the sums beside those of groups
 	groups   CellGroups
 	nodes    Nodes
 	ratio    float64
@@ -128,12 +129,18 @@ type SquareSums struct {
 // NewSquareSums returns an empty accumulator; ratio is g, at least 0. It panics if g has more cells than an
 // uint16 can number, or if the ratio is negative or not a number.
 func (m Maker) NewSquareSums(n Nodes, g CellGroups, ratio float64) *SquareSums {
+	return m.scaledSquareSums(n, g, ratio, 1)
+}
+
+// scaledSquareSums is NewSquareSums with a factor of every weight.
+func (m Maker) scaledSquareSums(n Nodes, g CellGroups, ratio, part float64) *SquareSums {
 	if g.Len() < 0 || g.Len() >= NoSize || !(ratio >= 0 && ratio <= math.MaxFloat64) {
 		panic("mechanism: the cells of sums of squares are too many, or the ratio is not at least 0")
 	}
 	q := &SquareSums{
 		weights:  weightsOf(m.Relation()),
 		relation: m.Relation(),
+		part:     part,
 		groups:   g,
 		nodes:    n,
 		ratio:    ratio,
@@ -153,6 +160,11 @@ func toGrains(x float64) int64 {
 	return int64(x / sumUnit)
 }
 
+// toGrains returns a number of at most 1 in magnitude times the factor of the weights, in grid units, toward zero.
+func (q *SquareSums) toGrains(x float64) int64 {
+	return toGrains(q.part * x)
+}
+
 // Add adds a block of records: t and r of each, and its cell, [NoSize] for
 // none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
 // one beyond the last level as that level. Add panics if the slices differ in length or
@@ -163,22 +175,22 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	}
 	for i, x := range t {
 		if x != x {
-			q.sums[5] += toGrains(squareMissingWeight)
+			q.sums[5] += q.toGrains(squareMissingWeight)
 			continue
 		}
 		x = min(max(x, -1), 1)
-		q.sums[0] += toGrains(squareCountWeight)
-		q.sums[1] += toGrains(squareSumWeight * x)
+		q.sums[0] += q.toGrains(squareCountWeight)
+		q.sums[1] += q.toGrains(squareSumWeight * x)
 		q.addSquares(x*x, q.addPlace(math.Abs(r[i]), cell[i]))
 	}
 }
 
 // addSquares adds the numbers of a record that depend on the squares of the target and of the residual, both in [0, 1].
 func (q *SquareSums) addSquares(target, residual float64) {
-	q.sums[2] += toGrains(q.weights.target * target)
-	q.sums[3] += toGrains(squareResidualWeight * (residual - float64(q.weights.tilt*target)))
+	q.sums[2] += q.toGrains(q.weights.target * target)
+	q.sums[3] += q.toGrains(squareResidualWeight * (residual - float64(q.weights.tilt*target)))
 	contrast := (residual - float64(q.ratio*target)) / max(q.ratio, 1)
-	q.sums[4] += toGrains(squareContrastWeight * min(contrast*contrast, 1))
+	q.sums[4] += q.toGrains(squareContrastWeight * min(contrast*contrast, 1))
 }
 
 // addPlace adds a record's part of the nodes and cells. It returns the square of its residual of magnitude r, at most 1.
@@ -189,7 +201,7 @@ func (q *SquareSums) addPlace(r float64, cell uint16) float64 {
 	case r > 1 && len(q.beyond) > 0:
 		q.addBeyond(r)
 	case cell == 0 && q.groups.Len() > 0:
-		q.far[0] += toGrains(q.weights.far)
+		q.far[0] += q.toGrains(q.weights.far)
 	}
 	if r != r {
 		return 0
@@ -205,14 +217,14 @@ func (q *SquareSums) addBeyond(r float64) {
 	square := min(r*r, q.squares[last])
 	j := max(sort.SearchFloat64s(q.squares, square), 1)
 	share := (square - q.squares[j-1]) / (q.squares[j] - q.squares[j-1])
-	upper := toGrains(q.weights.node * min(share, 1))
+	upper := q.toGrains(q.weights.node * min(share, 1))
 	q.beyond[j-1] += upper
 	switch {
 	case j > 1:
 		// The rest of the rounded weight, so that the squares of both still add up to at most the square of the weight.
-		q.beyond[j-2] += toGrains(q.weights.node) - upper
+		q.beyond[j-2] += q.toGrains(q.weights.node) - upper
 	case q.groups.Len() > 0:
-		far := toGrains(q.weights.far)
+		far := q.toGrains(q.weights.far)
 		q.far[0] += far - min(toGrains(float64(far)*sumUnit*min(share, 1)), far)
 	}
 }
@@ -267,13 +279,19 @@ func SquareSumsNoise(s *Session, name string) float64 {
 
 // boundSums returns the sums with their L2 sensitivity.
 func (q *SquareSums) boundSums() Bounded[Vector] {
+	return Bounded[Vector]{q.vector(), L2,
+		squareSumsSensitivity(q.relation, q.groups.Len() > 0) / sumUnit, sumUnit, StatSquareSums}
+}
+
+// vector returns all sums, in grid units.
+func (q *SquareSums) vector() Vector {
 	value := append(make(Vector, 0, len(q.sums)+len(q.beyond)+q.groups.Len()+q.groups.Groups),
 		q.sums[:]...)
 	value = append(value, q.beyond...)
 	if q.groups.Len() > 0 {
 		value = append(value, q.far[0])
 	}
-	other := toGrains(q.weights.cell)
+	other := q.toGrains(q.weights.cell)
 	for _, n := range q.cells {
 		value = append(value, n*other)
 	}
@@ -284,8 +302,7 @@ func (q *SquareSums) boundSums() Bounded[Vector] {
 		}
 		value = append(value, records*other)
 	}
-	return Bounded[Vector]{value, L2,
-		squareSumsSensitivity(q.relation, q.groups.Len() > 0) / sumUnit, sumUnit, StatSquareSums}
+	return value
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
@@ -315,8 +332,16 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	if err != nil {
 		return Public[Squares]{}, err
 	}
-	v, sigma := noisy.Value(), s.Scale(name)
+	return Public[Squares]{q.readSquares(noisy.Value(), s.Scale(name))}, nil
+}
+
+// readSquares divides released numbers by their weights. sigma is the standard deviation of the noise in each.
+func (q *SquareSums) readSquares(v []float64, sigma float64) Squares {
 	w := q.weights
+	for i := range v {
+		v[i] /= q.part
+	}
+	sigma /= q.part
 	nodes := v[len(q.sums):][:len(q.beyond):len(q.beyond)]
 	for j := range nodes {
 		nodes[j] /= w.node
@@ -331,7 +356,7 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	count := q.groups.Len()
 	target := v[2] / w.target
 	noise := sigma / w.target
-	return Public[Squares]{Squares{
+	return Squares{
 		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: target,
 		Residual: v[3]/squareResidualWeight + float64(w.tilt*target),
 		Contrast: v[4] / squareContrastWeight, Missing: v[5] / squareMissingWeight,
@@ -342,7 +367,7 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 		ContrastNoise: sigma / squareContrastWeight,
 		NodeNoise:     sigma / w.node, MissingNoise: sigma / squareMissingWeight,
 		FarNoise: sigma / w.far, CellNoise: sigma / w.cell, SharedNoise: w.tilt * noise * noise,
-	}}, nil
+	}
 }
 
 // StatSquareSums is the statistic of [SquareSums.Release].

@@ -33,7 +33,7 @@ var growths = map[budget.Statistic]int{
 	StatBinSums:         14, StatValueSums: 14,
 	StatHistogram: 28, StatCells: 28, StatTally: 20, StatCount: 20, StatAlone(StatCount): 20,
 	StatWords: 20, StatNewWords: 20, StatSizeCounts: 21,
-	StatSums: 31, StatSquareSums: 28,
+	StatSums: 31, StatSquareSums: 28, StatGroupedSquares: 28,
 }
 
 // maxCountWeight is the largest weight of a column of a [Histogram].

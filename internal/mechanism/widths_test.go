@@ -52,6 +52,8 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	z.Add([]uint16{NoSize}, []uint16{0})
 	q := m.NewSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1)
 	q.Add([]float64{float64(sign)}, []float64{1}, []uint16{1})
+	qg := m.NewGroupedSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1, 1, true)
+	qg.Add([]float64{float64(sign)}, []float64{1}, []uint16{1}, []int32{0})
 	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
 	d.Add([][]float64{{float64(sign) * 100}})
 	return map[budget.Statistic]summed{
@@ -63,14 +65,16 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 		StatClassStatistics: {accumulator{s.Cells}, func() []int64 {
 			return s.Bound().value.Values
 		}},
-		StatBinSums:    {accumulator{b.Cells}, func() []int64 { return b.Bound().value }},
-		StatValueSums:  {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
-		StatHistogram:  {accumulator{h.Cells}, func() []int64 { return h.Bound().value }},
-		StatCells:      {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
-		StatTally:      {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }},
-		StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
-		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }},
-		StatSums:       {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
+		StatBinSums:   {accumulator{b.Cells}, func() []int64 { return b.Bound().value }},
+		StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
+		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }},
+		StatCells:     {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
+		StatTally: {accumulator{t.Cells},
+			func() []int64 { return t.Bound().value.Values }},
+		StatSizeCounts:     {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
+		StatSquareSums:     {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }},
+		StatGroupedSquares: {accumulator{qg.Cells}, func() []int64 { return qg.boundSums().value }},
+		StatSums:           {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
 	}
 }
 

@@ -43,7 +43,7 @@ func (c *checker) causal() {
 		used bool
 	}{
 		{"data.target", r.Data.Target != ""}, {"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
-		{"holdout", false}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
+		{"holdout", false}, {"evaluate", r.Evaluate != nil}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
 			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model", "remove it; causal.columns names the columns")

@@ -88,7 +88,8 @@ func (h *headerCheck) same() {
 
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
-	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Data.Header)
+	names := slices.Concat([]string{r.Data.Target, r.unitColumn(), r.GroupColumn()}, r.Data.Exclude,
+		r.Data.Header)
 	for _, c := range r.named() {
 		names = append(names, c.name)
 	}
@@ -119,6 +120,9 @@ func (h *headerCheck) present() {
 	}
 	if u := h.r.unitColumn(); u != "" && !h.names[u] {
 		h.absent(h.r.src.problem, "privacy.unit.column", "the unit column", u)
+	}
+	if by := h.r.GroupColumn(); by != "" && !h.names[by] {
+		h.absent(h.r.src.problem, "evaluate.by", "the column of groups", by)
 	}
 	for i, name := range h.r.Data.Exclude {
 		if !slices.Contains(h.header, name) {

@@ -15,11 +15,7 @@ import (
 // outline returns the run that the recipe describes, as far as possible without a header and for a recipe with
 // mistakes: enough for the rules of the pipeline. Parts that another rule rejects are omitted.
 func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
-	p := &pipeline.Pipeline{
-		Target:      r.Data.Target,
-		Holdout:     r.Holdout,
-		MostClasses: r.Data.MostClasses,
-	}
+	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses}
 	declared := r.Data.Columns[r.Data.Target]
 	if slices.Contains(rescale.Words(), declared.Transform) {
 		p.Transform = r.Data.transform()
@@ -40,28 +36,23 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	if r.Task == regression.TaskClassification {
 		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.List
-		if target.Found = r.Classes().Found && !bench; !target.Found &&
-			len(target.Categories) == 0 { // reported elsewhere
+		if target.Found = r.Classes().Found && !bench; !target.Found && len(target.Categories) == 0 { // reported elsewhere
 			target.Categories = make([]string, 2)
 		}
 	}
 	p.Schema.Columns = append(p.Schema.Columns, target)
+	p.Groups = r.GroupColumn()
+	p.GroupsOnly = p.Groups != "" && slices.Contains(r.Data.Exclude, p.Groups)
 	for name, c := range r.Data.Columns {
 		encoded := c.Encode == EncodeTarget && (c.Categories.Declared() || c.Hash != 0)
 		switch {
 		case name == target.Name:
+		case name == p.Groups:
+			p.Schema.Columns = append(p.Schema.Columns, r.columnOfGroups(false, p.GroupsOnly))
 		case c.Private:
-			p.Schema.Columns = append(p.Schema.Columns,
-				dataset.Column{Name: name, Private: true, TargetEncoded: encoded})
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true, TargetEncoded: encoded})
 		case c.Categories.Found || encoded:
-			p.Schema.Columns = append(p.Schema.Columns,
-				dataset.Column{
-					Name:          name,
-					Kind:          dataset.Category,
-					Other:         true,
-					Found:         c.Categories.Found,
-					TargetEncoded: encoded,
-				})
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: c.Categories.Found, TargetEncoded: encoded})
 		}
 	}
 	p.CountFailure = r.countFailure()
@@ -90,12 +81,7 @@ func (r *Recipe) outlineSearch() *pipeline.Search {
 		if !known || !trains {
 			return nil
 		}
-		out.Candidates = append(out.Candidates,
-			pipeline.Candidate{
-				Selector:       selector,
-				SelectionShare: x.Selection.Share(),
-				Model:          model,
-			})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share(), Model: model})
 	}
 	return out
 }
@@ -106,12 +92,7 @@ func (s Selection) outline() (selection.Selector, bool) {
 	if !ok {
 		return nil, s.Method == pipeline.Auto
 	}
-	return m.New(
-		pipeline.SelectorSettings{
-			K:      s.K(),
-			Share:  s.Share(),
-			Values: checked(selectionSection, s.Keys),
-		}), true
+	return m.New(pipeline.SelectorSettings{K: s.K(), Share: s.Share(), Values: checked(selectionSection, s.Keys)}), true
 }
 
 // outline returns the trainer, nil for auto, and whether the method is known.
@@ -127,8 +108,7 @@ func (m Model) outline() (method.Trainer, bool) {
 func checked(section string, values method.Values) method.Values {
 	out := method.Values{}
 	for _, k := range keysOf(section) {
-		if v, ok := values[k.Name]; ok &&
-			(k.Kind != method.Word || slices.Contains(k.words(), values.Word(k.Name))) {
+		if v, ok := values[k.Name]; ok && (k.Kind != method.Word || slices.Contains(k.words(), values.Word(k.Name))) {
 			out[k.Name] = v
 		}
 	}

@@ -29,6 +29,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
 		MostClasses:     r.Data.MostClasses,
 		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
+		Groups: r.GroupColumn(),
 	}
 	shares, selectionShare := r.divided()
 	p.Shares, p.CountFailure = shares, r.countFailure()
@@ -43,6 +44,11 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		excluded[name] = true
 	}
 	for _, name := range header {
+		if name == p.Groups {
+			p.GroupsOnly = excluded[name]
+			p.Schema.Columns = append(p.Schema.Columns, r.columnOfGroups(kinds, p.GroupsOnly))
+			continue
+		}
 		if d := r.Data.Columns[name]; d.Date != "" && !excluded[name] {
 			p.Schema.Columns = append(p.Schema.Columns, dateColumns(name, d)...)
 			continue
@@ -51,8 +57,12 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 			p.Schema.Columns = append(p.Schema.Columns, r.column(name, kinds))
 		}
 	}
+	candidates := len(p.Schema.Columns) - 1
+	if p.GroupsOnly {
+		candidates--
+	}
 	if r.Search != nil {
-		p.Search, err = r.search(len(p.Schema.Columns) - 1)
+		p.Search, err = r.search(candidates)
 		return p, err
 	}
 	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), selectionShare,
@@ -60,7 +70,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	if r.Model.Fallback != "none" {
 		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
-	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
+	if p.Selector, err = r.selector(candidates); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -10,6 +10,7 @@ type published struct {
 	Data      publishedData `yaml:"data"`
 	Privacy   Privacy       `yaml:"privacy"`
 	Holdout   float64       `yaml:"holdout"`
+	Evaluate  *Evaluate     `yaml:"evaluate,omitempty"`
 	Scaling   Scaling       `yaml:"scaling"`
 	Budget    *Budget       `yaml:"budget,omitempty"`
 	Count     *Count        `yaml:"count,omitempty"`
@@ -69,6 +70,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	}
 	p.Privacy = r.Privacy
 	p.Holdout = r.Holdout
+	p.Evaluate = r.Evaluate
 	p.Scaling = r.Scaling
 	p.Budget = r.Budget
 	p.Count = r.Count

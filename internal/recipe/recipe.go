@@ -28,6 +28,8 @@ type Recipe struct {
 	// Holdout is the share of records, in [0, 0.5], kept apart for the private
 	// held-out metric; 0 means no metric. Each record draws its own coin.
 	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.2" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
+	// Evaluate divides the held-out metric by groups; nil for no groups.
+	Evaluate *Evaluate `yaml:"evaluate,omitempty" json:"evaluate,omitempty" jsonschema_description:"What else the held-out metric measures."`
 	// Scaling selects the source of the ranges of numeric columns.
 	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
 	// Budget divides the budget of the training part among its stages; nil leaves all of it to the defaults.
@@ -167,6 +169,21 @@ type Unit struct {
 	// MaxRows is the maximum number of records of a unit that the run keeps, 1 to budget.MaxUnitRows: a public
 	// constant. Noise grows in proportion.
 	MaxRows int `yaml:"max_rows" json:"max_rows" jsonschema:"required,minimum=1,maximum=1000" jsonschema_description:"How many records of a unit are kept at most, by lot: a public constant. Noise grows in proportion to it."`
+}
+
+// Evaluate configures the held-out metric.
+type Evaluate struct {
+	// By names the column by whose values the metric is also given. It may be an excluded column, which is then read for this
+	// purpose only.
+	By string `yaml:"by" json:"by" takes:"name" jsonschema:"required,minLength=1" jsonschema_description:"A category column, by whose values the metric is also given, at no further price: a feature, or an excluded column whose categories are declared."`
+}
+
+// GroupColumn returns the column by whose values the held-out metric is also given, or "".
+func (r *Recipe) GroupColumn() string {
+	if r.Evaluate == nil {
+		return ""
+	}
+	return r.Evaluate.By
 }
 
 // Scaling selects the source of the ranges of numeric columns.

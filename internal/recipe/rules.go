@@ -41,6 +41,7 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c.data()
 	c.columns()
 	c.privacy()
+	c.groups()
 	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
 	if r.Search == nil {
 		c.selection()

@@ -21,7 +21,8 @@ func (c *checker) columns() {
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
-		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target {
+		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target &&
+			name != c.r.GroupColumn() {
 			c.add(path, "the column "+quoted(name)+" is excluded and takes no declaration",
 				"remove it here, or from data.exclude (--exclude)")
 		}

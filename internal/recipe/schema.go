@@ -178,7 +178,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 		}
 		return s
 	}
-	causal.Then.Not = none("holdout", "scaling", "budget", "count", "selection", "model", "search", "engine").Not
+	causal.Then.Not = none("holdout", "evaluate", "scaling", "budget", "count", "selection", "model", "search", "engine").Not
 	causal.Then.Properties = generate.NewProperties()
 	causal.Then.Properties.Set("data", none("target", "exclude", "classes"))
 	causal.Else = none("causal")

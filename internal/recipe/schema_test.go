@@ -260,6 +260,7 @@ var beyondSchema = strings.Fields(`
 	causal-declared causal-private causal-unit
 	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
 	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three
+	groups-excluded groups-holdout groups-many groups-numbers groups-private groups-target groups-undeclared groups-unit
 	spark-causal spark-wrong`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {

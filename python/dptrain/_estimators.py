@@ -148,6 +148,8 @@ class _Estimator(_Base):
         of that name in a recipe.
     settings : a dict from any other keys of a recipe to their values, such as {"model.rounds": 3}.
     holdout : the share of records for the private metrics, from 0 to .5. None is .2, and 0 leaves the metrics out.
+    by : a column of categories, by whose values the private metrics are given too, in report_["metrics"]["groups"]. It may be
+        one of exclude, with its categories declared.
     exclude : a list of columns of X that are not features.
     categories : a dict from columns to their public values, or to "private".
     hash : a dict from columns of text to a number of buckets, from 2 to 1024.
@@ -190,6 +192,7 @@ class _Estimator(_Base):
     search: "dict | None" = None
     settings: "dict | None" = None
     holdout: "float | None" = None
+    by: "str | None" = None
     exclude: "list | None" = None
     categories: "dict | None" = None
     hash: "dict | None" = None

@@ -8,6 +8,7 @@ VALUES = (
     "delta",
     "relation",
     "holdout",
+    "by",
     "k",
     "rounds",
     "fallback",

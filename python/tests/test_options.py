@@ -54,6 +54,16 @@ def test_the_target_alone_may_be_private(houses):
         DPRegressor(3, private=["price"], exclude=["ocean"]).fit(X, y)
 
 
+def test_metrics_by_group(houses):
+    X, y = houses
+    model = DPRegressor(8, method="joint-gram", by="ocean", exclude=["ocean"], categories={"ocean": OCEAN}).fit(X, y)
+    groups = model.report_["metrics"]["groups"]
+    assert groups["column"] == "ocean" and [g["name"] for g in groups["groups"]] == [*OCEAN, ""]
+    assert "ocean" not in model.report_["features"]["considered"]
+    assert all("r2" in g for g in groups["groups"] if not g["too_few"])
+    np.testing.assert_allclose(model.predict(X), model.predict(X.assign(ocean="elsewhere")))
+
+
 def test_a_search_keeps_one_of_its_tries(houses):
     X, y = houses
     candidates = [{"model": {"method": "joint-gram"}}, {"model": {"method": "boosted-additive"}}]

@@ -104,6 +104,7 @@ func (m *Metrics) classes(res *pipeline.Result) {
 		Value: c.Other.Value, Scale: c.Other.Sigma, Private: true, Part: "holdout",
 		Share: o.Value, Lower: o.Lower, Upper: o.Upper, Level: o.Level,
 	}
+	m.Groups = groupsOf(c.Groups, c.Classes)
 	s := c.Scores
 	if s == nil {
 		return

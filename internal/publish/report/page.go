@@ -122,6 +122,7 @@ func (t *Training) body(s Source) pageBody {
 	out.figure, out.caption = metricPicture(r)
 	out.sections = []document.Section{
 		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
+		{ID: "groups", Title: "How good it is by group", Blocks: groupBlocks(r)},
 		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
 		{

@@ -53,6 +53,7 @@ func (m *Metrics) regression(r *evaluate.R2) {
 		m.Intervals = append(m.Intervals, Interval(w))
 	}
 	m.counts(r.Records, r.Missing)
+	m.Groups = groupsOf(r.Groups, nil)
 }
 
 func r2Of(r *evaluate.R2) *R2 {

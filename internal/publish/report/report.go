@@ -216,6 +216,8 @@ type Metrics struct {
 	// classes alone, and those with another label are among MissingTargets.
 	OtherLabels *Missing `json:"other_labels" format:"4+?"`
 
+	Groups *Groups `json:"groups" format:"4+?"` // by the values of a column; nil, and absent, without evaluate.by
+
 	// These are for classifications; the last four are about the scores, and AUC, LogLoss and Thresholds are for two
 	// classes only.
 	Recalls      []Recall      `json:"recalls" format:"3+?"` // one per class

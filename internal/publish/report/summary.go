@@ -124,6 +124,12 @@ func (r *Report) summaryMetrics() []string {
 	default:
 		row("Quality", notMeasured)
 	}
+	if g := m.Groups; g != nil && r.Model.Kind != "" {
+		if s := g.summary(); s != "" {
+			out = append(out,
+				limitLines(wrapSummary("By "+cut(shown(g.Column), summaryMargin-4), s), 1)...)
+		}
+	}
 	return out
 }
 
@@ -286,6 +292,8 @@ var actions = map[string]string{
 	"classes-cut":     "Raise --most-classes.",
 	"majority-class":  "Look at the balanced accuracy and the recalls.",
 	"no-metric":       "Set --holdout 0.2 to measure it.",
+	"group-gap":       "The report has all groups.",
+	"small-groups":    "More records or a larger epsilon help.",
 }
 
 // briefLines is the maximum number of lines of a warning in a summary.

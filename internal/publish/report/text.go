@@ -98,6 +98,13 @@ func (t *Training) text(r *Report) string {
 	}
 	if trained {
 		rows.addIf("Held out", heldOut(r))
+		if g := t.Metrics.Groups; g != nil {
+			label := "By " + cut(shown(g.Column), labelWidth-4)
+			for _, line := range append(g.lines(), g.differences()...) {
+				rows.add(label, line)
+				label = ""
+			}
+		}
 		rows.WriteString(weights(r))
 	}
 	if t.Search != nil && trained {

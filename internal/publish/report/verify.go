@@ -146,6 +146,7 @@ func Verify(ctx context.Context, path string, o VerifyOptions) (*Verification, e
 
 // verify compares a run that trains a model with its recipe, its plan, its model and its page.
 func (t *Training) verify(v *verifier) {
+	v.groups()
 	v.recipeAndPlan()
 	v.model()
 	v.page()

@@ -193,7 +193,7 @@ func sameJSON(a, b any) bool {
 // featureProblems compares the columns that a model may use and those that it uses.
 func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	var out, columns []string
-	for _, c := range p.Schema.Columns {
+	for _, c := range p.WithoutGroups().Schema.Columns {
 		if c.Name != p.Target {
 			columns = append(columns, c.Name)
 		}

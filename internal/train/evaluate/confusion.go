@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/dptrain/dptrain/budget"
@@ -31,7 +32,7 @@ type Classification struct {
 	Classes []string // as the classifier lists them
 }
 
-// Plan returns the leaf of the one release. Its error is [ErrClasses].
+// Plan returns the leaf of the one release, with or without groups. Its error is [ErrClasses].
 func (c Classification) Plan() (budget.Node, error) {
 	if n := len(c.Classes); n < 2 || n > MaxClasses {
 		return budget.Node{}, fmt.Errorf("%w: %d", ErrClasses, n)
@@ -46,6 +47,7 @@ type Labels struct {
 	Target  int        // the target's category column in Records, see [dataset.Column.Labels]
 	Model   Classifier // nil predicts the first class
 	Bins    Bins
+	Groups  Groups
 }
 
 // A Classifier is a released model of classes. Its fields are exported, so that it can be sent
@@ -84,9 +86,14 @@ func (b Bins) numBins() int {
 }
 
 // ScoreNoise is the standard deviation of the noise in a cell of the scores if one record
-// is added or removed, of a node that Plan returned: s is the session of its parent.
-func ScoreNoise(s *mechanism.Session) float64 {
-	return 1 / (math.Sqrt(scoreShare) * s.Sub(accuracyNode).Mu(confusionLeaf))
+// is added or removed, of a node that Plan returned: s is the session of its parent. byGroup reports whether the records
+// are divided into groups, which takes half of the budget.
+func ScoreNoise(s *mechanism.Session, byGroup bool) float64 {
+	share := scoreShare
+	if byGroup {
+		share *= 1 - groupShare
+	}
+	return 1 / (math.Sqrt(share) * s.Sub(accuracyNode).Mu(confusionLeaf))
 }
 
 // A Confusion is a privately released confusion matrix with the metrics computed from it and from the table of
@@ -119,6 +126,8 @@ type Confusion struct {
 	OtherShare Share
 	// Scores is nil where no scores were counted.
 	Scores *Scores
+	// Groups are the metrics by group; nil if the records are not divided.
+	Groups *ByGroup
 }
 
 // Largest compares the classifier with the answer that is always the same.
@@ -135,7 +144,7 @@ func (c Classification) Run(
 ) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
 	pass, err := mechanism.Sum[*confusionPass](ctx, s, l.Records,
-		confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins})
+		confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins, l.Groups})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +152,7 @@ func (c Classification) Run(
 	if err != nil {
 		return nil, err
 	}
-	return readCells(c.Classes, l.Bins, noisy.Value(), noise.Value()), nil
+	return readCells(c.Classes, l.Bins, l.Groups, noisy.Value(), noise.Value()), nil
 }
 
 // confusionStatistic counts the records by true and predicted class, by class and bin of the score, and, for
@@ -163,6 +172,9 @@ func (c Classification) Run(
 // are the shares of their tables, which add up to 1. A record without a label is only in the single cell of the
 // separate table, which has weight 1.
 //
+// If the records are divided into groups, these shares are halved, and the record is in a cell of [groupTables] as well,
+// whose shares add up to 1/2: it is in one group, so the number of groups does not matter.
+//
 // So the weighted vector of a record has norm 1: the L2 sensitivity if one record is added or removed. That of
 // a substitution, of whole records or of private columns, is sqrt 2: vectors u and v without negative entries
 // have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained if a record loses its label or changes its cell in every
@@ -173,12 +185,14 @@ type confusionStatistic struct {
 	Target  int
 	Model   Classifier
 	Bins    Bins
+	Groups  Groups
 }
 
 type confusionPass struct {
 	confusionStatistic
 	cells   *mechanism.Tally
 	codes   []int32
+	group   []int32
 	tables  [][]uint16 // of the cells of each joint table
 	missing []uint16
 }
@@ -190,24 +204,33 @@ const nowhere = math.MaxUint16
 // and the accuracy of few of the matrix.
 const scoreShare = .7
 
-// tablesOf returns the joint tables.
-func tablesOf(classes int, b Bins) []mechanism.JointTable {
+// tablesOf returns the joint tables of all records, and those by group.
+func tablesOf(classes int, b Bins, groups int) (all, byGroup []mechanism.JointTable) {
 	matrix := (classes + 1) * classes
 	bins := b.numBins()
 	switch {
 	case bins == 0:
-		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
+		all = []mechanism.JointTable{{Cells: matrix, Share: 1}}
 	case classes == 2:
-		return []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare},
+		all = []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare},
 			{Cells: 2*bins + 1, Share: scoreShare}}
+	default:
+		all = []mechanism.JointTable{{Cells: matrix, Share: 1. / 4},
+			{Cells: 2 * bins, Share: 1. / 4}, {Cells: 2*classes + 1, Share: 1. / 2}}
 	}
-	return []mechanism.JointTable{{Cells: matrix, Share: 1. / 4}, {Cells: 2 * bins, Share: 1. / 4},
-		{Cells: 2*classes + 1, Share: 1. / 2}}
+	if groups == 0 {
+		return all, nil
+	}
+	for k := range all {
+		all[k].Share *= 1 - groupShare
+	}
+	return all, groupTables(classes, groups)
 }
 
 // New implements [mechanism.Statistic].
 func (x confusionStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	joint := tablesOf(x.Classes, x.Bins)
+	all, byGroup := tablesOf(x.Classes, x.Bins, x.Groups.count())
+	joint := slices.Concat(all, byGroup)
 	return &confusionPass{
 		confusionStatistic: x,
 		cells:              m.NewTally(joint, 1),
@@ -226,6 +249,10 @@ func (p *confusionPass) Add(b mechanism.Block) {
 	if p.Model != nil {
 		prediction, score = p.Model.Classify(b.Block)
 	}
+	if p.Groups.count() > 0 {
+		p.group, p.codes = p.Groups.readGroups(b, p.group, p.codes)
+	}
+	all, _ := tablesOf(p.Classes, p.Bins, 0)
 	for i, code := range b.Labels(p.Target, p.codes) {
 		if p.missing[i] = nowhere; int(code) == p.Classes+1 {
 			p.missing[i] = 0
@@ -242,14 +269,21 @@ func (p *confusionPass) Add(b mechanism.Block) {
 			right = 1
 		}
 		switch bins := p.Bins.numBins(); {
-		case len(p.tables) == 2:
+		case len(all) == 2:
 			p.tables[1][i] = uint16(2 * bins)
 			if truth < p.Classes {
 				p.tables[1][i] = uint16(truth*bins + p.Bins.binOf(score[i]))
 			}
-		case len(p.tables) == 3:
+		case len(all) == 3:
 			p.tables[1][i] = uint16(right*bins + p.Bins.binOf(score[i]))
 			p.tables[2][i] = uint16(2*truth + right) // of others 2 L
+		}
+		if byGroup := p.tables[len(all):]; len(byGroup) > 0 {
+			group := int(p.group[i])
+			byGroup[0][i] = uint16(group*(2*p.Classes+1) + 2*truth + right)
+			if len(byGroup) > 1 {
+				byGroup[1][i] = uint16(2*group + right)
+			}
 		}
 	}
 	p.cells.Add(p.tables, p.missing)

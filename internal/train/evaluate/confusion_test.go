@@ -436,7 +436,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			}
 			s = s.Sub(accuracyNode)
 			pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records,
-				confusionStatistic{l, x.Target, x.Model, bins})
+				confusionStatistic{l, x.Target, x.Model, bins, Groups{}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,6 +24,8 @@ type Pairs struct {
 	// From is the transform of the targets of Records. It is inverted first, record by record. Lower, Upper,
 	// Center and the predictions of Model are in units of the target.
 	From rescale.Transform
+	// Groups divide the records; only if [Regression.ByGroup] was planned.
+	Groups Groups
 }
 
 // A Predictor is a released model. Its fields are exported, so that it can be sent to where
@@ -203,6 +205,7 @@ type sumStatistic struct {
 	TargetLimit, ResidualLimit float64
 	Ratio                      float64
 	Octaves                    octaves
+	Groups                     Groups
 }
 
 // State implements [mechanism.Stateful].
@@ -213,18 +216,25 @@ func (x sumStatistic) State() mechanism.State {
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
-	return &sumPass{
-		scaler: x.Scaler,
-		x:      x,
-		sums:   m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio),
+	p := &sumPass{scaler: x.Scaler, x: x}
+	if groups := x.Groups.count(); groups > 0 {
+		p.grouped = m.NewGroupedSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio,
+			groups, x.Groups.Change)
+		return p
 	}
+	p.sums = m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio)
+	return p
 }
 
+// sumPass adds to sums or, if the records are divided, to grouped; the other one is nil.
 type sumPass struct {
 	scaler
-	x    sumStatistic
-	cell []uint16
-	sums *mechanism.SquareSums
+	x       sumStatistic
+	cell    []uint16
+	sums    *mechanism.SquareSums
+	grouped *mechanism.GroupedSquareSums
+	codes   []int32
+	group   []int32
 }
 
 func (a *sumPass) Add(b mechanism.Block) {
@@ -238,10 +248,18 @@ func (a *sumPass) Add(b mechanism.Block) {
 		t[i] = target / limit
 		p[i] = (target - prediction) / a.x.ResidualLimit
 	}
-	a.sums.Add(t, p, a.cell)
+	if a.grouped == nil {
+		a.sums.Add(t, p, a.cell)
+		return
+	}
+	a.group, a.codes = a.x.Groups.readGroups(b, a.group, a.codes)
+	a.grouped.Add(t, p, a.cell, a.group)
 }
 
 func (a *sumPass) Cells() mechanism.Cells {
+	if a.grouped != nil {
+		return a.grouped.Cells()
+	}
 	return a.sums.Cells()
 }
 

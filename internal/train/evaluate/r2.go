@@ -80,6 +80,8 @@ type R2 struct {
 	Intervals []HalfWidth `json:"intervals"`
 	Records   Count       `json:"records"` // held-out records with a readable target
 	Missing   Count       `json:"missing"` // held-out records without
+	// Groups are the metrics by group; nil if the records are not divided.
+	Groups *ByGroup `json:"groups,omitempty"`
 }
 
 // String returns the value and its interval, or only the interval if [R2.Unknown].
@@ -97,13 +99,20 @@ func (r R2) Unknown() bool {
 }
 
 // Regression releases the held-out R² of a model for a numeric target.
-type Regression struct{}
+type Regression struct {
+	ByGroup bool // the second release divides the records by [Pairs.Groups] as well; see [mechanism.GroupedSquareSums]
+}
 
-// Plan returns the two leaves of the release.
-func (Regression) Plan() budget.Node {
+// Plan returns the two leaves of the release. Groups do not change their price: a record is in one group, so it moves one
+// vector of bounded length.
+func (r Regression) Plan() budget.Node {
+	statistic := mechanism.StatSquareSums
+	if r.ByGroup {
+		statistic = mechanism.StatGroupedSquares
+	}
 	return budget.Seq(r2Node,
 		budget.GaussianLeaf(sizesLeaf, sizesShare, 1).Of(mechanism.StatSizeCounts),
-		budget.GaussianLeaf(sumsLeaf, sumsShare, 1).Of(mechanism.StatSquareSums)).As(budget.Stage)
+		budget.GaussianLeaf(sumsLeaf, sumsShare, 1).Of(statistic)).As(budget.Stage)
 }
 
 // Run releases R². s is the session of the node that Plan returned.
@@ -119,18 +128,34 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 		return R2{}, err
 	}
 	sizes := released.Value()
-	l := readLimits(sizes, mechanism.SquareSumsNoise(s, sumsLeaf))
+	squareNoise := mechanism.SquareSumsNoise(s, sumsLeaf)
+	if groups := p.Groups.count(); groups > 0 {
+		squareNoise = mechanism.GroupedSquaresNoise(s, sumsLeaf, groups, p.Groups.Change)
+	}
+	l := readLimits(sizes, squareNoise)
 	o := readOctaves(sizes, l)
 	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records,
-		sumStatistic{scaled, l.target, l.residual, l.ratio(), o})
+		sumStatistic{scaled, l.target, l.residual, l.ratio(), o, p.Groups})
 	if err != nil {
 		return R2{}, err
 	}
-	squares, err := sums.sums.Release(s, sumsLeaf)
+	if sums.grouped == nil {
+		squares, err := sums.sums.Release(s, sumsLeaf)
+		if err != nil {
+			return R2{}, err
+		}
+		return readR2(p, sizes, l, o, squares.Value()), nil
+	}
+	grouped, err := sums.grouped.Release(s, sumsLeaf)
 	if err != nil {
 		return R2{}, err
 	}
-	return readR2(p, sizes, l, o, squares.Value()), nil
+	squares := grouped.Value().Join()
+	out := readR2(p, sizes, l, o, squares)
+	_, half := p.targetFrame()
+	out.Groups = RegressionGroups(p.Groups.Column, p.Groups.Names,
+		releasedSums(half, sizes, l, squares, grouped.Value()))
+	return out, nil
 }
 
 // readR2 computes the quality of a model from both releases, in units of the target.

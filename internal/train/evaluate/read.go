@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 )
 
 // readCells reads everything from the noisy cells of the tables, in the order of
@@ -12,10 +13,19 @@ import (
 // is right predictions K and all others W, those of records with other labels included. Of two classes
 // both tables have the right and wrong predictions of each class, if the cutoff is an edge. Of more
 // K and W are joined over all three tables.
-func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
+func readCells(classes []string, bins Bins, groups Groups, cells, noise []float64) *Confusion {
 	l := len(classes)
 	b := bins.numBins()
-	last := len(cells) - 1
+	tables, _ := tablesOf(l, bins, 0)
+	own := 0
+	for _, table := range tables {
+		own += table.Cells
+	}
+	byGroup := cells[own : len(cells)-1]
+	groupNoise := noise[own : len(noise)-1]
+	cells = slices.Concat(cells[:own], cells[len(cells)-1:])
+	noise = slices.Concat(noise[:own], noise[len(noise)-1:])
+	last := own
 	out := &Confusion{Classes: classes, Sigma: noise[0]}
 	for truth := range l + 1 {
 		out.Counts = append(out.Counts, roundCells(cells[truth*l:(truth+1)*l]))
@@ -25,7 +35,7 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	other := sumPart(toFloats(out.Counts[l]), v)
 	right := sumNoisy(hits)
 	wrong := sumNoisy(misses).addNoisy(other)
-	if tables := tablesOf(l, bins); b > 0 {
+	if b > 0 {
 		at := tables[0].Cells
 		table := cells[at:]
 		of := square(noise[at]) + 1./12
@@ -50,6 +60,13 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 				hits[k], misses[k] = bestMean(hits[k], again[k]), bestMean(misses[k], missed[k])
 			}
 		}
+	}
+	if len(byGroup) > 0 {
+		table := readTable(l, groups.count(), byGroup, groupNoise)
+		joined := groupCells{hits, misses, other, right, wrong}
+		joined.joinGroups(table)
+		other, right, wrong = joined.other, joined.right, joined.wrong
+		out.Groups = ClassGroups(groups.Column, groups.Names, table)
 	}
 	out.Accuracy = portionOf(right, wrong, Level)
 	out.Recalls, out.Balanced = classRecalls(hits, misses)

@@ -158,7 +158,7 @@ func (r *runner) binCount(s *mechanism.Session, c *scoreCounts) int {
 	if p.Search != nil {
 		train *= 1 - p.Search.Holdout
 	}
-	noise := evaluate.ScoreNoise(s)
+	noise := evaluate.ScoreNoise(s, p.Groups != "")
 	if p.Budget.Relation != budget.AddRemove {
 		noise *= math.Sqrt2
 	}

@@ -299,7 +299,8 @@ func (r *runner) finishModel(
 	if p.Holdout == 0 {
 		return nil
 	}
-	if err := r.evaluateModel(ctx, part, r.held, fit, r.scoreBins(part, fit), res); err != nil {
+	if err := r.evaluateModel(ctx, part, r.held, fit, r.scoreBins(part, fit), r.groups(),
+		res); err != nil {
 		return fmt.Errorf("held-out metric: %w", err)
 	}
 	addIntervals(res)
@@ -333,6 +334,7 @@ type runner struct {
 	held     mechanism.Records // held-out part, updated with findings about columns
 	training mechanism.Records // training part, updated likewise
 	found    []Vocabulary
+	values   []string     // of the column of groups, if they were found: those that have a group
 	rated    *ratedChoice // the choice of features; nil until it is made, and for a choice without confidence
 	way      string       // how columns without declarations were classified, as numbers or text, if that was asked first
 	seconds  map[string]float64
@@ -358,7 +360,11 @@ func (r *runner) splitRecords(
 	s *mechanism.Session, all mechanism.Records,
 ) (train, held mechanism.Records) {
 	defer r.startStage("split")()
-	return dealRecords(s, all, "split", r.pipeline.Holdout)
+	train, held = dealRecords(s, all, "split", r.pipeline.Holdout)
+	if r.pipeline.GroupsOnly { // the last column is for the held-out part
+		train = train.Columns(firstColumns(len(r.plan.columns) - 1))
+	}
+	return train, held
 }
 
 // dealRecords deals every record, by the coin of that name of its unit, to the second
@@ -377,13 +383,15 @@ func dealRecords(
 const heldOutStage = "held-out metric"
 
 // evaluateModel predicts a part of the records and releases how good that is. The scores of
-// a classifier are counted in the given bins.
+// a classifier are counted in the given bins. groups, if any, divide the records as
+// well.
 func (r *runner) evaluateModel(
 	ctx context.Context,
 	s *mechanism.Session,
 	v mechanism.Records,
 	f *method.Fit,
 	bins evaluate.Bins,
+	groups evaluate.Groups,
 	res *Result,
 ) error {
 	defer r.startStage(heldOutStage)()
@@ -395,10 +403,11 @@ func (r *runner) evaluateModel(
 				Target:  len(r.facts.Columns),
 				Model:   newPredictor(f.Model, r.facts.Columns),
 				Bins:    bins,
+				Groups:  groups,
 			})
 		return err
 	}
-	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)
+	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f, groups)
 	return err
 }
 
@@ -409,6 +418,7 @@ func (r *runner) r2(
 	s *mechanism.Session,
 	v mechanism.Records,
 	f *method.Fit,
+	groups evaluate.Groups,
 ) (*evaluate.R2, error) {
 	m := f.Linear()
 	pairs := evaluate.Pairs{
@@ -416,13 +426,14 @@ func (r *runner) r2(
 		Target:  len(r.facts.Columns),
 		Model:   newPredictor(f.Model, r.facts.Columns),
 		Center:  m.Back.Mean(f.TargetMean, m.Lower, m.Upper),
+		Groups:  groups,
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
 		pairs.Lower = m.Back.Lower
 		pairs.Upper = m.Back.Upper
 		pairs.From = m.Back.Transform
 	}
-	r2, err := evaluate.Regression{}.Run(ctx, s, pairs)
+	r2, err := evaluate.Regression{ByGroup: groups.Column != ""}.Run(ctx, s, pairs)
 	if err != nil {
 		return nil, err
 	}

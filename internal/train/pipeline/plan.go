@@ -52,6 +52,8 @@ var (
 		"a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
 	// ErrCountFailure is returned for a probability outside (0, 1/2], and for a run that releases no number of records.
 	ErrCountFailure = errors.New("the failure probability of the noisy count does not fit the run")
+	// ErrGroups is returned for groups that the held-out metric cannot have.
+	ErrGroups = errors.New("the held-out metric cannot be divided by this column")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("unknown model method")
 	// ErrFallback is returned for a fallback of a method that never abstains,
@@ -100,6 +102,10 @@ type Pipeline struct {
 	// Holdout is the share of records, in [0, .5], for the private held-out metric; with 0 there is no held-out
 	// part.
 	Holdout float64
+	// Groups names a category column by whose values the held-out metric is divided as well; "" for none. At most
+	// [evaluate.MaxGroups] categories. GroupsOnly reports that the column is no feature.
+	Groups     string
+	GroupsOnly bool
 	// DeclaredScaling rejects numeric columns without a declared range instead of releasing their ranges.
 	DeclaredScaling bool
 	// Selector chooses the features. Nil keeps all, but without a Model and
@@ -148,7 +154,7 @@ type Plan struct {
 	tries     []*Plan // of the candidates of a search; branches is then empty
 	byClasses []*Plan // of the numbers of classes that may be found, where they are planned apart; branches is then empty
 	name      string  // of a plan for a number of classes: that of its node
-	columns   []int   // candidate features and then the target, as schema columns
+	columns   []int   // candidate features, the target, and a column that is read for groups only, as schema columns
 	records   int
 
 	forced        *branch // in a rehearsal: the branch to take
@@ -201,7 +207,7 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	}
 	root := budget.Par(rootNode, train)
 	if p.Holdout > 0 {
-		metric, err := p.metricNode(plan.facts.Target)
+		metric, err := p.metricNode(plan.facts.Target, p.Groups != "")
 		if err != nil {
 			return nil, err
 		}
@@ -268,12 +274,12 @@ func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (bud
 	return p.oneOf(plan.facts, trees), nil
 }
 
-// metricNode prices the held-out metric.
-func (p *Pipeline) metricNode(target dataset.Column) (budget.Node, error) {
+// metricNode prices the held-out metric, by group or not.
+func (p *Pipeline) metricNode(target dataset.Column, byGroup bool) (budget.Node, error) {
 	if p.isClassification() {
 		return evaluate.Classification{Classes: target.Categories}.Plan()
 	}
-	return evaluate.Regression{}.Plan(), nil
+	return evaluate.Regression{ByGroup: byGroup}.Plan(), nil
 }
 
 // isApproximate reports whether a step of the plan is known by an epsilon and a
@@ -309,6 +315,9 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 	if wrong := p.NeedsDelta(); wrong != nil {
 		return wrong
 	}
+	if p.Groups != "" && p.Schema.Index(p.Groups) < 0 {
+		return fmt.Errorf("%w: there is no column %q", ErrGroups, p.Groups)
+	}
 	target := p.Schema.Index(p.Target)
 	plan.facts = selection.Facts{
 		Target:    p.transformedTarget(p.Schema.Columns[target]),
@@ -325,7 +334,7 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged && !c.Found {
 			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)
 		}
-		if j != target {
+		if j != target && !p.readForGroups(c) {
 			plan.facts.Columns = append(plan.facts.Columns, c)
 			plan.columns = append(plan.columns, j)
 		}
@@ -334,6 +343,9 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		return err
 	}
 	plan.columns = append(plan.columns, target)
+	if p.GroupsOnly {
+		plan.columns = append(plan.columns, p.Schema.Index(p.Groups))
+	}
 	plan.facts = p.plannedFor(plan.facts)
 	if len(plan.facts.Columns) == 0 {
 		return ErrNoFeature

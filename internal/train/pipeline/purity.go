@@ -89,7 +89,7 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 			p.pureTrainers(b.fallback, f))
 	}
 	if p.Holdout > 0 {
-		if metric, err := p.metricNode(f.Target); err == nil {
+		if metric, err := p.metricNode(f.Target, false); err == nil {
 			add("the held-out metric", impureNoise(metric),
 				"set holdout: 0, which leaves the metric out")
 		}

@@ -49,6 +49,7 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	r.privateColumns()
 	r.checkVocabulary()
 	r.checkEncoding()
+	r.checkGroups()
 	if p.Search != nil {
 		r.checkSearch()
 	} else {

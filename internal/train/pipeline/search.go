@@ -136,7 +136,7 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 	if err != nil {
 		return budget.Node{}, err
 	}
-	metric, err := p.metricNode(plan.facts.Target)
+	metric, err := p.metricNode(plan.facts.Target, false)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -226,7 +226,8 @@ func (r *runner) scoreModel(
 	if fit == nil {
 		return lowestScore, nil
 	}
-	if err := r.evaluateModel(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // accuracy only
+	if err := r.evaluateModel(ctx, s, v, fit, evaluate.Bins{}, evaluate.Groups{},
+		metric); err != nil { // accuracy only
 		return 0, fmt.Errorf("score: %w", err)
 	}
 	delete(r.seconds, heldOutStage)

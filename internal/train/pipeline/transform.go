@@ -148,9 +148,10 @@ func wayBackStage(share float64) budget.Node {
 		budget.GaussianLeaf(errorsLeaf, share, 1).Of(mechanism.StatSums)).As(budget.Stage)
 }
 
-// withTransformed is the held-out metric of a transformed target: in its own units, and in transformed ones.
+// withTransformed is the held-out metric of a transformed target: in its own units, and in transformed ones, which is not by
+// group.
 func withTransformed(metric budget.Node) []budget.Node {
-	again := metric.Scaled(transformedShare)
+	again := evaluate.Regression{}.Plan().Scaled(transformedShare)
 	again.Name = transformedNode
 	return []budget.Node{metric.Scaled(1 - transformedShare), again}
 }
@@ -299,5 +300,5 @@ func (r *runner) evaluateTransformed(
 	ctx context.Context, s *mechanism.Session, f *method.Fit,
 ) (*evaluate.R2, error) {
 	defer r.startStage(heldOutStage)()
-	return r.r2(ctx, s.Sub(transformedNode), r.held, f)
+	return r.r2(ctx, s.Sub(transformedNode), r.held, f, evaluate.Groups{})
 }

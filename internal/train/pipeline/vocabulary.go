@@ -104,9 +104,7 @@ func (p *Pipeline) asksFirst() bool {
 
 // IsWay reports whether a name in a report belongs to a branch of a run that pays for words only if a column
 // contains text. Choices below that branch have branches of their own.
-func IsWay(name string) bool {
-	return name == numbersWay || name == wordsWay
-}
+func IsWay(name string) bool { return name == numbersWay || name == wordsWay }
 
 // wordCap returns the maximum number of words of each of d columns.
 func wordCap(d int) int {
@@ -170,8 +168,7 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
 	}
 	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
-	return budget.Seq(trainNode,
-		append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
+	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
 }
 
 // wrapsTraining reports whether something comes before or after the training part.
@@ -182,16 +179,15 @@ func (p *Pipeline) wrapsTraining() bool {
 // askFirst returns the sequence of the kinds and of one of two branches.
 func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
 	kindShare, wordShare := p.wordShares(mayCount)
-	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)),
-		budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
-			budget.Seq(numbersWay, scaleShares(stages, 1-kindShare)...).As(budget.Branch),
-			budget.Seq(
-				wordsWay,
-				append(
-					[]budget.Node{vocabularyStage(wordLeaves(wordShare)...)},
-					scaleShares(stages, 1-kindShare-wordShare)...,
-				)...,
-			).As(budget.Branch)))
+	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
+		budget.Seq(numbersWay, scaleShares(stages, 1-kindShare)...).As(budget.Branch),
+		budget.Seq(
+			wordsWay,
+			append(
+				[]budget.Node{vocabularyStage(wordLeaves(wordShare)...)},
+				scaleShares(stages, 1-kindShare-wordShare)...,
+			)...,
+		).As(budget.Branch)))
 }
 
 func scaleShares(nodes []budget.Node, f float64) []budget.Node {
@@ -330,14 +326,14 @@ func (r *runner) findWords(
 	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
 	for i, j := range words {
 		c := &columns[j]
+		r.noteGroups(c)
 		slices.Sort(c.Categories)
 		found := c.Categories
 		passed := len(released.Value()[i])
 		if passed == 0 {
 			found = nil // those of a rehearsal
 		}
-		r.found = append(r.found,
-			Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
+		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
 		if j == last {
 			r.completeClasses(c)
 		}
@@ -390,13 +386,11 @@ func foundWarnings(r *Result) []Warning {
 			rest = "where there are too many, the most frequent ones are used, and " + rest
 		}
 		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
-			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.",
-			joinParts(texts), math.Ceil(least), rest)})
+			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joinParts(texts), math.Ceil(least), rest)})
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
-			"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.",
-			listNames(none))})
+			"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.", listNames(none))})
 	}
 	return out
 }
@@ -406,15 +400,12 @@ func classesFound(v Vocabulary) []Warning {
 	switch n := len(v.Words); {
 	case n < leastClasses:
 		return []Warning{{"no-classes", Critical, fmt.Sprintf(
-			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.",
-			n, v.Column)}}
+			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column)}}
 	case v.Cut:
 		return []Warning{{"classes-cut", Critical, fmt.Sprintf(
-			"More classes of the target %q are frequent enough than the model may have, which is %d. The model does not know the less frequent ones, and their records count as errors. Raise data.most_classes.",
-			v.Column, n)}}
+			"More classes of the target %q are frequent enough than the model may have, which is %d. The model does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
 	default:
 		return []Warning{{"classes-found", Negligible, fmt.Sprintf(
-			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.",
-			n, v.Column, math.Ceil(v.Least))}}
+			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least))}}
 	}
 }

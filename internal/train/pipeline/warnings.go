@@ -85,6 +85,9 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 	if p.Transform != rescale.None {
 		out = append(out, Fact{TransformFact, string(p.Transform)})
 	}
+	if p.Groups != "" {
+		out = append(out, Fact{GroupsFact, p.Groups})
+	}
 	if p.UncheckedSelector {
 		out = append(out, Fact{"what a selector from elsewhere chooses", true})
 	}

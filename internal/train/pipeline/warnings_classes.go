@@ -33,7 +33,7 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are left out of the training and of the accuracy.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
-	return out
+	return append(out, groupWarnings(c.Groups, "accuracy")...)
 }
 
 // accuracyNoise estimates the part of the variance of the accuracy that is privacy noise, in [0, 1]: that of the interval less

@@ -55,7 +55,8 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			"The noise may hide a few errors larger than the stated limit. " + worst +
 				"; the headline counts each of them as the limit."})
 	}
-	return append(out, missingWarning(r.Missing, r.Records)...)
+	out = append(out, missingWarning(r.Missing, r.Records)...)
+	return append(out, groupWarnings(r.Groups, "R²")...)
 }
 
 // narrowingAdvice advises how to narrow the interval of R², depending on the share of noise in its variance.
