@@ -101,7 +101,7 @@ func TestClusterAgrees(t *testing.T) {
 	}
 	want := strings.Fields(
 		"brc-paper brc-pure brc classes-kendall dpfs-substitute dpfsdr-sizes kendall-substitute kendall logistic-output " +
-			"private-columns-brc search-dpfsdr search sis-tau-substitute " +
+			"private-columns-brc private-target-classes search-dpfsdr search sis-tau-substitute " +
 			"sublasso-substitute sublasso svm transform-substitute transform tukey-fallback tukey " +
 			"groups-transform keys-brc keys-svm keys-tukey pure-gram pure-logistic-substitute pure-svm")
 	if len(only) == 0 && !slices.Equal(refused, want) {

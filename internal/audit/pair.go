@@ -106,9 +106,13 @@ func extreme(
 		if p.Budget.Relation == budget.SubstitutePrivateColumns && !c.Private {
 			s = 1
 		}
-		if c.Name == p.Target && !agrees &&
-			(p.Budget.Relation != budget.SubstitutePrivateColumns || c.Private) {
-			s = -1
+		if c.Name == p.Target && !agrees {
+			switch {
+			case p.Budget.Relation != budget.SubstitutePrivateColumns:
+				s = -1
+			case c.Private: // it may be the only column that differs
+				s = -sign
+			}
 		}
 		switch lo, hi := reach(c); {
 		case c.Kind == dataset.Category && s > 0:

@@ -205,7 +205,7 @@ def test_probabilities_are_there_or_not():
 
 def test_errors_are_those_of_the_program(regression, houses):
     X, y = houses
-    with pytest.raises(InvalidInput, match="epsilon must be greater than 0") as caught:
+    with pytest.raises(InvalidInput, match="epsilon: must be greater than 0") as caught:
         DPRegressor(0).fit(X, y)
     assert caught.value.code == 3 and pickle.loads(pickle.dumps(caught.value)).code == 3
     with pytest.raises(InvalidInput, match="magic"):
