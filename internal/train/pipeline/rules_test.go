@@ -30,9 +30,8 @@ func TestWrongNamesFields(t *testing.T) {
 					Unit:     budget.Unit{Column: "u", MaxRows: 2},
 				}},
 			map[string]error{
-				"holdout": ErrHoldout, `data.columns["b c"].private`: ErrRelation,
-				"selection.share": ErrShare,
-				"model.fallback":  ErrFallback, "privacy.relation": ErrUnit,
+				"holdout": ErrHoldout, "selection.share": ErrShare,
+				"model.fallback": ErrFallback, "privacy.relation": ErrUnit,
 			},
 		},
 		"search": {
