@@ -25,7 +25,7 @@ func greedyConfidence(
 	spread := make([]float64, entries)
 	for j := range entries {
 		mean := p.Gram.At(j, constant) / square
-		spread[j] = math.Sqrt(max(p.Gram.At(j, j)-mean*mean*square, in.least()))
+		spread[j] = math.Sqrt(max(p.Gram.At(j, j)-mean*mean*square, in.leastVisibleSpread()))
 	}
 	offsets := make([][]float64, len(p.Cross)) // the part of a product that the constant explains
 	posterior := make([][]shrink.Posterior, len(p.Cross))
@@ -75,8 +75,8 @@ func coefficientSquares(p *greedy.Problem, taken []int) []float64 {
 	return out
 }
 
-// least returns the smallest squared spread of an entry that is visible above the noise in the matrix.
-func (in greedyNoise) least() float64 {
+// leastVisibleSpread returns the smallest squared spread of an entry that is visible above the noise in the matrix.
+func (in greedyNoise) leastVisibleSpread() float64 {
 	if in.labels != nil {
 		return leastSquareSpread
 	}

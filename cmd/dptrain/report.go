@@ -314,7 +314,7 @@ func documentKind(path string) string {
 	return documentName(format)
 }
 
-// documentName says what a JSON file of a format is; empty for a format that is not of dptrain.
+// documentName names the kind of a JSON file by its format. It is empty for a format of another program.
 func documentName(format string) string {
 	kind, _, _ := strings.Cut(format, "/")
 	return map[string]string{

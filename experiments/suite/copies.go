@@ -92,7 +92,7 @@ func copiesCell(data, method string, n, copies int) Cell {
 // copiesRun chooses in fresh tables. All methods see the same tables.
 func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+		return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 			t := newCopiesTable(k.Data, k.Setting,
 				newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)))
 			p, err := newProblem(nil, t.x, t.y)

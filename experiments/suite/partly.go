@@ -162,7 +162,7 @@ func (x *partly) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) e
 	if x.err != nil {
 		return x.err
 	}
-	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+	return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		for _, m := range append(partlyMethods(), curveMethods()...) {
 			if m.name == k.Method {
 				return m.run(ctx, x.trial(k))

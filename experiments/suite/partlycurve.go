@@ -147,7 +147,7 @@ type weak struct {
 func drawWeak(d int, all bool, g *generator) weak {
 	symmetric := func() float64 { return 2*g.uniform() - 1 }
 	if !all {
-		return weak{symmetric(), []int{g.below(d)}, []float64{1}}
+		return weak{symmetric(), []int{g.uniformBelow(d)}, []float64{1}}
 	}
 	h := weak{constant: symmetric(), at: count(0, d)}
 	for range d {

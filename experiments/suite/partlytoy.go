@@ -35,7 +35,7 @@ func toyTask(o Options) Task {
 		}
 	}
 	t.Run = func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+		return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 			table, err := toyTable(newGenerator(toySet, o.Seed, uint64(k.Trial)))
 			if err != nil {
 				return failed(err)

@@ -112,7 +112,7 @@ func (x *publishedTrials) run(ctx context.Context, todo []Key, emit func(Key, Ou
 	if x.err != nil {
 		return x.err
 	}
-	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+	return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		for _, p := range publishedPipelines() {
 			if p.name() == k.Method {
 				return x.trial(ctx, p, k)

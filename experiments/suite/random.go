@@ -49,9 +49,9 @@ func (g *generator) normals(n int) []float64 {
 	return out
 }
 
-// below returns a number in [0, n). Its bias, at most n 2^-53, does not matter
+// uniformBelow returns a number in [0, n). Its bias, at most n 2^-53, does not matter
 // for a synthetic table.
-func (g *generator) below(n int) int {
+func (g *generator) uniformBelow(n int) int {
 	return int(g.uniform() * float64(n))
 }
 
@@ -59,7 +59,7 @@ func (g *generator) below(n int) int {
 func (g *generator) permutation(n int) []int {
 	out := make([]int, n)
 	for i := range out {
-		j := g.below(i + 1)
+		j := g.uniformBelow(i + 1)
 		out[i] = out[j]
 		out[j] = i
 	}

@@ -286,7 +286,7 @@ func TestRoundsByHand(t *testing.T) {
 	}
 	table := newRegressionTable(records)
 	a, b := table.roundsOf("a"), table.roundsOf("b")
-	if a.best != .6 || b.best != .5 || !a.near() || b.near() || !a.gains() || b.gains() {
+	if a.best != .6 || b.best != .5 || !a.isNearBest() || b.isNearBest() || !a.gains() || b.gains() {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	s := table.rounds()

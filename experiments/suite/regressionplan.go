@@ -41,7 +41,7 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 		if err != nil {
 			return err
 		}
-		return each(ctx, todo, func(_ context.Context, k Key) Outcome {
+		return forEachTrial(ctx, todo, func(_ context.Context, k Key) Outcome {
 			needed, err := rowsNeeded(strings.TrimPrefix(k.Method, planned), header, target)
 			if err != nil {
 				return failed(err)

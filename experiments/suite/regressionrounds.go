@@ -33,8 +33,8 @@ func (t regressionTable) roundsOf(data string) roundsRow {
 	return row
 }
 
-// near reports whether the default is at most roundsTolerance below the best.
-func (r roundsRow) near() bool {
+// isNearBest reports whether the default is at most roundsTolerance below the best.
+func (r roundsRow) isNearBest() bool {
 	return score(r.chosen) >= r.best-roundsTolerance
 }
 
@@ -66,7 +66,7 @@ func (t regressionTable) rounds() Section {
 		entries = append(entries, medianEntry(row.chosen, false),
 			Entry{Text: signed(score(row.chosen) - row.best)},
 			Entry{Text: signed(score(row.chosen) - row.medians[0])})
-		if row.near() {
+		if row.isNearBest() {
 			near++
 		}
 		if row.gains() {

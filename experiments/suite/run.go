@@ -100,8 +100,8 @@ func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) err
 	return err
 }
 
-// each runs trials on all cores and emits those that ended before ctx did.
-func each(
+// forEachTrial runs trials on all cores and emits those that ended before ctx did.
+func forEachTrial(
 	ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome),
 ) error {
 	var mu sync.Mutex

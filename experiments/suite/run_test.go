@@ -21,7 +21,7 @@ func fakePlan(trials int, ran *[]Key) *Plan {
 			Cells: []Cell{{Data: data, Method: "m"},
 				{Data: data, Method: "m", Setting: Setting{K: 3}}},
 			Run: func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-				return each(ctx, todo, func(_ context.Context, k Key) Outcome {
+				return forEachTrial(ctx, todo, func(_ context.Context, k Key) Outcome {
 					mu.Lock()
 					defer mu.Unlock()
 					*ran = append(*ran, k)

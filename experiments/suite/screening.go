@@ -129,7 +129,7 @@ func (s *screening) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 			return err
 		}
 	}
-	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+	return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		on := fixed
 		if on == nil {
 			var err error

@@ -170,7 +170,7 @@ func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 	if x.err != nil {
 		return x.err
 	}
-	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+	return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		values, err := x.values(ctx, k)
 		if err != nil {
 			return failed(err)

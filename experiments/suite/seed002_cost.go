@@ -203,7 +203,7 @@ func (x *costs) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) er
 	if x.err != nil {
 		return x.err
 	}
-	return each(ctx, todo, x.trial, emit)
+	return forEachTrial(ctx, todo, x.trial, emit)
 }
 
 func (x *costs) trial(ctx context.Context, k Key) Outcome {

@@ -202,7 +202,7 @@ func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err er
 	train, test = x.points.Subset(rows), x.points.Subset(order[first:])
 	for i := range train.Class {
 		if k.Data == noisyLetters && g.uniform() < k.Setting.Noise {
-			train.Class[i] = int32(g.below(x.count))
+			train.Class[i] = int32(g.uniformBelow(x.count))
 		}
 	}
 	scale := neighbour.Standard(train)

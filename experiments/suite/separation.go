@@ -129,7 +129,7 @@ func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome
 	if x.err != nil {
 		return x.err
 	}
-	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+	return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		for _, m := range separationMethods() {
 			if m.name != k.Method {
 				continue

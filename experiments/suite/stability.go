@@ -56,7 +56,7 @@ func stabilityCell(data, method string) Cell {
 
 func stabilityRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+		return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
 			g := newGenerator(k.Data, seed, uint64(k.Trial))
 			x, y := stabilityTable(k.Data, g)
 			picked, err := stabilityChoice(ctx, k.Method, x, y, g)

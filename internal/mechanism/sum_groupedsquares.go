@@ -140,7 +140,7 @@ func groupedSquaresSensitivity(relation budget.Relation, cells, change bool) flo
 	return roundUp(math.Sqrt(max(within, between) / 2))
 }
 
-// GroupedSquaresNoise returns what [SquareSumsNoise] returns for the sums over all records of [GroupedSquareSums]: the
+// GroupedSquaresNoise is [SquareSumsNoise] for the sums over all records of [GroupedSquareSums]: it returns the
 // standard deviation of the noise of the sums of squares from both halves, see [GroupedSquares.Join].
 func GroupedSquaresNoise(s *Session, name string, groups int, change bool) float64 {
 	w := weightsOf(s.Relation())

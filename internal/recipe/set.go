@@ -135,8 +135,8 @@ func (s Setting) isOwn() bool {
 	return s.Flag != ""
 }
 
-// in returns the steps of the path in a recipe.
-func (s Setting) in(root *node) (steps []string, ok bool) {
+// pathSteps returns the steps of the path in a recipe.
+func (s Setting) pathSteps(root *node) (steps []string, ok bool) {
 	switch {
 	case s.place != nil:
 		return s.place(root), true
@@ -152,7 +152,7 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	wrong := func(message, hint string) (string, Problems) {
 		return "", Problems{{flag: s.flagOf(), Path: s.Path, Msg: message, Hint: hint}}
 	}
-	steps, ok := s.in(root)
+	steps, ok := s.pathSteps(root)
 	if !ok {
 		return wrong("this is no key of a recipe",
 			"write --set model.rounds=3, with the key as docs/reference/recipe.md has it")
@@ -236,7 +236,7 @@ func (n *node) drop(key string) {
 func (n *node) keepOnly(root *node, section string, all []Setting) {
 	kept := map[string]bool{}
 	for _, s := range all {
-		if steps, ok := s.in(root); ok && len(steps) >= 2 && steps[0] == section {
+		if steps, ok := s.pathSteps(root); ok && len(steps) >= 2 && steps[0] == section {
 			kept[steps[1]] = true
 		}
 	}

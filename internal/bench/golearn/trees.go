@@ -165,13 +165,13 @@ func trainForest(
 		sample := make([]int, len(rows))
 		classes := make([]float64, len(rows))
 		for i := range sample {
-			at := below(src, len(rows))
+			at := uniformBelow(src, len(rows))
 			sample[i] = rows[at]
 			classes[i] = y[at]
 		}
 		chosen := upTo(len(features))
 		for i := range size {
-			at := i + below(src, len(chosen)-i)
+			at := i + uniformBelow(src, len(chosen)-i)
 			chosen[i], chosen[at] = chosen[at], chosen[i]
 		}
 		if err := f.add(ctx, c, sample, chosen[:size], classes); err != nil {
@@ -242,8 +242,8 @@ func upTo(n int) []int {
 	return out
 }
 
-// below returns a uniform number in [0, n), n >= 1, with a bias below n/2^64.
-func below(src Source, n int) int {
+// uniformBelow returns a uniform number in [0, n), n >= 1, with a bias below n/2^64.
+func uniformBelow(src Source, n int) int {
 	high, _ := bits.Mul64(src.Uint64(), uint64(n))
 	return int(high)
 }

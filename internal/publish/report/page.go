@@ -54,7 +54,7 @@ func ReadSource(dir string) (Source, error) {
 	return s, nil
 }
 
-// A pageBody is what a page has of the task of its run, between the parts that the pages of all tasks share.
+// A pageBody is the part of a page that depends on the task. It goes between the parts that all pages share.
 type pageBody struct {
 	title    string
 	identity []document.Fact // below the title, before the program
@@ -102,7 +102,7 @@ func pageOf(s Source) document.Page {
 	return p
 }
 
-// body shows the model, how good it is and what it is made of.
+// body shows the model, its held-out metrics and its parts.
 func (t *Training) body(s Source) pageBody {
 	r := s.Report
 	out := pageBody{

@@ -13,7 +13,7 @@ import (
 
 // A Report is the public account of one run. Its fields are the keys of the report file, in the order of the file. Of
 // the sections [Training], [Causal] and [Description] it has the one of the task of the run, and the others are nil. The
-// tag format says in which versions a key is known (all, if there is none); a question mark after the version says that
+// tag format lists the versions that have the key (all, if there is no tag); a question mark after the version says that
 // the key is absent there if its value is zero.
 type Report struct {
 	Format    string    `json:"format"`
