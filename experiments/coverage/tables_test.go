@@ -204,6 +204,71 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// A holdoutLine is what models lose by a larger hold-out.
+type holdoutLine struct {
+	Kind    string  `json:"kind"` // holdout
+	Name    string  `json:"name"`
+	N       int     `json:"n"` // records of a fit
+	Epsilon float64 `json:"epsilon"`
+	Runs    int     `json:"runs"`
+
+	Smaller float64 `json:"smaller"` // mean R² of new records where smallerHoldout of the records are held out
+	Default float64 `json:"default"` // the same with pipeline.DefaultHoldout
+	Loss    float64 `json:"loss"`    // mean difference
+	Spread  float64 `json:"spread"`  // standard error of Loss
+}
+
+// smallerHoldout is the share of test records that the default is compared with.
+const smallerHoldout = .1
+
+// TestHoldout measures the R² of new records that models lose because 20% of the records and not 10% are held out. Both
+// models of a pair have the same records and the same budget. It is skipped without -runs, because the loss is smaller than
+// the noise of a few pairs.
+func TestHoldout(t *testing.T) {
+	if *runs == 0 {
+		t.Skip("needs -runs")
+	}
+	done := finished(t)
+	for _, name := range tables(t) {
+		tab := readTable(t, name)
+		used := min(tab.Len(), *most)
+		l := holdoutLine{Kind: "holdout", Name: name, N: used * 4 / 5, Runs: *runs}
+		for _, l.Epsilon = range list(t, *epsilons) {
+			if done[line{Kind: l.Kind, Name: l.Name, N: l.N, Epsilon: l.Epsilon}.key()] {
+				continue
+			}
+			p, _ := plan(t, tab, l.Epsilon)
+			var reached [2][]float64
+			for i := range *runs {
+				order := rand.New(rand.NewPCG(uint64(i), 3)).Perm(tab.Len())[:used]
+				for k, share := range []float64{smallerHoldout, pipeline.DefaultHoldout} {
+					p.Holdout = share
+					plan, err := p.Plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, f := fit(t, p, plan, tab, slices.Clone(order[:l.N]), order[l.N:])
+					r2 := f.cut(math.Inf(-1), math.Inf(1), math.Inf(1)).r2
+					reached[k] = append(reached[k], r2)
+				}
+			}
+			n := float64(*runs)
+			squares := 0.
+			l.Smaller, l.Default, l.Loss = 0, 0, 0
+			for i, smaller := range reached[0] {
+				l.Smaller += smaller / n
+				l.Default += reached[1][i] / n
+			}
+			l.Loss = l.Smaller - l.Default
+			for i, smaller := range reached[0] {
+				squares += math.Pow(smaller-reached[1][i]-l.Loss, 2)
+			}
+			l.Spread = math.Sqrt(squares / (n * max(n-1, 1)))
+			keep(t, l)
+		}
+	}
+}
+
 // poolFits is the number of models per table whose predictions make up its pools.
 const poolFits = 3
 
