@@ -234,7 +234,7 @@ var (
 )
 
 // modules are the folders of the modules of the repository.
-var modules = []string{".", "spark", "sql", "scripts/pack"}
+var modules = []string{".", "experiments", "spark", "sql", "scripts/pack"}
 
 // TestCommands checks that a package named by a Go command, in a page or in the code, exists in one of the modules.
 func TestCommands(t *testing.T) {

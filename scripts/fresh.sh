@@ -43,7 +43,7 @@ table() {
 for package in $(grep -v '^#' "$list" | cut -f 1 | sort -u); do
   [[ -z $only || $package == "$only" ]] || continue
   tests=$(awk -F '\t' -v package="$package" '$1 == package { print $2 }' "$list" | paste -sd '|')
-  go test -tags replay -c -o "$folder/test" "./$package"
+  go test -C "$package" -tags replay -c -o "$folder/test" .
   (
     cd "$package"
     DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 "$folder/test" -test.run "^($tests)\$" -test.count "$runs" -test.v -test.timeout 24h 2>&1 || true

@@ -76,6 +76,7 @@ esac
 
 if [[ $part == all || $part == fresh ]]; then
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 -timeout 60m ./...
+  step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -C experiments -tags replay -count 1 -timeout 60m ./...
   step scripts/fresh.sh "${RUNS:-200}"
 fi
 if [[ $part == all || $part == empty ]]; then
@@ -127,14 +128,14 @@ if [[ $part == all || $part == sql ]]; then
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
-  step go test ./experiments/coverage -run 'Laws|Tables|Split' -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
+  step go test -C experiments ./coverage -run 'Laws|Tables|Split' -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
 fi
 if [[ $part == coverage-classes ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
-  step go test ./experiments/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
+  step go test -C experiments ./coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
 fi
 if [[ $part == coverage-describe ]]; then
-  step go test ./experiments/coverage -run Descriptions -count 1 -timeout 1h -v -args -runs 200 -epsilons 0.3,0.5,1,3
+  step go test -C experiments ./coverage -run Descriptions -count 1 -timeout 1h -v -args -runs 200 -epsilons 0.3,0.5,1,3
 fi
 if [[ $part == all || $part == machines ]]; then
   machines

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command typecheck type-checks all packages of this module and their tests for one processor, and looks for shifts and
-// atomic operations that are wrong there. It compiles nothing, so it takes a fraction of the time of `go vet`:
+// Command typecheck type-checks all packages of this module and of experiments/, and their tests, for one processor. It looks
+// for shifts and atomic operations that are wrong there. It compiles nothing, so it takes a fraction of the time of `go vet`:
 //
 //	go run -modfile=tools.mod scripts/typecheck.go 386
 //
@@ -12,6 +12,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -27,11 +28,17 @@ func main() {
 	if len(os.Args) != 2 {
 		fail("usage: typecheck GOARCH")
 	}
+	workspace, err := newWorkspace()
+	if err != nil {
+		fail(err)
+	}
 	own, err := packages.Load(&packages.Config{
-		Mode:  packages.LoadAllSyntax,
-		Env:   append(os.Environ(), "GOARCH="+os.Args[1], "CGO_ENABLED=0", "GOFLAGS="),
+		Mode: packages.LoadAllSyntax,
+		Env: append(os.Environ(), "GOARCH="+os.Args[1], "CGO_ENABLED=0", "GOFLAGS=",
+			"GOWORK="+workspace),
 		Tests: true,
-	}, "./...")
+	}, "./...", "./experiments/...")
+	os.RemoveAll(filepath.Dir(workspace))
 	if err != nil {
 		fail(err)
 	}
@@ -64,6 +71,21 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Printf("%d packages and tests hold for %s\n", len(own), os.Args[1])
+}
+
+// newWorkspace writes a go.work file with both modules, so that packages of one that the other imports are loaded once.
+func newWorkspace() (string, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp("", "typecheck")
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("go 1.26.0\n\nuse (\n\t%q\n\t%q\n)\n", root, filepath.Join(root, "experiments"))
+	name := filepath.Join(folder, "go.work")
+	return name, os.WriteFile(name, []byte(text), 0o600)
 }
 
 func fail(problem any) {

@@ -149,7 +149,7 @@ var suiteFlags = [...]string{"suite", "out"}
 // suitesAnswer returns the message for a user who asks for a suite. It names the equivalent command: the program of
 // the experiments with the same flags.
 func suitesAnswer(flags *pflag.FlagSet) string {
-	line := "go run ./experiments/cmd/dptrain-experiments"
+	line := "go run ./cmd/dptrain-experiments"
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -166,8 +166,8 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 			}
 		}
 	})
-	return "the suites of the papers have a command of their own; in the source code of dptrain run\n" +
-		line
+	return "the suites of the papers have a command of their own; " +
+		"in the folder experiments/ of the source code of dptrain run\n" + line
 }
 
 // plainText lists the characters that need no quotes in a shell.

@@ -1,11 +1,11 @@
 // Command generate writes a synthetic table of testdata/ to its standard
 // output:
 //
-//	go run ./experiments/cmd/generate > testdata/houses.csv
-//	go run ./experiments/cmd/generate loans > testdata/loans.csv
-//	go run ./experiments/cmd/generate visits > testdata/visits.csv
-//	go run ./experiments/cmd/generate leaves > testdata/leaves.csv
-//	go run ./experiments/cmd/generate doses > testdata/doses.csv
+//	go run -C experiments ./cmd/generate > testdata/houses.csv
+//	go run -C experiments ./cmd/generate loans > testdata/loans.csv
+//	go run -C experiments ./cmd/generate visits > testdata/visits.csv
+//	go run -C experiments ./cmd/generate leaves > testdata/leaves.csv
+//	go run -C experiments ./cmd/generate doses > testdata/doses.csv
 package main
 
 import (

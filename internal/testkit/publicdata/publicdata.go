@@ -20,7 +20,7 @@ func Path(t testing.TB, place ...string) string {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(root, "tools.mod")); err == nil {
 			break
 		}
 		above := filepath.Dir(root)

@@ -29,8 +29,9 @@ func repository(t *testing.T) (top string) {
 		t.Fatal(err)
 	}
 	for path, content := range map[string][]byte{
-		filepath.Join(top, "main", "go.mod"): nil,
-		filepath.Join(data, "x.csv.gz"):      packed.Bytes(),
+		filepath.Join(top, "main", "tools.mod"):   nil,
+		filepath.Join(top, "main", "a", "go.mod"): nil, // a nested module
+		filepath.Join(data, "x.csv.gz"):           packed.Bytes(),
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
