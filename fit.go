@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
@@ -60,7 +61,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if err := t.fits(p.pipeline.Schema); err != nil {
 		return nil, err
 	}
-	streams, err := p.streams(t)
+	store, err := p.storeOf(t)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +72,11 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 		func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
 			options.Progress(readStage)
 			start := time.Now()
-			if streams {
+			if store != nil {
 				from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
 				seconds := 0.
-				res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options,
-					func() {
-						seconds = time.Since(start).Seconds()
-					})
+				res, stats, err := entry.FitStored(ctx, store, p.pipeline, p.Plan, from,
+					options, func() { seconds = time.Since(start).Seconds() })
 				if err == nil {
 					res.Curator.Seconds[readStage] = seconds
 				}
@@ -96,18 +95,18 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 		})
 }
 
-// streams reports whether the table is copied to a scratch file. It rejects a table that cannot be used
+// storeOf returns the store that keeps the table, or nil for memory. It rejects a table that cannot be used
 // otherwise.
-func (p *Plan) streams(t *Table) (bool, error) {
-	engine := p.run.Engine
-	if engine == "" || t.held != nil {
-		engine = entry.EngineMemory
+func (p *Plan) storeOf(t *Table) (*engine.Store, error) {
+	name := p.run.Engine
+	if name == "" || t.held != nil {
+		name = engine.Memory
 	}
-	streams, err := entry.Streams(engine, p.pipeline, p.Plan, t.Path, len(t.Header))
-	if err != nil || streams {
-		return streams, err
+	store, err := entry.StoreOf(name, p.pipeline, p.Plan, t.Path, len(t.Header))
+	if err != nil || store != nil {
+		return store, err
 	}
-	return false, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
+	return nil, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
 }
 
 // FitOn is [Plan.Fit] on the records of an engine, which must have the schema of the plan. A plan with a stage

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -17,7 +18,7 @@ import (
 
 // engines lists the values of --engine.
 func engines() []string {
-	return append(entry.Engines(), engineSpark)
+	return append(engine.Names(), engineSpark)
 }
 
 // engineFlags are the flags that choose where the table is kept during a run.
@@ -28,8 +29,12 @@ type engineFlags struct {
 
 func (f *engineFlags) add(set *pflag.FlagSet) {
 	f.set = set
-	set.StringVar(&f.name, "engine", entry.EngineAuto,
-		"where the table is kept, by `NAME`: memory, stream (a scratch file), spark (a cluster), auto")
+	var stores strings.Builder
+	for _, s := range engine.Stores() {
+		stores.WriteString(s.Name + " (" + s.Note + "), ")
+	}
+	set.StringVar(&f.name, "engine", engine.Auto, "where the table is kept, by `NAME`: "+
+		engine.Memory+", "+stores.String()+engineSpark+" (a cluster), "+engine.Auto)
 	set.StringVar(&f.scratch, "scratch", "",
 		"the `FOLDER` of the scratch file (default: for temporary files)")
 	set.StringVar(&f.connect, "connect", "",
@@ -60,38 +65,41 @@ func (f *engineFlags) fitter(
 		}
 		return j.onCluster(s, p, plan), func() { _ = s.Close() }, nil
 	}
-	stream, err := f.stream(j, p, plan)
+	store, err := f.storeOf(j, p, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	if stream {
-		return j.streamed(p, plan, f.scratch), func() {}, nil
+	if store != nil {
+		return j.stored(store, p, plan, f.scratch), func() {}, nil
 	}
 	return j.inMemory(p, plan), func() {}, nil
 }
 
-// stream reports whether the table goes to a scratch file; see [entry.Streams]. It returns an error if the table
-// goes to memory and does not fit.
-func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (bool, error) {
+// storeOf returns the store that keeps the table, or nil for memory; see [entry.StoreOf]. It returns an error if the
+// table goes to memory and does not fit.
+func (f *engineFlags) storeOf(
+	j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+) (*engine.Store, error) {
 	path := j.table
 	if _, piped := tablefile.Stdin(path); piped {
 		path = ""
 	}
-	if j.queries() && f.name == entry.EngineAuto { // the number of rows is unknown
-		if streams, err := entry.Streams(entry.EngineStream, p, plan, path,
-			len(j.header)); err == nil {
-			return streams, nil
+	if j.queries() && f.name == engine.Auto { // the number of rows is unknown
+		if store := entry.AnyStore(p, plan); store != nil {
+			return store, nil
 		}
 	}
-	streams, err := entry.Streams(f.name, p, plan, path, len(j.header))
-	if err != nil || streams {
-		return streams, err
+	store, err := entry.StoreOf(f.name, p, plan, path, len(j.header))
+	if err != nil || store != nil {
+		return store, err
 	}
-	return false, j.holdable(p, 1)
+	return nil, j.holdable(p, 1)
 }
 
-// streamed returns a fitter that copies the table to a scratch file and trains on that.
-func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string) fitter {
+// stored returns a fitter that reads the table into a store and trains on that.
+func (j *job) stored(
+	store *engine.Store, p *pipeline.Pipeline, plan *pipeline.Plan, folder string,
+) fitter {
 	return func(
 		ctx context.Context, progress func(string),
 	) (*pipeline.Result, *dataset.Stats, error) {
@@ -108,7 +116,7 @@ func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string)
 			defer rows.Close()
 			from.Path, from.From = query.Name, rows
 		}
-		res, stats, err := entry.FitStreamed(ctx, p, plan, from,
+		res, stats, err := entry.FitStored(ctx, store, p, plan, from,
 			pipeline.Options{Progress: progress}, func() {
 				seconds = ended()
 			})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -15,7 +16,7 @@ var (
 	relations    = []string{"add-remove", "substitute", privateColumns}
 	compositions = []string{"tight", "basic"}
 	scalings     = []string{"private", "declared"}
-	engines      = []string{"auto", "memory", "stream"}
+	engines      = engine.Names()
 	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
 	nonprivate   = openNames(func(openMethod) bool { return true })
