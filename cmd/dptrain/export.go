@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,39 +13,108 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-const exportLong = `Write a model in a form that needs no dptrain: a program that holds the model
+// An exportForm is a form in which export writes a model. Help texts and messages list all forms.
+type exportForm struct {
+	flag  string // of the command
+	value string // placeholder of the value of the flag; empty for a flag without one
+	holds string // what is written, in the help of the command
+	help  string // of the flag
+	write func(w io.Writer, m regression.Model, value, table string) error
+}
+
+// exportForms lists the forms in the order of the help text. A new form is one more entry.
+var exportForms = []exportForm{
+	{
+		flag:  "python",
+		holds: "a module for Python 3.8 and later, standard library only",
+		help:  "write a Python module",
+		write: plainForm(export.Python),
+	},
+	{
+		flag:  "js",
+		holds: "a module for Node, Deno and browsers",
+		help:  "write a JavaScript module",
+		write: plainForm(export.JavaScript),
+	},
+	{
+		flag:  "go",
+		holds: "a package for Go 1.21 and later, standard library only",
+		help:  "write a Go package",
+		write: plainForm(export.Go),
+	},
+	{
+		flag:  "onnx",
+		holds: "a graph of ONNX in double precision, for onnxruntime and others",
+		help:  "write a graph of ONNX",
+		write: plainForm(export.ONNX),
+	},
+	{
+		flag:  "pmml",
+		holds: "a document of PMML 4.4, for JPMML, PMML4S and others",
+		help:  "write a document of PMML",
+		write: plainForm(export.PMML),
+	},
+	{
+		flag:  "sql",
+		value: "DIALECT",
+		holds: "a query for duckdb, postgres or sqlite, which selects the\n" +
+			"                 columns of --table and the prediction",
+		help: "write a query in this `DIALECT`: duckdb, postgres or sqlite",
+		write: func(w io.Writer, m regression.Model, dialect, table string) error {
+			return export.SQL(w, m, dialect, table)
+		},
+	},
+}
+
+// plainForm is the form of a writer that needs the model only.
+func plainForm(
+	write func(io.Writer, regression.Model) error,
+) func(io.Writer, regression.Model, string, string) error {
+	return func(w io.Writer, m regression.Model, _, _ string) error { return write(w, m) }
+}
+
+// usage is the flag with its placeholder.
+func (x *exportForm) usage() string {
+	return strings.TrimSpace("--" + x.flag + " " + x.value)
+}
+
+// exportLong returns the help of the command.
+func exportLong() string {
+	var forms strings.Builder
+	for _, x := range exportForms {
+		fmt.Fprintf(&forms, "  %-13s  %s\n", x.usage(), x.holds)
+	}
+	return `Write a model in a form that needs no dptrain: a program that holds the model
 and predicts with it, or a query. What it predicts agrees with dptrain predict
 to 1e-9, for missing, infinite and unknown cells too.
 
-  --python       a module for Python 3.8 and later, standard library only
-  --js           a module for Node, Deno and browsers
-  --go           a package for Go 1.21 and later, standard library only
-  --onnx         a graph of ONNX in double precision, for onnxruntime and others
-  --pmml         a document of PMML 4.4, for JPMML, PMML4S and others
-  --sql DIALECT  a query for duckdb, postgres or sqlite, which selects the
-                 columns of --table and the prediction
-
+` + forms.String() + `
 Programs read a text in a numeric column as a plain number, 1234.5, and take
 what else is written there as missing. Queries, graphs and documents want
 numbers there. A model of kernels (boosted-kernel, auto) has no query and no
 document: it compares a record with hundreds of others.
 
 An export is made from the model alone and may be published as it may.`
+}
 
 // exportFlags are the flags of export.
 type exportFlags struct {
-	python, js, goPackage, onnx, pmml bool
-	dialect, table                    string
-	out                               string
-	force                             bool
+	asked  []bool   // by form, for flags without a value
+	values []string // by form, for flags with a value
+	table  string
+	out    string
+	force  bool
 }
 
 func exportCommand(a *app) *cobra.Command {
-	var flags exportFlags
+	flags := exportFlags{
+		asked:  make([]bool, len(exportForms)),
+		values: make([]string, len(exportForms)),
+	}
 	cmd := &cobra.Command{
 		Use:   "export MODEL",
 		Short: "Export a model to Python, Go, JavaScript, ONNX, PMML or SQL",
-		Long:  exportLong,
+		Long:  exportLong(),
 		Example: `  dptrain export out/release/model.json --python -o model.py
   dptrain export out/release/model.json --js -o model.mjs
   dptrain export out/release/model.json --onnx -o model.onnx
@@ -60,13 +131,13 @@ func exportCommand(a *app) *cobra.Command {
 	}
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.BoolVar(&flags.python, "python", false, "write a Python module")
-	set.BoolVar(&flags.js, "js", false, "write a JavaScript module")
-	set.BoolVar(&flags.goPackage, "go", false, "write a Go package")
-	set.BoolVar(&flags.onnx, "onnx", false, "write a graph of ONNX")
-	set.BoolVar(&flags.pmml, "pmml", false, "write a document of PMML")
-	set.StringVar(&flags.dialect, "sql", "",
-		"write a query in this `DIALECT`: duckdb, postgres or sqlite")
+	for i, x := range exportForms {
+		if x.value == "" {
+			set.BoolVar(&flags.asked[i], x.flag, false, x.help)
+		} else {
+			set.StringVar(&flags.values[i], x.flag, "", x.help)
+		}
+	}
 	set.StringVar(&flags.table, "table", "records", "the `TABLE` that the query reads")
 	set.StringVarP(&flags.out, "output", "o", "",
 		"write to `FILE`, which appears when it is complete")
@@ -74,28 +145,25 @@ func exportCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// form returns the writer of the requested format.
+// form returns the writer of the requested form.
 func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
-	var forms []func(io.Writer, regression.Model) error
-	for _, x := range []struct {
-		asked bool
-		write func(io.Writer, regression.Model) error
-	}{
-		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go},
-		{f.onnx, export.ONNX}, {f.pmml, export.PMML},
-		{f.dialect != "", func(w io.Writer, m regression.Model) error {
-			return export.SQL(w, m, f.dialect, f.table)
-		}},
-	} {
-		if x.asked {
-			forms = append(forms, x.write)
+	var chosen []int
+	usages := make([]string, len(exportForms))
+	for i, x := range exportForms {
+		usages[i] = x.usage()
+		if f.asked[i] || f.values[i] != "" {
+			chosen = append(chosen, i)
 		}
 	}
-	if len(forms) != 1 {
-		return nil,
-			usagef("export writes one form; give one of --python, --js, --go, --onnx, --pmml and --sql DIALECT")
+	if len(chosen) != 1 {
+		last := len(usages) - 1
+		return nil, usagef("export writes one form; give one of %s and %s",
+			strings.Join(usages[:last], ", "), usages[last])
 	}
-	return forms[0], nil
+	i := chosen[0]
+	return func(w io.Writer, m regression.Model) error {
+		return exportForms[i].write(w, m, f.values[i], f.table)
+	}, nil
 }
 
 func (a *app) export(
