@@ -139,12 +139,7 @@ func (f Format) fillNumbers(n Numbers) Format {
 
 // numberRule returns how numbers are written.
 func (f *Format) numberRule() cell.Rule {
-	return cell.Rule{
-		Decimal:   f.Decimal,
-		Thousands: f.Thousands,
-		Lenient:   !f.Strict,
-		Missing:   f.Missing,
-	}
+	return cell.Numbers(f.Numbers()).Rule()
 }
 
 // Character sets other than UTF-8. Stateful sets, whose state lasts beyond a line, are excluded, because a

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -39,31 +40,23 @@ func (d Data) Describe(m regression.Model) {
 	}) {
 		return
 	}
-	dates := map[string]dataset.Column{}
-	for name, declared := range d.Columns {
-		if declared.Date == "" {
-			continue
-		}
-		for _, part := range dateColumns(name, declared) {
-			dates[part.Name] = part
-		}
-	}
 	numeric := map[string]bool{}
 	for _, c := range m.Inputs() {
 		numeric[c.Name] = !c.Text()
 	}
 	o := d.Reading()
-	regression.SetReading(m, func(column string, r *regression.Reading) {
-		r.Decimal = o.Format.Decimal
-		r.Thousands = o.Format.Thousands
-		r.Strict = o.Format.Strict
-		r.Missing = o.Format.Missing
-		if c, found := dates[column]; found && numeric[column] {
-			r.Source = c.Source
-			r.Part = c.Part
-			r.Date = c.Date
+	s := dataset.Schema{Numbers: o.Format.Numbers()}
+	for name, declared := range d.Columns {
+		if declared.Date == "" {
+			continue
 		}
-	})
+		for _, part := range dateColumns(name, declared) {
+			if numeric[part.Name] {
+				s.Columns = append(s.Columns, part)
+			}
+		}
+	}
+	pipeline.RecordReading(m, s)
 }
 
 // SetNumbers changes how numbers are written.

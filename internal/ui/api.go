@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -53,31 +54,33 @@ func (s *Server) answerColumns(r *http.Request, a *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"init", "--json"}
-	for name, value := range map[string]string{
-		"separator": a.Format.Separator, "decimal": a.Format.Decimal,
-		"thousands": a.Format.Thousands, "encoding": a.Format.Encoding,
-		"quote": a.Format.Quote, "escape": a.Format.Escape, "sheet": a.Format.Sheet,
-		"missing": joinNumbers(a.Format.Missing),
-	} {
-		if value != "" {
-			args = append(args, "--"+name+"="+value)
-		}
-	}
-	if a.Format.Skip != 0 {
-		args = append(args, "--skip="+strconv.Itoa(a.Format.Skip))
-	}
-	slices.Sort(args[2:])
+	args := append([]string{"init", "--json"}, formatFlags(a.Format)...)
 	return s.runCommand(r.Context(), append(args, "--", table)...), nil
 }
 
-// joinNumbers formats numbers as the value of a list flag.
-func joinNumbers(list []float64) string {
-	texts := make([]string, len(list))
-	for i, x := range list {
-		texts[i] = strconv.FormatFloat(x, 'g', -1, 64)
+// formatFlags returns the flags of a format, which have the names of its keys. It leaves out the key header, because
+// the flag --header lists columns.
+func formatFlags(f recipe.Format) []string {
+	f.Header = ""
+	var args []string
+	encoded, _ := json.Marshal(f) // cannot fail: the fields are texts and finite numbers
+	var keys map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	_ = decoder.Decode(&keys) // cannot fail: it was encoded here
+	for name, value := range keys {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		texts := make([]string, len(list))
+		for i, x := range list {
+			texts[i] = fmt.Sprint(x)
+		}
+		args = append(args, "--"+name+"="+strings.Join(texts, ","))
 	}
-	return strings.Join(texts, ",")
+	slices.Sort(args)
+	return args
 }
 
 // A mistake is an error in a recipe.

@@ -17,6 +17,24 @@ type Rule struct {
 	Missing []float64 // numbers that represent a missing cell
 }
 
+// Numbers describes how the numbers of a table are written. It has the fields of dataset.Numbers, which converts to it.
+type Numbers struct {
+	Decimal   byte
+	Thousands byte
+	Strict    bool
+	Missing   []float64
+}
+
+// Rule returns the rule for such numbers.
+func (n Numbers) Rule() Rule {
+	return Rule{
+		Decimal:   n.Decimal,
+		Thousands: n.Thousands,
+		Lenient:   !n.Strict,
+		Missing:   n.Missing,
+	}
+}
+
 // Plain reports whether the rule reads a number of digits, a point and an exponent as strconv does.
 func (r *Rule) Plain() bool {
 	return r.Decimal != ',' && len(r.Missing) == 0

@@ -257,7 +257,7 @@ func (r *runner) addModel(
 		return nil
 	}
 	regression.WithGuarantee(fit.Model, modelGuarantee(res.Guarantee))
-	recordReading(fit.Model, schema)
+	RecordReading(fit.Model, schema)
 	res.Model = fit.Model
 	res.Importances = importancesOf(fit)
 	return r.finishModel(ctx, s, fit, res)
@@ -440,8 +440,8 @@ func (r *runner) r2(
 	return &r2, nil
 }
 
-// recordReading writes into a model how the cells of a table with the given schema were written.
-func recordReading(m regression.Model, s dataset.Schema) {
+// RecordReading writes into a model how the cells of a table with the given schema were written.
+func RecordReading(m regression.Model, s dataset.Schema) {
 	places := make(map[string]int, len(s.Columns))
 	for j := range s.Columns {
 		places[s.Columns[j].Name] = j

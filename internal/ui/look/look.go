@@ -51,9 +51,10 @@ type Table struct {
 type rules struct{ plain, lenient, comma, thousands cell.Rule }
 
 func rulesOf(f dataset.Format) rules {
-	declared := cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing}
-	lenient := declared
+	lenient := cell.Numbers(f.Numbers()).Rule()
 	lenient.Lenient = true
+	declared := lenient
+	declared.Lenient = false
 	return rules{declared, lenient, cell.Rule{Decimal: ',', Thousands: '.', Lenient: true},
 		cell.Rule{Thousands: ',', Lenient: true}}
 }

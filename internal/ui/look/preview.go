@@ -118,12 +118,7 @@ func (s *Sample) Preview(r Reading) *Preview {
 
 // numberRule returns the rule for the numbers of the format.
 func (r *Reading) numberRule() cell.Rule {
-	return cell.Rule{
-		Decimal:   r.Format.Decimal,
-		Thousands: r.Format.Thousands,
-		Missing:   r.Format.Missing,
-		Lenient:   !r.Format.Strict,
-	}
+	return cell.Numbers(r.Format.Numbers()).Rule()
 }
 
 // countFilled returns the number of non-missing cells of a column, and the number of these that accept returns true
