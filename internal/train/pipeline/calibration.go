@@ -17,8 +17,6 @@ const (
 	// interceptPenalty and slopePenalty keep the equations of a line solvable.
 	interceptPenalty = 1e-6
 	slopePenalty     = 1e-4
-	// nearlyOne is the part of the score from which the log odds of (1 + score)/2 are computed, which are infinite at 1.
-	nearlyOne = .95
 	// usualSlope is the slope of the log odds of a curve that ignores them, before the counts are read.
 	usualSlope = 3.
 	// slopeDeviation is the standard deviation of a slope, in units of that of the intercept.
@@ -36,9 +34,16 @@ const (
 	leastWeight = 1e-6
 )
 
+// endFactors returns the parts of the score from which the log odds of (1 + score)/2 are computed, which are infinite at 1:
+// with the first a score of 1 has probability .975, with the second .9975, as where hardly a record is misclassified.
+func endFactors() []float64 {
+	return []float64{.95, .995}
+}
+
 // calibrationPrior is a normal distribution of curves, before the counts are read.
 type calibrationPrior struct {
 	identity  float64   // the log odds of (1 + score)/2 count with this factor
+	ends      float64   // one of endFactors
 	slope     float64   // of the log odds, in addition to that
 	precision []float64 // of each coefficient: 1/variance around 0
 }
@@ -49,8 +54,10 @@ func calibrationPriors() []calibrationPrior {
 	var list []calibrationPrior
 	for _, identity := range []float64{0, .5, 1} {
 		deviations := []float64{.2, .8}
+		ends := endFactors()
 		if identity == 0 {
 			deviations = []float64{.8, 3}
+			ends = ends[:1] // has no effect
 		}
 		for _, line := range deviations {
 			for _, kink := range []float64{.2, 1, 4} {
@@ -59,8 +66,14 @@ func calibrationPriors() []calibrationPrior {
 				for range calibrationKinks() {
 					precision = append(precision, 1/(kink*kink))
 				}
-				list = append(list,
-					calibrationPrior{identity, (1 - identity) * usualSlope, precision})
+				for _, end := range ends {
+					list = append(list, calibrationPrior{
+						identity:  identity,
+						ends:      end,
+						slope:     (1 - identity) * usualSlope,
+						precision: precision,
+					})
+				}
 			}
 		}
 	}
@@ -69,7 +82,8 @@ func calibrationPriors() []calibrationPrior {
 
 // logOdds returns those of a score before any coefficient.
 func (p calibrationPrior) logOdds(score float64) float64 {
-	return p.identity*math.Log((1+nearlyOne*score)/(1-nearlyOne*score)) + p.slope*score
+	odds := (1 + p.ends*score) / (1 - p.ends*score)
+	return p.identity*math.Log(odds) + p.slope*score
 }
 
 // calibrationKinks are the scores at which the slope of the log odds may change.
