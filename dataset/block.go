@@ -47,7 +47,7 @@ func (b Block) Row(k int) int {
 func (b Block) Float(j int, buf []float64) []float64 {
 	at := b.view.tableColumn(j)
 	if c := b.view.table.compactColumn(at); c != nil {
-		return c.blockRows(b, buf)
+		return compactRows(c, b, buf)
 	}
 	column := b.view.table.floatColumn(at)
 	if len(b.view.mask) > 0 && column != nil {

@@ -59,9 +59,7 @@ func TestCompact(t *testing.T) {
 		if small.compactColumn(j) == nil || plain.compactColumn(j) != nil {
 			t.Fatal("the wrong table is compact")
 		}
-		for _, p := range small.compactColumn(j).pieces {
-			bytes += len(p.data) + 8*len(p.whole)
-		}
+		bytes += small.compactColumn(j).Bytes()
 	}
 	if bytes > 45*n {
 		t.Errorf("%d bytes for a record of 72", bytes/n)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/dptrain/dptrain/internal/numeric/decimals"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
@@ -93,7 +93,7 @@ type parquetTable struct {
 	lay     layout
 	rows    int
 	out     slab
-	small   []*compact                // of the columns that are missing from out
+	small   []*colblock.Packed        // of the columns that are missing from out
 	zones   map[string]*time.Location // of columns that are read as dates
 
 	bytes io.ReaderAt
@@ -216,7 +216,7 @@ func (t *parquetTable) readColumns(ctx context.Context) (*Stats, error) {
 		codes:  make([][]int32, len(t.rd.cols)),
 	}
 	if t.keepsCompact() {
-		t.small = make([]*compact, len(t.rd.cols))
+		t.small = make([]*colblock.Packed, len(t.rd.cols))
 	}
 	fields, targets := t.fieldTargets()
 	columns, err := t.openFields(ctx, fields, t.declaredName)
@@ -230,7 +230,7 @@ func (t *parquetTable) readColumns(ctx context.Context) (*Stats, error) {
 	}
 	rooms := make([]columnScratch, workers)
 	for w := range rooms {
-		rooms[w].small.slabs = min(slabBytes, decimals.MostSize(t.rows)*len(fields)/workers)
+		rooms[w].small.Slab = min(slabBytes, colblock.MaxSize(t.rows)*len(fields)/workers)
 	}
 	err = runTasks(ctx, workers, len(fields), func(w, k int) error {
 		return t.readColumn(ctx, stats[w], columns[k], targets[k], &rooms[w])
@@ -309,7 +309,7 @@ func (t *parquetTable) openFields(
 // columnScratch is memory that is reused for one column after another of a worker.
 type columnScratch struct {
 	pages parquetfile.Room[float64]
-	small compacter
+	small colblock.Packer
 }
 
 // readColumn reads a column of the table.

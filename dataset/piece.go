@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 )
 
 // Piece returns some records of a table that is stored elsewhere, as a table. Their identities are ids. If that
@@ -34,13 +36,13 @@ func (t *Table) floatColumn(j int) []float64 {
 		return t.cells(j).Floats
 	}
 	if c := t.compactColumn(j); c != nil {
-		return c.unpackAll()
+		return c.All()
 	}
 	return t.floats[j]
 }
 
 // compactColumn returns numeric column j if it is compact, otherwise nil.
-func (t *Table) compactColumn(j int) *compact {
+func (t *Table) compactColumn(j int) *colblock.Packed {
 	if t.small == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
@@ -94,7 +95,7 @@ func (c *Column) missingValue() float64 {
 // unreadableValue returns the value of a numeric cell that contains text but no number.
 func (c *Column) unreadableValue() float64 {
 	if c.TellsText && !c.HasMissing {
-		return boxWord(noWord)
+		return colblock.TextNumber(noWord)
 	}
 	return c.missingValue()
 }

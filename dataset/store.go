@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/tablefile/fastfloat"
 )
@@ -130,7 +131,7 @@ func (s *store) storeDeclaredCode(j, row int, code int32) {
 		s.dst.codes[j][row] = code
 		return
 	}
-	s.dst.floats[j][row] = boxWord(code)
+	s.dst.floats[j][row] = colblock.TextNumber(code)
 	s.stats.Columns[j].countClass(unparseable)
 }
 

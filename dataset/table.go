@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 )
 
 // Table holds records column by column. It is immutable: the slices its methods
@@ -11,10 +13,10 @@ import (
 type Table struct {
 	schema Schema
 	rows   int
-	floats [][]float64 // per column; nil for categories and for compact columns
-	small  []*compact  // per column; nil for columns that are not compact, or altogether
-	codes  [][]int32   // per column; nil for numbers
-	ids    []uint64    // nil: first plus the row position
+	floats [][]float64        // per column; nil for categories and for compact columns
+	small  []*colblock.Packed // per column; nil for columns that are not compact, or altogether
+	codes  [][]int32          // per column; nil for numbers
+	ids    []uint64           // nil: first plus the row position
 	first  uint64
 	words  [][]string // per column; nil for a column without text categories to find
 
@@ -141,7 +143,7 @@ func foundFloats(numbers []float64, d ColumnData, c *Column) (list []string, out
 		if math.IsNaN(x) {
 			out[i] = math.NaN()
 			if len(codes) > 0 && codes[i] != noText {
-				out[i] = boxWord(codes[i])
+				out[i] = colblock.TextNumber(codes[i])
 			}
 		}
 	}

@@ -1,12 +1,12 @@
 package dataset
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
@@ -170,7 +170,7 @@ func (r *wordReader) readCategory(text string) (int32, class) {
 
 // readText reads a cell of a numeric column that contains text but no number.
 func (r *wordReader) readText(text string) float64 {
-	return boxWord(r.codeOf([]byte(cell.Trim(text))))
+	return colblock.TextNumber(r.codeOf([]byte(cell.Trim(text))))
 }
 
 // isBoolean reports whether a cell is a boolean spelled in letters, which can be read as 1 and 0. In a column
@@ -190,32 +190,17 @@ func wordReaders(cols []column) []*wordReader {
 	return out
 }
 
-// wordBits marks a number that represents a text category: a NaN whose lowest 32 bits are the code. Code that
-// is unaware of text categories reads a missing cell.
-const wordBits = 0x7ff8_7764_0000_0000
-
-func boxWord(k int32) float64 {
-	return math.Float64frombits(wordBits | uint64(uint32(k)))
-}
-
 // unboxWord returns the code of the text category that a number represents, and noText for any other number.
 func unboxWord(x float64) int32 {
-	if b := math.Float64bits(x); b&^math.MaxUint32 == wordBits {
-		return int32(uint32(b))
-	}
-	return noText
+	k, _ := colblock.NumberText(x)
+	return k
 }
 
 // IsText reports whether a cell of a numeric column with [Column.Found] or [Column.TellsText] contains text but
 // no number. Such a cell is a NaN, as is a missing cell.
 func IsText(x float64) bool {
-	return unboxWord(x) != noText
-}
-
-// WordCode returns the position of a cell's text in the list of text categories of its column, and whether the
-// cell [IsText].
-func WordCode(x float64) (int32, bool) {
-	return unboxWord(x), IsText(x)
+	_, ok := colblock.NumberText(x)
+	return ok
 }
 
 // wordsOf makes a list of text categories for every column that needs one.

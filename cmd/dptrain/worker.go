@@ -8,7 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/cluster"
 )
 
-// errWorker is the only error that a worker reports, because a cluster keeps the messages of its workers.
+// errWorker is the error that a worker reports, because a cluster keeps the messages of its
+// workers. Only another version of the run has an error of its own.
 var errWorker = errors.New("the worker failed")
 
 // workerCommand returns the internal command that executors of a cluster run.
@@ -17,7 +18,11 @@ func workerCommand(a *app) *cobra.Command {
 		Use: "worker", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
 		Short: "Carry out tasks for --engine spark, on an executor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cluster.Work(cmd.Context(), a.stdin, a.data) != nil {
+			err := cluster.Work(cmd.Context(), a.stdin, a.data)
+			switch {
+			case errors.Is(err, cluster.ErrVersion):
+				return cluster.ErrVersion
+			case err != nil:
 				return errWorker
 			}
 			return nil

@@ -17,6 +17,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
@@ -124,24 +125,41 @@ type packer struct {
 	schema  dataset.Schema
 	out     io.Writer
 	head    blockHead
-	columns []*cellColumn
-	ids     []uint64
-	rows    int
+	batch   *colblock.Cells
+	block   *colblock.Cells
+	encoder colblock.Encoder
 	stats   dataset.Stats
 }
 
 func newPacker(o *order, part uint32, out io.Writer) *packer {
-	p := &packer{
+	columns := blockColumns(o.Schema)
+	return &packer{
 		key:    o.Blocks,
 		schema: o.Schema,
 		out:    out,
 		head:   blockHead{part: part},
+		batch:  colblock.NewTableCells(columns),
+		block:  colblock.NewBlock(columns, blockRows(o.Schema)),
 		stats:  noStats(o.Schema),
 	}
-	for j := range o.Schema.Columns {
-		p.columns = append(p.columns, newCellColumn(&o.Schema.Columns[j]))
+}
+
+// blockColumns returns the columns of a block: those of the schema, and the units of the records if
+// the schema has a unit.
+func blockColumns(s dataset.Schema) []colblock.Column {
+	var out []colblock.Column
+	for j := range s.Columns {
+		out = append(out, blockColumn(&s.Columns[j]))
 	}
-	return p
+	if s.Unit != "" {
+		out = append(out, colblock.Column{Kind: colblock.Identities})
+	}
+	return out
+}
+
+// blockColumn returns the column of a block for a column of the schema.
+func blockColumn(c *dataset.Column) colblock.Column {
+	return colblock.NewColumn(c.Kind == dataset.Numeric, c.Found, int(c.MissingCode()))
 }
 
 // noStats returns empty counts for the columns of a schema.
@@ -156,20 +174,15 @@ func noStats(s dataset.Schema) dataset.Stats {
 // addBatch adds the records of a batch.
 func (p *packer) addBatch(b *dataset.Batch) error {
 	p.stats.Merge(b.Stats)
+	p.batch.SetTable(b.Table, true)
 	for from, all := 0, b.Table.Len(); from < all; {
-		if p.rows == blockRows(p.schema) {
+		if p.block.Rows() == blockRows(p.schema) {
 			if err := p.writeBlock(false); err != nil {
 				return err
 			}
 		}
-		to := min(from+blockRows(p.schema)-p.rows, all)
-		for j, c := range p.columns {
-			c.appendRows(b.Table, j, from, to)
-		}
-		for i := from; i < to && p.schema.Unit != ""; i++ {
-			p.ids = append(p.ids, b.Table.ID(i))
-		}
-		p.rows += to - from
+		to := min(from+blockRows(p.schema)-p.block.Rows(), all)
+		p.block.Append(p.batch, from, to)
 		from = to
 	}
 	return nil
@@ -178,16 +191,8 @@ func (p *packer) addBatch(b *dataset.Batch) error {
 // writeBlock writes a block. The last block of a part contains the counts of the readers for the whole part.
 func (p *packer) writeBlock(last bool) error {
 	var fields [][]byte
-	for j, c := range p.columns {
-		fields = append(fields, c.encodeCells(p.schema.Columns[j].Kind))
-		c.reset()
-	}
-	if p.schema.Unit != "" {
-		ids := make([]byte, 0, 8*len(p.ids))
-		for _, id := range p.ids {
-			ids = binary.LittleEndian.AppendUint64(ids, id)
-		}
-		fields = append(fields, ids)
+	for j := range blockColumns(p.schema) {
+		fields = append(fields, p.block.AppendField(nil, j, &p.encoder))
 	}
 	var stats bytes.Buffer
 	if last {
@@ -196,12 +201,11 @@ func (p *packer) writeBlock(last bool) error {
 			return err
 		}
 	}
-	p.head.rows = uint32(p.rows)
+	p.head.rows = uint32(p.block.Rows())
 	p.head.last = last
 	_, err := p.out.Write(sealBlock(p.key, p.head, append(fields, stats.Bytes())))
 	p.head.index++
-	p.ids = p.ids[:0]
-	p.rows = 0
+	p.block.Clear()
 	return err
 }
 
@@ -243,7 +247,7 @@ type openedBlock struct {
 func openBlock(text []byte, of string, key [secret.KeySize]byte) (*openedBlock, error) {
 	h, err := readHead(of)
 	if err != nil {
-		return nil, errTask
+		return nil, ErrVersion
 	}
 	if len(text) < headText || !bytes.Equal(text[:nameText], []byte(of[:nameText])) {
 		return nil, errMissingBlock
@@ -270,6 +274,19 @@ func (b *openedBlock) openField(k int) ([]byte, error) {
 	return data, nil
 }
 
+// readColumn returns the cells of a field.
+func (b *openedBlock) readColumn(k int, c colblock.Column) (colblock.Values, error) {
+	data, err := b.openField(k)
+	if err != nil {
+		return colblock.Values{}, err
+	}
+	out, err := c.ReadField(data, int(b.head.rows))
+	if err != nil {
+		return out, errSpoiltBlock
+	}
+	return out, nil
+}
+
 // readBatch returns the columns of read for the records of the block. The block has the columns of all.
 func (b *openedBlock) readBatch(all, read dataset.Schema) (*dataset.Batch, error) {
 	rows := int(b.head.rows)
@@ -277,24 +294,20 @@ func (b *openedBlock) readBatch(all, read dataset.Schema) (*dataset.Batch, error
 	columns := make([]dataset.ColumnData, len(read.Columns))
 	for k := range read.Columns {
 		c := &read.Columns[k]
-		data, err := b.openField(slices.Index(names, c.Name))
+		x, err := b.readColumn(slices.Index(names, c.Name), blockColumn(c))
 		if err != nil {
 			return nil, err
 		}
-		if columns[k], err = readColumn(data, c, rows); err != nil {
-			return nil, errSpoiltBlock
-		}
+		columns[k] = dataset.ColumnData{Floats: x.Floats, Codes: x.Codes, Words: x.Texts}
 	}
 	var ids []uint64
 	at := len(all.Columns)
 	if all.Unit != "" {
-		data, err := b.openField(at)
-		if err != nil || len(data) != 8*rows {
-			return nil, errSpoiltBlock
+		x, err := b.readColumn(at, colblock.Column{Kind: colblock.Identities})
+		if err != nil {
+			return nil, err
 		}
-		for i := range rows {
-			ids = append(ids, binary.LittleEndian.Uint64(data[8*i:]))
-		}
+		ids = x.IDs
 		at++
 	}
 	stats := noStats(read)

@@ -3,15 +3,18 @@ package cluster
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// partCells contains the records of a part in one split, column by column.
-type partCells struct {
-	Columns []dataset.ColumnData
-	IDs     []uint64
+// partFields contains the records of a part in one split: the columns of the part and the
+// identities of the records, as fields of a block. There are no fields without records.
+type partFields struct {
+	Rows   int
+	Fields [][]byte
 }
 
 var errMany = errors.New("there are more records than the plan allows in one place")
@@ -35,60 +38,92 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 	if err != nil {
 		return dataset.View{}, err
 	}
-	all := noCells(schema)
-	for _, content := range contents {
-		some := &partCells{}
-		if unpackAnswer(content, some) != nil || len(some.Columns) != len(all.Columns) {
-			return dataset.View{}, passError(errAnswer)
-		}
-		for j := range all.Columns {
-			if len(some.Columns[j].Floats)+len(some.Columns[j].Codes) != len(some.IDs) {
-				return dataset.View{}, passError(errAnswer)
-			}
-			all.Columns[j].Floats = append(all.Columns[j].Floats, some.Columns[j].Floats...)
-			all.Columns[j].Codes = append(all.Columns[j].Codes, some.Columns[j].Codes...)
-		}
-		all.IDs = append(all.IDs, some.IDs...)
+	columns, ids, err := readParts(contents, schema)
+	if err != nil {
+		return dataset.View{}, passError(err)
 	}
-	return schema.Piece(len(all.IDs), 0, all.IDs, func(j int) dataset.ColumnData {
-		return all.Columns[j]
+	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData {
+		return columns[j]
 	}).All(), nil
 }
 
-// noCells returns columns without records.
-func noCells(s dataset.Schema) *partCells {
-	out := &partCells{make([]dataset.ColumnData, len(s.Columns)), []uint64{}}
-	for j, c := range s.Columns {
+// partColumns returns the columns of a part, and of the identities of its records. Words to be
+// found have no lists here.
+func partColumns(s dataset.Schema) []colblock.Column {
+	var out []colblock.Column
+	for _, c := range s.Columns {
+		largest := int(c.MissingCode())
+		if c.Found {
+			largest = math.MaxInt32
+		}
+		out = append(out, colblock.NewColumn(c.Kind == dataset.Numeric, false, largest))
+	}
+	return append(out, colblock.Column{Kind: colblock.Identities})
+}
+
+// readParts joins the records of the answers of all splits.
+func readParts(
+	contents [][]byte, schema dataset.Schema,
+) (columns []dataset.ColumnData, ids []uint64, err error) {
+	columns = make([]dataset.ColumnData, len(schema.Columns))
+	for j, c := range schema.Columns {
 		if c.Kind == dataset.Category {
-			out.Columns[j].Codes = []int32{}
+			columns[j].Codes = []int32{}
 		} else {
-			out.Columns[j].Floats = []float64{}
+			columns[j].Floats = []float64{}
 		}
 	}
-	return out
+	ids = []uint64{}
+	kinds := partColumns(schema)
+	for _, content := range contents {
+		some := &partFields{}
+		if unpackAnswer(content, some) != nil ||
+			some.Rows < 0 || some.Rows > 0 && len(some.Fields) != len(kinds) {
+			return nil, nil, errAnswer
+		}
+		for j, field := range some.Fields {
+			x, err := kinds[j].ReadField(field, some.Rows)
+			if err != nil {
+				return nil, nil, errAnswer
+			}
+			ids = append(ids, x.IDs...)
+			if j < len(columns) {
+				columns[j].Floats = append(columns[j].Floats, x.Floats...)
+				columns[j].Codes = append(columns[j].Codes, x.Codes...)
+			}
+		}
+	}
+	return columns, ids, nil
 }
 
 // readRecords returns the cells of the records of a part.
 func (s *split) readRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
-	out := &partCells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
+	var all *colblock.Cells
+	var kinds []colblock.Column
 	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),
 		func(v dataset.View, _ func(int) []string) error {
 			v, err := o.Pass.Part.Select(ctx, v)
 			if err != nil {
 				return err
 			}
-			b := v.Block(0, v.Len())
-			for j := range out.Columns {
-				out.Columns[j].Floats = append(out.Columns[j].Floats, b.Float(j, nil)...)
-				out.Columns[j].Codes = append(out.Columns[j].Codes, b.Labels(j, nil)...)
+			if all == nil {
+				kinds = partColumns(v.Schema())
+				all = colblock.NewBlock(kinds, 0)
 			}
-			for k := range b.Len() {
-				out.IDs = append(out.IDs, b.ID(k))
-			}
+			some := colblock.NewTableCells(kinds)
+			some.SetTable(v.Compact(), true)
+			all.Append(some, 0, some.Rows())
 			return nil
 		})
 	if err != nil {
 		return nil, 0, err
+	}
+	var out partFields
+	if all != nil && all.Rows() > 0 {
+		out.Rows = all.Rows()
+		for j := range kinds {
+			out.Fields = append(out.Fields, all.AppendField(nil, j, &colblock.Encoder{}))
+		}
 	}
 	content, err = packAnswer(out)
 	return content, rows, err

@@ -17,7 +17,7 @@ import (
 )
 
 // format is the start of every order and every answer. Workers of another version reject both.
-const format = "dptrain.cluster/4\n"
+const format = "dptrain.cluster/5\n"
 
 // A split is a list of consecutive records.
 type split struct {
@@ -114,8 +114,9 @@ func (t *task) encodeLine() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// errTask is returned for a line that is neither an order nor a task of this version.
-var errTask = errors.New("no task of this version")
+// ErrVersion is returned for a line that is neither an order nor a task of this version.
+var ErrVersion = errors.New("the run uses another version of dptrain than this worker; " +
+	"install the same release on every machine")
 
 // readTask parses a task. The text after a blank is its block, or the number of a part.
 func readTask(line []byte) (*task, error) {
@@ -123,7 +124,7 @@ func readTask(line []byte) (*task, error) {
 	line, rest, _ := bytes.Cut(line, []byte{' '})
 	err := gob.NewDecoder(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(line))).Decode(t)
 	if err != nil || t.Format != format {
-		return nil, errTask
+		return nil, ErrVersion
 	}
 	t.Split.text = rest
 	return t, nil
@@ -143,7 +144,7 @@ func readOrder(text []byte) (*order, error) {
 	o := &order{}
 	packed, err := base64.StdEncoding.AppendDecode(nil, text)
 	if err != nil || unpackValue(packed, o) != nil {
-		return nil, errTask
+		return nil, ErrVersion
 	}
 	return o, nil
 }

@@ -112,12 +112,12 @@ func makeBlocks(
 ) error {
 	part, err := strconv.ParseUint(string(number), 10, 32)
 	if err != nil {
-		return errTask
+		return ErrVersion
 	}
 	var header bytes.Buffer
 	w := csv.NewWriter(&header)
 	if err := w.Write(o.Names); err != nil {
-		return errTask
+		return ErrVersion
 	}
 	w.Flush()
 	p := newPacker(o, uint32(part), out)

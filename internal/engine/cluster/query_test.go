@@ -334,57 +334,17 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-// TestCells checks that numbers and codes are read back from a block bit for bit, at the width that the widest needs.
-func TestCells(t *testing.T) {
-	nan, other := math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0005)
-	for _, tt := range []struct {
-		cells []float64
-		width int
-	}{
-		{nil, 1}, {[]float64{0, 127, -127, nan}, 1}, {[]float64{1, -128}, 2},
-		{[]float64{128, nan}, 2}, {[]float64{-32767}, 2}, {[]float64{-32768}, 4},
-		{[]float64{math.MaxInt32, -math.MaxInt32, nan}, 4}, {[]float64{math.MinInt32}, 4},
-		{[]float64{math.MaxInt32, .5}, 8}, {[]float64{.5, nan, 3}, 4},
-		{[]float64{math.Copysign(0, -1)}, 4}, {[]float64{.1}, 8}, {[]float64{1e300, 5e-324}, 8},
-		{[]float64{1, other}, 8}, {[]float64{math.Inf(1), 1}, 4}, {[]float64{1 << 40}, 4},
-	} {
-		data := packFloats(tt.cells)
-		got, rest, err := readFloats(append(data, "rest"...), len(tt.cells))
-		if err != nil || string(rest) != "rest" || len(data) != 1+tt.width*len(tt.cells) {
-			t.Fatalf("%v: %d bytes, %q is left: %v", tt.cells, len(data), rest, err)
-		}
-		for i := range got {
-			if math.Float64bits(got[i]) != math.Float64bits(tt.cells[i]) {
-				t.Errorf("%v became %v", tt.cells[i], got[i])
-			}
-		}
-		if _, _, err := readFloats(data, len(tt.cells)+1); err == nil {
-			t.Errorf("%v: one cell more is read", tt.cells)
-		}
-	}
-	for _, codes := range [][]int32{{}, {-1, 0, 127}, {-1, 128}, {1 << 20, 0}} {
-		if got, rest, err := readCodes(packCodes(codes), len(codes)); err != nil || len(rest) > 0 ||
-			!slices.Equal(got, codes) {
-			t.Errorf("%d became %d: %v", codes, got, err)
-		}
-	}
-	for _, list := range [][]string{{}, {""}, {"", "a", strings.Repeat("b", 300)}} {
-		data := packWords(nil, list)
-		if got, err := readWords(data); err != nil || !slices.Equal(got, list) {
-			t.Errorf("%q became %q: %v", list, got, err)
-		}
-		if _, err := readWords(data[:len(data)-1]); err == nil && len(list) > 0 {
-			t.Errorf("%q: the beginning is read", list)
-		}
-	}
-}
-
 // FuzzBlock checks that an invalid block is an error.
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	stats := []byte{}
-	line := sealBlock([secret.KeySize]byte{}, blockHead{rows: 2},
-		[][]byte{packFloats([]float64{1, 2}), stats})
+	cells := schema.Kept(2, 0, nil, []dataset.ColumnData{{Floats: []float64{1, 2}}})
+	var out bytes.Buffer
+	p := newPacker(&order{Schema: schema}, 0, &out)
+	if err := errors.Join(p.addBatch(&dataset.Batch{Table: cells, Stats: &p.stats}),
+		p.writeBlock(false)); err != nil {
+		f.Fatal(err)
+	}
+	line := out.Bytes()
 	f.Add(bytes.TrimSpace(line), string(line[:headText]))
 	f.Fuzz(func(t *testing.T, text []byte, of string) {
 		b, err := openBlock(text, of, [secret.KeySize]byte{})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
@@ -161,7 +162,7 @@ func codeCounts(b dataset.Block, j, codes int) []int64 {
 		}
 	}
 	for _, x := range b.Float(j, nil) {
-		if code, ok := dataset.WordCode(x); ok && code > 0 {
+		if code, ok := colblock.NumberText(x); ok && code > 0 {
 			out[code]++
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Work runs the tasks on the lines of in, each by the last order before it, and writes the lines of their answers to out.
-// Its errors do not depend on a record, a file or a task.
+// Its errors, such as [ErrVersion], do not depend on a record or a file.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	pipeline.RegisterStatistics()
 	lines := bufio.NewReaderSize(in, 1<<16)
@@ -47,7 +47,7 @@ func answerTask(
 ) error {
 	t, err := readTask(line)
 	if err != nil || o == nil {
-		return errTask
+		return ErrVersion
 	}
 	if o.Asks == asksRows {
 		return makeBlocks(ctx, o, t.Split.text, rows, out)
@@ -105,7 +105,7 @@ func (t *task) runOrder(ctx context.Context, o *order) (content []byte, rows int
 	case asksWords:
 		return t.Split.countWordShare(ctx, o)
 	}
-	return nil, 0, errTask
+	return nil, 0, ErrVersion
 }
 
 // countRecords reads all columns of the records and counts them.

@@ -31,7 +31,7 @@ type bucketDealer struct {
 }
 
 // dealtGroup contains the records of a group of buckets, one after the other. A record is its identity in 8 bytes,
-// followed by its cells.
+// followed by its cells: these are rows, not columns, since each record goes to a group of its own.
 type dealtGroup struct {
 	cells  []byte // of the last block, which is not written yet
 	rows   int    // of all blocks

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
@@ -22,13 +22,12 @@ import (
 //
 // Memory grows with the number of columns, and by a few hundred bytes per chunk.
 type Engine struct {
-	schema        dataset.Schema
-	file          *scratch.File
-	cellWidths    []int // bytes of a cell of each column, and of the identity of a unit
-	writtenWidths []int // cellWidths when the table was written
-	chunkRows     int   // records of a chunk; the last one may have fewer
-	chunks        []chunk
-	unitMarks     []scratch.Place // of each chunk: one bit per record that units keep; nil for all records
+	schema    dataset.Schema
+	file      *scratch.File
+	columns   []colblock.Column // of the schema, and of the identities of units if it has a unit
+	chunkRows int               // records of a chunk; the last one may have fewer
+	chunks    []chunk
+	unitMarks []scratch.Place // of each chunk: one bit per record that units keep; nil for all
 
 	rules     []func(float64) float64 // by column, see [Engine.Mapped]; nil for none
 	wordBytes int64                   // memory of the words to be found in all chunks
@@ -52,29 +51,29 @@ type chunk struct {
 // layout locates the cells of a chunk: those of each column, then the identities of units, if
 // there are units, and the lists of words to be found.
 type layout struct {
-	row   scratch.Row
-	forms []decimals.Form // encodings of numbers; the zero Form for other columns
-	words int             // bytes of the lists of words
+	row       scratch.Row
+	encodings []colblock.Encoding // of the cells of each column
+	words     int                 // bytes of the lists of words
 }
 
-// columnPlace returns the place of column j of a chunk; behind the last column that of the identities of units.
-func (e *Engine) columnPlace(c *chunk, j int) scratch.Place {
+// columnPlace returns the place and the encoding of column j of a chunk; behind the last column
+// those of the identities of units.
+func (e *Engine) columnPlace(c *chunk, j int) (scratch.Place, colblock.Encoding) {
 	if j < len(c.rewritten) && c.rewritten[j] != (scratch.Place{}) {
-		return c.rewritten[j]
+		return c.rewritten[j], e.columns[j].Encoding()
 	}
-	before := 0
-	for k := range j {
-		before += e.columnSize(c, k)
-	}
-	return c.row.Place(j, before, e.columnSize(c, j))
+	of := c.encodings[j]
+	return c.row.Place(j, e.sizeBefore(c, j), of.Size(e.chunkRows)), of
 }
 
-// columnSize returns the number of bytes of column j of a chunk when the table was written.
-func (e *Engine) columnSize(c *chunk, j int) int {
-	if c.forms[j] != (decimals.Form{}) {
-		return c.forms[j].Size(e.chunkRows)
+// sizeBefore returns the number of bytes of the columns before column j of a chunk as it was
+// written.
+func (e *Engine) sizeBefore(c *chunk, j int) int {
+	n := 0
+	for _, of := range c.encodings[:j] {
+		n += of.Size(e.chunkRows)
 	}
-	return e.writtenWidths[j] * e.chunkRows
+	return n
 }
 
 // Empty returns an engine without records. A plan can be checked with it before the table is read.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
@@ -165,12 +165,11 @@ func TestStreamPacks(t *testing.T) {
 	_, e := spilled(t, 1100, 200)
 	sizes := map[int]bool{}
 	for _, c := range e.chunks {
-		if x, tenths := c.forms[0], c.forms[4]; x != decimals.AsTheyAre || tenths == x {
-			t.Errorf("numbers of many digits are kept in the form %v, those of few in %v", x,
-				tenths)
+		if x, tenths := c.encodings[0], c.encodings[4]; x != colblock.Raw || tenths == x {
+			t.Errorf("numbers of many digits have the encoding %v, those of few %v", x, tenths)
 		}
 		if c.rows == 200 {
-			sizes[c.forms[4].Size(200)] = true
+			sizes[c.encodings[4].Size(200)] = true
 		}
 	}
 	if len(e.chunks) != 6 || len(sizes) > 2 {

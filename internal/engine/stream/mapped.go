@@ -26,16 +26,15 @@ func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) me
 // shareFile returns an engine for the same records in the same file, with its own states and parts.
 func (e *Engine) shareFile() *Engine {
 	return &Engine{
-		schema:        e.schema,
-		file:          e.file,
-		cellWidths:    e.cellWidths,
-		writtenWidths: e.writtenWidths,
-		chunkRows:     e.chunkRows,
-		chunks:        slices.Clone(e.chunks),
-		unitMarks:     e.unitMarks,
-		rules:         e.rules,
-		wordBytes:     e.wordBytes,
-		partMarks:     map[string][]scratch.Place{},
-		states:        map[mechanism.State][]storedState{},
+		schema:    e.schema,
+		file:      e.file,
+		columns:   e.columns,
+		chunkRows: e.chunkRows,
+		chunks:    slices.Clone(e.chunks),
+		unitMarks: e.unitMarks,
+		rules:     e.rules,
+		wordBytes: e.wordBytes,
+		partMarks: map[string][]scratch.Place{},
+		states:    map[mechanism.State][]storedState{},
 	}
 }

@@ -124,7 +124,8 @@ func (r *chunkReader) readUnits(c *chunk) ([]uint64, error) {
 	if r.schema.Unit == "" {
 		return nil, nil
 	}
-	data, err := r.file.Read(r.columnPlace(c, len(r.schema.Columns)), r.buffer)
+	place, _ := r.columnPlace(c, len(r.schema.Columns))
+	data, err := r.file.Read(place, r.buffer)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
@@ -170,7 +171,7 @@ func (cs *columnStore) Floats(k int) []float64 {
 		column.floats = make([]float64, cs.rows)
 	}
 	column.floats = column.floats[:cs.rows]
-	scratch.GetNumbers(column.floats, column.cells[8*cs.firstRow:])
+	colblock.GetNumbers(column.floats, column.cells[8*cs.firstRow:])
 	return column.floats
 }
 
@@ -185,7 +186,7 @@ func (cs *columnStore) PutBytes(k int, x []uint8) {
 func (cs *columnStore) PutFloats(k int, x []float64) {
 	column := cs.loadColumn(k, 8)
 	column.dirty = true
-	scratch.PutNumbers(column.cells[8*cs.firstRow:], x)
+	colblock.PutNumbers(column.cells[8*cs.firstRow:], x)
 }
 
 // Shorts implements [mechanism.ColumnStore].
@@ -195,7 +196,7 @@ func (cs *columnStore) Shorts(k int) []int16 {
 		column.shorts = make([]int16, cs.rows)
 	}
 	column.shorts = column.shorts[:cs.rows]
-	scratch.GetNumbers(column.shorts, column.cells[2*cs.firstRow:])
+	colblock.GetNumbers(column.shorts, column.cells[2*cs.firstRow:])
 	return column.shorts
 }
 
@@ -203,7 +204,7 @@ func (cs *columnStore) Shorts(k int) []int16 {
 func (cs *columnStore) PutShorts(k int, x []int16) {
 	column := cs.loadColumn(k, 2)
 	column.dirty = true
-	scratch.PutNumbers(column.cells[2*cs.firstRow:], x)
+	colblock.PutNumbers(column.cells[2*cs.firstRow:], x)
 }
 
 // Group implements [mechanism.ColumnStore].
@@ -234,7 +235,7 @@ func (cs *columnStore) Group(group, tag, columns int) [][]int16 {
 			to[k] = make([]int16, cs.rows)
 		}
 		to[k] = to[k][:cs.rows]
-		scratch.GetNumbers(to[k], data)
+		colblock.GetNumbers(to[k], data)
 		data = data[2*cs.rows:]
 	}
 	return to[:columns]
@@ -255,7 +256,7 @@ func (cs *columnStore) PutGroup(group, tag int, x [][]int16) {
 		cs.cells = cs.cells[:size]
 	}
 	for k, column := range x {
-		scratch.PutNumbers(cs.cells[2*k*cs.rows:], column)
+		colblock.PutNumbers(cs.cells[2*k*cs.rows:], column)
 	}
 	t := &(*blocks)[cs.block]
 	cs.file.Release(t.place)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
@@ -137,5 +138,5 @@ func (r *chunkReader) findLarge(
 
 // findsWords reports whether a column has words to be found.
 func (e *Engine) findsWords() bool {
-	return slices.ContainsFunc(e.schema.Columns, func(c dataset.Column) bool { return c.Found })
+	return slices.ContainsFunc(e.columns, colblock.Column.HasTexts)
 }

@@ -2,16 +2,15 @@ package stream
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"hash/maphash"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
@@ -25,67 +24,10 @@ import (
 // of the file reveals less about the words.
 const wordGrain = 16
 
-// wordList contains the distinct words of a column of a chunk that is assembled.
-type wordList struct {
-	codes map[string]int32
-	list  []string
-}
-
-// wordIndex returns the index of a word, from 1, and adds the word if necessary. Index 0 is for texts that are not words.
-func (w *wordList) wordIndex(word string) uint32 {
-	k, ok := w.codes[word]
-	if !ok {
-		w.list = append(w.list, word)
-		k = int32(len(w.list))
-		w.codes[word] = k
-	}
-	return uint32(k)
-}
-
-// writeIndices writes the indices of the words of a batch, from record from on, into the cells of column j that follow those in
-// use. In a numeric column they are the lowest four bytes of a number; see [dataset.IsText].
-func (w *wordList) writeIndices(words *batchWords, from int, to *columnCells, j int) {
-	places := make([]uint32, len(words.list))
-	numbers := to.floats[j]
-	codes := to.bytes[j]
-	if numbers != nil {
-		numbers = numbers[to.rows:]
-	} else {
-		codes = codes[wordWidth*to.rows:]
-	}
-	for k := range max(len(numbers), len(codes)/wordWidth) {
-		code := words.codes[from+k]
-		if code < 1 {
-			continue
-		}
-		if places[code] == 0 {
-			places[code] = w.wordIndex(words.list[code])
-		}
-		if numbers != nil {
-			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 |
-				uint64(places[code]))
-		} else {
-			binary.LittleEndian.PutUint32(codes[wordWidth*k:], places[code])
-		}
-	}
-}
-
-// packWords encodes the lists of a chunk, each after its length, and empties them.
-func (w *chunkWriter) packWords() []byte {
-	var out []byte
-	for _, l := range w.words {
-		if l == nil {
-			continue
-		}
-		out = binary.LittleEndian.AppendUint32(out, uint32(len(l.list)))
-		for _, word := range l.list {
-			out = append(append(out, uint8(len(word))), word...)
-		}
-		w.wordBytes += int64(len(l.list) * mechanism.WordRoom)
-		clear(l.codes)
-		l.list = l.list[:0]
-	}
-	w.wordBytes += int64(len(out))
+// packWords encodes the lists of a chunk and pads them.
+func (w *chunkWriter) packWords(cells *colblock.Cells) []byte {
+	out, words := cells.AppendTexts(nil)
+	w.wordBytes += int64(words*mechanism.WordRoom + len(out))
 	grain := wordGrain * w.chunkRows
 	return append(out, make([]byte, grain-len(out)%grain)...)
 }
@@ -94,27 +36,19 @@ func (w *chunkWriter) packWords() []byte {
 // a list is not a word.
 func (r *chunkReader) readWords(i int) ([][]string, error) {
 	c := &r.chunks[i]
-	before := 0
-	for k := range r.writtenWidths {
-		before += r.columnSize(c, k)
-	}
-	data, err := r.file.Read(c.row.Place(len(r.writtenWidths), before, c.words), nil)
+	n := len(c.encodings)
+	data, err := r.file.Read(c.row.Place(n, r.sizeBefore(c, n), c.words), nil)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]string, len(r.schema.Columns))
-	for j, c := range r.schema.Columns {
-		if !c.Found {
+	for j, column := range r.columns {
+		if !column.HasTexts() {
 			continue
 		}
-		list := make([]string, 1, 1+binary.LittleEndian.Uint32(data))
-		data = data[4:]
-		for range cap(list) - 1 {
-			n := int(data[0])
-			list = append(list, string(data[1:1+n]))
-			data = data[1+n:]
+		if out[j], data, err = colblock.ReadTexts(data); err != nil {
+			return nil, err
 		}
-		out[j] = list
 	}
 	return out, nil
 }
@@ -127,11 +61,8 @@ func wordCells(b dataset.Block, j int, out []int32) []int32 {
 	}
 	out = out[:0]
 	for _, x := range b.Float(j, nil) {
-		code := int32(0)
-		if dataset.IsText(x) {
-			code = int32(uint32(math.Float64bits(x)))
-		}
-		out = append(out, code)
+		code, _ := colblock.NumberText(x)
+		out = append(out, max(code, 0))
 	}
 	return out
 }
@@ -238,16 +169,17 @@ func (e *Engine) countWords(
 func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	out := e.shareFile()
 	out.schema = dataset.Schema{Columns: all, Unit: e.schema.Unit}
-	out.cellWidths = nil
+	out.columns = nil
 	out.wordBytes = 0
 	var recoded []int
 	for j, c := range all {
 		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
 			recoded = append(recoded, j)
 		}
-		c.Found = false
-		out.cellWidths = append(out.cellWidths, cellWidth(c))
+		out.columns = append(out.columns, colblock.NewColumn(c.Kind == dataset.Numeric, false,
+			int(c.MissingCode())))
 	}
+	out.columns = append(out.columns, e.columns[len(all):]...)
 	if len(recoded) == 0 {
 		return out, nil
 	}
@@ -258,7 +190,7 @@ func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.E
 		}
 		c := &out.chunks[i]
 		if c.rewritten = slices.Clone(c.rewritten); c.rewritten == nil {
-			c.rewritten = make([]scratch.Place, len(out.writtenWidths))
+			c.rewritten = make([]scratch.Place, len(out.columns))
 		}
 		v, err := r.readChunk(i)
 		if err != nil {
@@ -267,21 +199,21 @@ func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.E
 		b := v.Block(0, c.rows)
 		for _, j := range recoded {
 			of := all[j].CodesOf(words[j])
-			absent := int(all[j].MissingCode())
-			cells := make([]byte, 0, e.chunkRows*out.cellWidths[j])
-			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
-				as := absent
+			codes := make([]int32, c.rows)
+			for k, code := range wordCells(b, j, make([]int32, c.rows)) {
+				codes[k] = all[j].MissingCode()
 				if code >= 0 {
-					as = int(of[code])
+					codes[k] = of[code]
 				}
-				cells = appendCode(cells, out.cellWidths[j], as)
 			}
 			if r.err != nil {
 				return r.err
 			}
-			c.rewritten[j] = e.file.Reserve(cap(cells))
-			if r.buffer, err = e.file.Write(&c.rewritten[j], cells[:cap(cells)],
-				r.buffer); err != nil {
+			encoding := out.columns[j].Encoding()
+			cells := make([]byte, 0, encoding.Size(e.chunkRows))
+			cells = encoding.AppendCodes(cells, codes)[:cap(cells)]
+			c.rewritten[j] = e.file.Reserve(len(cells))
+			if r.buffer, err = e.file.Write(&c.rewritten[j], cells, r.buffer); err != nil {
 				return err
 			}
 		}

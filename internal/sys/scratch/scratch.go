@@ -197,5 +197,15 @@ func (f *File) Read(p Place, buf []byte) ([]byte, error) {
 	return data, nil
 }
 
+// ReadInto reads the contents of a place into memory, which must have as many bytes and a capacity
+// of [Overhead] more. After an error the contents of memory are undefined.
+func (f *File) ReadInto(p Place, memory []byte) error {
+	if p.size != len(memory) || cap(memory) < p.size+Overhead {
+		return fmt.Errorf("%w: memory for %d bytes and a place of %d", errSize, len(memory), p.size)
+	}
+	_, err := f.Read(p, memory)
+	return err
+}
+
 // errSize indicates a bug in the caller: a place of the wrong size or an empty one.
 var errSize = errors.New("a place of the scratch file is used wrongly")

@@ -167,3 +167,33 @@ func BenchmarkRead(b *testing.B) {
 		room = data
 	}
 }
+
+// TestReadInto checks that a place is decrypted in the memory of the caller, and that memory of
+// another size is an error.
+func TestReadInto(t *testing.T) {
+	f, err := Create(t.TempDir(), [KeySize]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := []byte("some cells")
+	p := f.Reserve(len(want))
+	if _, err := f.Write(&p, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	memory := make([]byte, len(want), len(want)+Overhead)
+	if n := testing.AllocsPerRun(10, func() {
+		err = f.ReadInto(p, memory)
+	}); err != nil || n > 1 { // the nonce
+		t.Fatalf("%v, %v allocations", err, n)
+	}
+	if !bytes.Equal(memory, want) {
+		t.Errorf("%q was kept as %q", want, memory)
+	}
+	for _, other := range [][]byte{make([]byte, len(want)), memory[:len(want)-1],
+		make([]byte, len(want)+1, 100)} {
+		if err := f.ReadInto(p, other); !errors.Is(err, errSize) {
+			t.Errorf("%d bytes with space for %d: %v", len(other), cap(other), err)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package decimals
+package colblock
 
 import (
 	"fmt"
@@ -7,29 +7,30 @@ import (
 	"testing"
 )
 
-// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the new form and the bytes per
-// number.
-func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
+// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the new
+// encoding and the bytes per number.
+func kept(t *testing.T, p *Encoder, x []float64, before Encoding) (Encoding, float64) {
 	t.Helper()
-	to := make([]byte, MostSize(len(x)))
-	f, data := p.Pack(to, x, before)
+	to := make([]byte, MaxSize(len(x)))
+	f, data := p.EncodeNumbers(to, x, before)
 	if data == nil {
-		if f != AsTheyAre {
-			t.Fatalf("no bytes, and form %v", f)
+		if f != Raw {
+			t.Fatalf("no bytes, and encoding %v", f)
 		}
-		return f, Whole
+		return f, numberBytes
 	}
-	if len(data) != f.Size(len(x)) || len(data) >= MostSize(len(x)) {
-		t.Fatalf("%d bytes for %d numbers, form %v says %d", len(data), len(x), f, f.Size(len(x)))
+	if len(data) != f.Size(len(x)) || len(data) >= MaxSize(len(x)) {
+		t.Fatalf("%d bytes for %d numbers, encoding %v needs %d", len(data), len(x), f,
+			f.Size(len(x)))
 	}
 	got := make([]float64, len(x))
 	for i := range got {
 		got[i] = 77
 	}
-	f.Unpack(got, data)
+	f.DecodeNumbers(got, data)
 	for i, v := range x {
 		if math.Float64bits(got[i]) != math.Float64bits(v) {
-			t.Fatalf("number %d of %d, form %v: %v (%x) is kept as %v (%x)", i, len(x), f, v,
+			t.Fatalf("number %d of %d, encoding %v: %v (%x) is kept as %v (%x)", i, len(x), f, v,
 				math.Float64bits(v), got[i], math.Float64bits(got[i]))
 		}
 	}
@@ -39,10 +40,10 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 		}
 		at := rand.IntN(len(x))
 		some := make([]float64, rand.IntN(len(x)-at)+1)
-		f.UnpackSome(some, data, len(x), at)
+		f.DecodeRange(some, data, len(x), at)
 		for i, v := range some {
 			if math.Float64bits(v) != math.Float64bits(x[at+i]) {
-				t.Fatalf("number %d of %d, alone, form %v: %v is kept as %v", at+i, len(x), f,
+				t.Fatalf("number %d of %d, alone, encoding %v: %v is kept as %v", at+i, len(x), f,
 					x[at+i], v)
 			}
 		}
@@ -57,8 +58,8 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	f.Gather(some, data, len(x), rows, 1000)
 	for i, r := range rows {
 		if math.Float64bits(some[i]) != math.Float64bits(x[r-1000]) {
-			t.Fatalf("number %d of %d, with others, form %v: %v is kept as %v", r-1000, len(x), f,
-				x[r-1000], some[i])
+			t.Fatalf("number %d of %d, with others, encoding %v: %v is kept as %v", r-1000,
+				len(x), f, x[r-1000], some[i])
 		}
 	}
 	return f, float64(len(data)) / float64(len(x))
@@ -68,13 +69,14 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 func TestBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float64{0, math.Copysign(0, -1), math.NaN(),
-		math.Float64frombits(0x7ff8_7764_0000_0007), math.Inf(1), math.Inf(-1), 127, -127, -128,
+		math.Float64frombits(0x7ff8_7764_0000_0007),
+		float64(math.Float32frombits(missingSingle)), math.Inf(1), math.Inf(-1), 127, -127, -128,
 		128,
 		32767, -32767, -32768, 32768, math.MaxInt32, math.MinInt32, 1 << 31, 5e-324, -5e-324,
 		math.MaxFloat64, .1, 1e-18, 1e22, 327.67, -327.68, 1.0 / 3}
-	var p Packer
+	var p Encoder
 	packed := 0
-	var before Form
+	var before Encoding
 	for range 3000 {
 		x := make([]float64, r.IntN(700))
 		digits, scale, odd, is := r.IntN(19), math.Pow10(r.IntN(12)), r.IntN(4), r.IntN(4)
@@ -94,7 +96,7 @@ func TestBits(t *testing.T) {
 			}
 		}
 		f, bytes := kept(t, &p, x, before)
-		if before = f; bytes < Whole {
+		if before = f; bytes < numberBytes {
 			packed++
 		}
 	}
@@ -137,7 +139,7 @@ func TestSizes(t *testing.T) {
 		for i := range x {
 			x[i] = test.of()
 		}
-		if _, got := kept(t, &Packer{}, x, Form{}); got > test.most {
+		if _, got := kept(t, &Encoder{}, x, Encoding{}); got > test.most {
 			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
 		}
 	}
@@ -151,7 +153,7 @@ func TestSizeSaysLittle(t *testing.T) {
 		for i := range others {
 			x[1+i] = .1 + float64(i)/3
 		}
-		f, data := new(Packer).Pack(make([]byte, MostSize(len(x))), x, Form{})
+		f, data := new(Encoder).EncodeNumbers(make([]byte, MaxSize(len(x))), x, Encoding{})
 		sizes[len(data)] = true
 		if len(data) != f.Size(len(x)) {
 			t.Fatal("another size")
@@ -164,23 +166,23 @@ func TestSizeSaysLittle(t *testing.T) {
 
 func BenchmarkDecimals(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
-	x, to := make([]float64, 65536), make([]byte, MostSize(65536))
+	x, to := make([]float64, 65536), make([]byte, MaxSize(65536))
 	for _, digits := range []int{0, 2, 7} {
 		for i := range x {
 			x[i] = math.Round(powers[digits]*10*r.NormFloat64()) / powers[digits]
 		}
-		var p Packer
-		f, data := p.Pack(to, x, Form{})
+		var p Encoder
+		f, data := p.EncodeNumbers(to, x, Encoding{})
 		b.Run(fmt.Sprintf("pack %v", f), func(b *testing.B) {
 			b.SetBytes(8 * int64(len(x)))
 			for b.Loop() {
-				p.Pack(to, x, Form{})
+				p.EncodeNumbers(to, x, Encoding{})
 			}
 		})
 		b.Run(fmt.Sprintf("unpack %v", f), func(b *testing.B) {
 			b.SetBytes(8 * int64(len(x)))
 			for b.Loop() {
-				f.Unpack(x, data)
+				f.DecodeNumbers(x, data)
 			}
 		})
 	}
