@@ -76,10 +76,9 @@ const slowSlabRows = 4096
 // slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is the reference
 // that all other readers are tested against.
 func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab, *Stats, error) {
-	st := rd.newStore(lay)
+	rows := rowSlabs{rd: rd, st: rd.newStore(lay)}
 	quoted, fast := recs.(*quotedRecords)
-	var parts []slab
-	for row := 0; ; row++ {
+	for {
 		var fields []string
 		var record []byte
 		var err error
@@ -91,33 +90,57 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 		if err == io.EOF {
 			break
 		}
+		var row int
+		if err == nil {
+			row, err = rows.next(ctx)
+		}
 		if err != nil {
 			return slab{}, nil, err
 		}
-		if row == st.dst.rows {
-			if err := ctx.Err(); err != nil {
-				return slab{}, nil, err
-			}
-			if st.stats.Rows > maxRows-slowSlabRows {
-				return slab{}, nil, tooLarge(rd.path)
-			}
-			row = 0
-			st.dst = newSlab(rd.cols, rd.hasUnit(), slowSlabRows)
-			parts = append(parts, st.dst)
-		}
 		if fast {
-			st.parseAnyLine(record, row)
+			rows.st.parseAnyLine(record, row)
 		} else {
-			st.storeRecord(fields, row)
+			rows.st.storeRecord(fields, row)
 		}
 	}
-	if len(parts) == 0 {
-		return newSlab(rd.cols, rd.hasUnit(), 0), st.stats, nil
+	all, err := rows.join(ctx)
+	return all, rows.st.stats, err
+}
+
+// rowSlabs are the slabs of records that are stored one by one.
+type rowSlabs struct {
+	rd    *reader
+	st    *store
+	row   int // of the next record in the last slab
+	parts []slab
+}
+
+// next returns the row for the next record in the slab of the store. The error is that of the
+// context, or there are too many records.
+func (r *rowSlabs) next(ctx context.Context) (row int, err error) {
+	if r.row == r.st.dst.rows {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if r.st.stats.Rows > maxRows-slowSlabRows {
+			return 0, tooLarge(r.rd.path)
+		}
+		r.row = 0
+		r.st.dst = newSlab(r.rd.cols, r.rd.hasUnit(), slowSlabRows)
+		r.parts = append(r.parts, r.st.dst)
 	}
-	last := len(parts) - 1
-	parts[last] = parts[last].subSlab(0, st.stats.Rows-last*slowSlabRows)
-	rows, err := joinSlabs(ctx, 1, rd.cols, rd.hasUnit(), parts)
-	return rows, st.stats, err
+	r.row++
+	return r.row - 1, nil
+}
+
+// join returns all records.
+func (r *rowSlabs) join(ctx context.Context) (slab, error) {
+	if len(r.parts) == 0 {
+		return newSlab(r.rd.cols, r.rd.hasUnit(), 0), nil
+	}
+	last := len(r.parts) - 1
+	r.parts[last] = r.parts[last].subSlab(0, r.row)
+	return joinSlabs(ctx, 1, r.rd.cols, r.rd.hasUnit(), r.parts)
 }
 
 // stoppableAt is stoppable for a file that is read at offsets.

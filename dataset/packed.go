@@ -11,9 +11,10 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/sheetfile"
 )
 
-// Workbooks and Arrow files are converted to CSV lines, so that all rules for cells are those of CSV: the same
-// table has the same cells in either format. Stored numbers are written in full. Errors of the decoding
-// packages are replaced by messages of this package.
+// Workbooks, and Arrow files of which the text of records is needed, are converted to CSV lines, so
+// that all rules for cells are those of CSV: the same table has the same cells in either format.
+// Stored numbers are written in full. Errors of the decoding packages are replaced by messages of
+// this package.
 
 // unpackLines returns the lines of a file, including undeclared columns if whole is set. Column names come from a
 // schema if the format has one.
@@ -31,35 +32,13 @@ func (rd *reader) unpackLines(
 		}
 		return &packedLines{rd, ctx, lines}, nil
 	}
-	rd.opts.Format.Skip = 0
-	file, err := arrowfile.Open(at, size)
+	file, declared, err := rd.openArrow(ctx, f, size)
 	if err != nil {
-		return nil, rd.openError(ctx, f, size, err)
-	}
-	if (file.Rows-freeRows)/rowsPerByte > size {
-		return nil, tooManyPerByte(rd.path)
-	}
-	if len(file.Fields) == 0 {
-		return nil, &FileError{Path: rd.path, Msg: "has no columns", Err: ErrNoHeader}
-	}
-	declared := map[string]bool{rd.schema.Unit: rd.hasUnit()}
-	for j := range rd.schema.Columns {
-		declared[rd.schema.Columns[j].dateSource()] = true
+		return nil, err
 	}
 	want := make([]bool, len(file.Fields))
-	rd.opts.Names = nil
 	for i := range file.Fields {
-		x := &file.Fields[i]
-		rd.opts.Names = append(rd.opts.Names, x.Name)
-		if declared[x.Name] && !x.Readable {
-			return nil,
-				&FileError{Path: rd.path,
-					Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported",
-						x.Name, x.Type),
-					Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude",
-					Err:  ErrColumnType}
-		}
-		want[i] = whole || declared[x.Name]
+		want[i] = whole || declared[file.Fields[i].Name]
 	}
 	return &packedLines{rd, ctx, file.Lines(want, comma, rd.opts.maxLine())}, nil
 }

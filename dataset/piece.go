@@ -64,6 +64,7 @@ func (t *Table) codeColumn(j int) []int32 {
 func (o ReadOptions) Batches(
 	ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error,
 ) error {
+	o.noText = true
 	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
 	if from != nil {
 		return StreamFrom(ctx, from, path, schema, o, to)

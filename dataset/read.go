@@ -52,6 +52,7 @@ type ReadOptions struct {
 	least int // minimum number of rows of a Parquet file for compact numbers; zero means leastCompact. Tests reduce it.
 
 	before int64 // number of records of the files before this one
+	noText bool  // [Batch.Text] is not needed
 	joined bool  // the table is part of another one, which joins columns that are not compact
 }
 
@@ -319,6 +320,8 @@ func (rd *reader) readFile(ctx context.Context, f *os.File, size int64) (*Table,
 	switch {
 	case rd.format.parquet:
 		return rd.readParquet(ctx, f, size)
+	case rd.format.packed == tablefile.Arrow && !rd.opts.ForceSlow:
+		return rd.readArrow(ctx, f, size)
 	case rd.format.packed != tablefile.NotPacked:
 		lines, err := rd.unpackLines(ctx, f, size, false)
 		if err != nil {

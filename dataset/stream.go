@@ -86,6 +86,8 @@ func Stream[T any](
 	switch {
 	case fm.parquet:
 		err = streamParquet(ctx, rd, f, size, to)
+	case fm.packed == tablefile.Arrow && opts.noText && !opts.ForceSlow:
+		err = streamArrow(ctx, rd, f, size, to)
 	case fm.packed != tablefile.NotPacked:
 		err = streamPacked(ctx, rd, f, size, to)
 	case regular:

@@ -9,8 +9,8 @@ import (
 
 // Parquet is streamed with one cursor for each declared column. A cursor holds its pages and a batch.
 
-// parquetSegment holds the cells of a batch.
-type parquetSegment struct {
+// storedSegment holds the cells of a batch of a file that stores cells, not text.
+type storedSegment struct {
 	index int
 	room  slab // with room for any batch
 	cells slab // the rows of this one
@@ -20,7 +20,7 @@ type parquetSegment struct {
 	first int64 // number of records of the table before it
 }
 
-func (s parquetSegment) segmentIndex() int {
+func (s storedSegment) segmentIndex() int {
 	return s.index
 }
 
@@ -49,18 +49,31 @@ func streamParquet[T any](
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
+	return streamSegments(ctx, cancel, rd, func(
+		free <-chan slab, out chan<- storedSegment,
+	) error {
+		return t.sendBatches(within, cursors, free, out)
+	}, to)
+}
+
+// streamSegments passes the batches that send sends to a consumer. The cells of a batch last until
+// its result is emitted; then its memory is free.
+func streamSegments[T any](
+	ctx context.Context, cancel func(), rd *reader,
+	send func(free <-chan slab, out chan<- storedSegment) error, to Consumer[T],
+) error {
 	free := make(chan slab, rd.opts.workerCount())
-	out := make(chan parquetSegment)
+	out := make(chan storedSegment)
 	var leave []func()
 	for range cap(free) {
 		s, after := roomSlab(rd.cols, rd.hasUnit(), rd.batchRows())
 		free <- s
 		leave = append(leave, after)
 	}
-	err = inOrder(ctx, cancel, rd.opts.workerCount(), out,
-		func() error { return t.sendBatches(within, cursors, free, out) },
-		func() func(parquetSegment) (T, error) {
-			return func(s parquetSegment) (T, error) {
+	err := inOrder(ctx, cancel, rd.opts.workerCount(), out,
+		func() error { return send(free, out) },
+		func() func(storedSegment) (T, error) {
+			return func(s storedSegment) (T, error) {
 				return to.Work(
 					&Batch{
 						Table: s.cells.newBatchTable(rd.schema, s.words),
@@ -71,7 +84,7 @@ func streamParquet[T any](
 					})
 			}
 		},
-		func(s parquetSegment, result T) error {
+		func(s storedSegment, result T) error {
 			err := to.Emit(result)
 			free <- s.room
 			return err
@@ -85,11 +98,11 @@ func streamParquet[T any](
 // sendBatches sends the rows of all groups to out. A batch may contain the end of one group and the start of
 // the next.
 func (t *parquetTable) sendBatches(
-	ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment,
+	ctx context.Context, cursors []cursor, free <-chan slab, out chan<- storedSegment,
 ) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // number of rows of the next batch
-	s := parquetSegment{}
+	s := storedSegment{}
 	rows := 0
 	read := int64(0)
 	send := func() error {
@@ -103,7 +116,7 @@ func (t *parquetTable) sendBatches(
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		s = parquetSegment{index: s.index + 1}
+		s = storedSegment{index: s.index + 1}
 		rows = 0
 		next = most
 		return nil

@@ -17,9 +17,8 @@ import (
 
 // cursor iterates over the cells of one column of a batch.
 type cursor struct {
-	of    *Field
-	lines *Lines
-	left  int64 // cells
+	of   *Field
+	rows *Rows
 
 	valid, data, offsets *bufio.Reader // nil if absent
 	validByte, dataByte  byte
@@ -31,7 +30,7 @@ type cursor struct {
 	end                  int64   // of the run that contains the next cell
 	same                 []byte  // its text
 	value                [32]byte
-	room                 []byte
+	text                 []byte // of the last cell of a record
 }
 
 // dictionary holds the values of a dictionary as text.
@@ -60,34 +59,34 @@ func (b *body) nextBuffer(p place, of layout) (place, error) {
 }
 
 // columnCursor opens a column of a body.
-func (l *Lines) columnCursor(b *body, p place, of *Field) (*cursor, error) {
+func (r *Rows) columnCursor(b *body, p place, of *Field) (*cursor, error) {
 	if 2*p.node+1 >= len(b.nodes) || b.nodes[2*p.node] != b.rows {
 		return nil, ErrDamaged
 	}
 	if of.kind == runs {
-		return l.runCursor(b, p, of)
+		return r.runCursor(b, p, of)
 	}
-	return l.valueCursor(b, p, of)
+	return r.valueCursor(b, p, of)
 }
 
 // runCursor opens a run-encoded column: the column of run ends and the column of values. Only the latter has
 // its length stored with it.
-func (l *Lines) runCursor(b *body, p place, of *Field) (c *cursor, err error) {
-	c = &cursor{of: of, lines: l, left: b.rows}
+func (r *Rows) runCursor(b *body, p place, of *Field) (c *cursor, err error) {
+	c = &cursor{of: of, rows: r}
 	p.node++
-	if c.ends, err = l.valueCursor(b, p, of.index); err != nil {
+	if c.ends, err = r.valueCursor(b, p, of.index); err != nil {
 		return nil, err
 	}
 	if p, err = b.nextBuffer(p, of.index.skip); err != nil {
 		return nil, err
 	}
-	c.run, err = l.valueCursor(b, p, of.values)
+	c.run, err = r.valueCursor(b, p, of.values)
 	return c, err
 }
 
 // valueCursor opens a column of values.
-func (l *Lines) valueCursor(b *body, p place, of *Field) (c *cursor, err error) {
-	c = &cursor{of: of, lines: l, left: b.rows}
+func (r *Rows) valueCursor(b *body, p place, of *Field) (c *cursor, err error) {
+	c = &cursor{of: of, rows: r}
 	if 2*p.node+1 >= len(b.nodes) {
 		return nil, ErrDamaged
 	}
@@ -95,13 +94,13 @@ func (l *Lines) valueCursor(b *body, p place, of *Field) (c *cursor, err error) 
 		return c, nil
 	}
 	if b.nodes[2*p.node+1] != 0 {
-		if c.valid, _, err = l.streams.openBuffer(b, p.buffer); err != nil {
+		if c.valid, _, err = r.streams.openBuffer(b, p.buffer); err != nil {
 			return nil, err
 		}
 	}
 	next := p.buffer + 1
 	if of.kind == text {
-		if c.offsets, _, err = l.streams.openBuffer(b, next); err != nil {
+		if c.offsets, _, err = r.streams.openBuffer(b, next); err != nil {
 			return nil, err
 		}
 		next++
@@ -111,7 +110,7 @@ func (l *Lines) valueCursor(b *body, p place, of *Field) (c *cursor, err error) 
 			}
 		}
 	}
-	if c.data, _, err = l.streams.openBuffer(b, next); err != nil {
+	if c.data, _, err = r.streams.openBuffer(b, next); err != nil {
 		return nil, err
 	}
 	switch of.kind {
@@ -121,12 +120,12 @@ func (l *Lines) valueCursor(b *body, p place, of *Field) (c *cursor, err error) 
 		end, err := b.nextBuffer(p, of.skip)
 		for k := next + 1; err == nil && k < end.buffer; k++ {
 			var text []byte
-			text, err = l.streams.readBuffer(b, k)
+			text, err = r.streams.readBuffer(b, k)
 			c.views = append(c.views, text)
 		}
 		return c, err
 	case coded:
-		if c.values = l.dictionaries[of.dict]; c.values == nil {
+		if c.values = r.dictionaries[of.dict]; c.values == nil {
 			c.values = &dictionary{}
 		}
 	}
@@ -187,43 +186,70 @@ func (c *cursor) nextBit(r *bufio.Reader, current *byte) (bool, error) {
 	return *current>>(c.row%8)&1 != 0, nil
 }
 
-// appendCell appends the next cell to a line.
-func (c *cursor) appendCell(line []byte) ([]byte, error) {
-	has := c.of.kind != null
+// nextValid reads whether the next cell has a value.
+func (c *cursor) nextValid() (bool, error) {
 	if c.valid != nil {
-		var err error
-		if has, err = c.nextBit(c.valid, &c.validByte); err != nil {
-			return nil, err
-		}
+		return c.nextBit(c.valid, &c.validByte)
 	}
-	line, err := c.appendValue(line, has)
-	c.row++
-	return line, err
+	return c.of.kind != null, nil
 }
 
-// appendValue appends the value of a cell if it has one.
-func (c *cursor) appendValue(line []byte, has bool) ([]byte, error) {
+// nextNumber reads the next cell of a column with [Field.Stored]. ok is false for a cell without a
+// value.
+func (c *cursor) nextNumber() (v float64, ok bool, err error) {
+	if ok, err = c.nextValid(); err != nil {
+		return 0, false, err
+	}
+	if c.of.kind == boolean {
+		on, err := c.nextBit(c.data, &c.dataByte)
+		if on {
+			v = 1
+		}
+		c.row++
+		return v, ok, err
+	}
+	b, err := c.takeBytes(c.data, c.of.width)
+	c.row++
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	return c.of.numberOf(b), true, nil
+}
+
+// appendCell appends the text of the next cell.
+func (c *cursor) appendCell(to []byte) ([]byte, error) {
+	has, err := c.nextValid()
+	if err != nil {
+		return nil, err
+	}
+	to, err = c.appendValue(to, has)
+	c.row++
+	return to, err
+}
+
+// appendValue appends the text of a cell if it has a value.
+func (c *cursor) appendValue(to []byte, has bool) ([]byte, error) {
 	switch c.of.kind {
 	case null:
-		return line, nil
+		return to, nil
 	case runs:
-		return c.sameRun(line)
+		return c.sameRun(to)
 	case boolean:
 		on, err := c.nextBit(c.data, &c.dataByte)
 		if has && err == nil {
-			line = strconv.AppendBool(line, on)
+			to = strconv.AppendBool(to, on)
 		}
-		return line, err
+		return to, err
 	case text:
-		return c.appendText(line, has)
+		return c.appendText(to, has)
 	}
 	b, err := c.takeBytes(c.data, c.of.width)
 	if err != nil || !has {
-		return line, err
+		return to, err
 	}
 	switch c.of.kind {
 	case view:
-		return c.appendView(line, b)
+		return c.appendView(to, b)
 	case coded:
 		k := decodeInteger(b, c.of.index.kind == signed)
 		if k < 0 || k >= int64(len(c.values.ends)) {
@@ -233,13 +259,17 @@ func (c *cursor) appendValue(line []byte, has bool) ([]byte, error) {
 		if k > 0 {
 			start = c.values.ends[k-1]
 		}
-		return append(line, c.values.text[start:c.values.ends[k]]...), nil
+		return append(to, c.values.text[start:c.values.ends[k]]...), nil
 	}
-	return c.lines.appendQuoted(line, c.of.formatValue(b)), nil
+	text := c.of.formatValue(b)
+	if c.rows.comma {
+		text = strings.Replace(text, ".", ",", 1)
+	}
+	return append(to, text...), nil
 }
 
 // sameRun appends the value of the run that a cell is in.
-func (c *cursor) sameRun(line []byte) ([]byte, error) {
+func (c *cursor) sameRun(to []byte) ([]byte, error) {
 	for c.row >= c.end {
 		b, err := c.ends.takeBytes(c.ends.data, c.ends.of.width)
 		if err != nil {
@@ -254,11 +284,11 @@ func (c *cursor) sameRun(line []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return append(line, c.same...), nil
+	return append(to, c.same...), nil
 }
 
 // appendText reads a text.
-func (c *cursor) appendText(line []byte, has bool) ([]byte, error) {
+func (c *cursor) appendText(to []byte, has bool) ([]byte, error) {
 	end, err := c.nextOffset()
 	if err != nil {
 		return nil, err
@@ -269,34 +299,35 @@ func (c *cursor) appendText(line []byte, has bool) ([]byte, error) {
 		return nil, ErrDamaged
 	}
 	if !has {
-		return line, c.discardBytes(n)
+		return to, c.discardBytes(n)
 	}
-	kept := min(n, int64(c.lines.most))
-	for c.room = c.room[:0]; int64(len(c.room)) < kept; { // in pieces: the claimed bytes may be missing
-		piece := int(min(kept-int64(len(c.room)), 1<<16))
-		c.room = append(c.room, make([]byte, piece)...)
+	kept := min(n, int64(c.rows.most))
+	for left := kept; left > 0; { // in pieces: the claimed bytes may be missing
+		piece := int(min(left, 1<<16))
+		to = append(to, make([]byte, piece)...)
 		if c.data == nil {
 			return nil, ErrDamaged
 		}
-		if _, err := io.ReadFull(c.data, c.room[len(c.room)-piece:]); err != nil {
+		if _, err := io.ReadFull(c.data, to[len(to)-piece:]); err != nil {
 			return nil, decodeError(err)
 		}
+		left -= int64(piece)
 	}
-	return cell.AppendCell(line, string(c.room)), c.discardBytes(n - kept)
+	return to, c.discardBytes(n - kept)
 }
 
 // appendView reads a text of a view, which contains a short text itself and the position of a long one.
-func (c *cursor) appendView(line, b []byte) ([]byte, error) {
+func (c *cursor) appendView(to, b []byte) ([]byte, error) {
 	n := int64(int32(binary.LittleEndian.Uint32(b)))
 	if n >= 0 && n <= 12 {
-		return cell.AppendCell(line, string(b[4:4+n])), nil
+		return append(to, b[4:4+n]...), nil
 	}
 	k, at := int(int32(binary.LittleEndian.Uint32(b[8:]))),
 		int64(int32(binary.LittleEndian.Uint32(b[12:])))
 	if n < 0 || k < 0 || k >= len(c.views) || at < 0 || at+n > int64(len(c.views[k])) {
 		return nil, ErrDamaged
 	}
-	return cell.AppendCell(line, string(c.views[k][at:at+min(n, int64(c.lines.most))])), nil
+	return append(to, c.views[k][at:at+min(n, int64(c.rows.most))]...), nil
 }
 
 // decodeInteger reads an integer of up to 8 bytes.
@@ -351,17 +382,36 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func (x *Field) formatFloat(b []byte) string {
-	var v float64
+// decodeFloat reads a floating-point number.
+func (x *Field) decodeFloat(b []byte) float64 {
 	switch x.width {
 	case 2:
-		v = cell.Float16(binary.LittleEndian.Uint16(b))
+		return cell.Float16(binary.LittleEndian.Uint16(b))
 	case 4:
-		v = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	default:
-		v = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
-	return string(cell.AppendFloat(nil, v, 64)) // in full: fewer digits would be another number in 64 bits
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// numberOf returns the number of a value of a column with [Field.Stored].
+func (x *Field) numberOf(b []byte) float64 {
+	switch x.kind {
+	case signed:
+		return float64(decodeInteger(b, true))
+	case unsigned:
+		return float64(uint64(decodeInteger(b, false)))
+	case truth:
+		if b[0] != 0 {
+			return 1
+		}
+		return 0
+	}
+	return x.decodeFloat(b)
+}
+
+// formatFloat formats a number in full: fewer digits would be another number in 64 bits.
+func (x *Field) formatFloat(b []byte) string {
+	return string(cell.AppendFloat(nil, x.decodeFloat(b), 64))
 }
 
 // formatDecimal writes a little-endian integer with its point.

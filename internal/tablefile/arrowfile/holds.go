@@ -22,6 +22,16 @@ func (x Field) Numeric() bool {
 	return false
 }
 
+// Stored reports whether the column stores numbers or booleans, which [Rows.Read] reads without a
+// text.
+func (x Field) Stored() bool {
+	switch x.kind {
+	case signed, unsigned, float, boolean, truth:
+		return true
+	}
+	return false
+}
+
 func (x Field) valueKind() kind {
 	if x.kind == coded && x.values != nil {
 		return x.values.kind
