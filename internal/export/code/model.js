@@ -181,6 +181,11 @@ function lenient(text) {
   const at = Math.max(...Array.from("0123456789.,", (c) => text.lastIndexOf(c))) + 1;
   const unit = trim(text.slice(at));
   if (unit && (RULE.currencies.includes(unit) || RULE.units.includes(unit.toLowerCase()))) text = trim(text.slice(0, at));
+  const pressure = /^([1-9][0-9]{1,2})\/([1-9][0-9]{1,2})$/.exec(text);
+  if (pressure && !sign) {
+    const [high, low] = [Number(pressure[1]), Number(pressure[2])];
+    if (high >= 50 && high < 300 && low >= 20 && low < high) text = pressure[1]; // a blood pressure is its first value
+  }
   if (!/^[0-9.,]/.test(text)) return NaN;
   const joined = grouped(text);
   return joined !== null && NUMBER.test(sign + joined) ? Number(sign + joined) : NaN;

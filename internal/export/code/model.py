@@ -177,6 +177,9 @@ def _join(text, thousands):
     return "".join(out) if not whole or groups == 0 or digits == 3 else None
 
 
+_PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})\\Z")
+
+
 def _lenient(text):
     """The number of a text as people write it; NaN if there is none."""
     if text.lower() in ("t", "f"):
@@ -195,6 +198,9 @@ def _lenient(text):
     unit = text[at:].strip(_ENDS)
     if unit and (unit in _RULE["currencies"] or unit.lower() in _RULE["units"]):
         text = text[:at].strip(_ENDS)
+    pressure = _PRESSURE.match(text)
+    if pressure and not sign and 50 <= int(pressure[1]) < 300 and 20 <= int(pressure[2]) < int(pressure[1]):
+        text = pressure[1]  # a blood pressure is its first value
     if not text or text[0] not in "0123456789.,":
         return _NAN
     joined = _grouped(text)

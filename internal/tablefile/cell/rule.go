@@ -51,6 +51,7 @@ const MaxLenient = 48
 //   - a currency (a sign or a code of three letters) before or after the number, and one of [Units], a percent
 //     sign or a + after it are ignored, without conversion;
 //   - <, >, <=, >=, ≤, ≥ and ~ before the number are ignored too: <5 is 5;
+//   - a blood pressure such as 144/94 is its first, systolic value; see [Systolic];
 //   - groups of three digits are joined if they are separated by an apostrophe or a narrow blank, or by the mark
 //     that is not the decimal one if it is unambiguous: used twice, or before a decimal mark;
 //   - the sign may be U+2212.
@@ -161,6 +162,9 @@ func (r *Rule) parseLenient(text string) (float64, Class) {
 		sign, text = cutSign(text)
 	}
 	text = cutUnit(text)
+	if first, ok := Systolic(text); ok && sign == "" {
+		text = first
+	}
 	if text == "" || strings.IndexByte("0123456789.,", text[0]) < 0 {
 		return 0, Unparseable
 	}
@@ -235,9 +239,16 @@ func cutCurrency(text string) (rest string, found bool) {
 
 // Units are the units that a lenient rule ignores after a number, in any case, with or without blanks between.
 // The letters k, m and b are not included: they may mean thousands, millions and billions.
+// Words for times are in English, German, French, Spanish, Italian and Dutch.
 var Units = strings.Fields(
 	"% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
-		"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
+		"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f ° " +
+		"jahr jahre jahren monat monate monaten woche wochen tag tage tagen std stunde stunden minuten sek sekunde sekunden " +
+		"an ans année années mois semaine semaines jour jours heure heures seconde secondes " +
+		"año años mes meses semana semanas día días dia dias hora horas minuto minutos segundo segundos " +
+		"anno anni mese mesi settimana settimane giorno giorni ora ore minuti secondi " +
+		"jaar jaren maand maanden weken dag dagen uur uren minuut seconden " +
+		"mg/l mg/dl g/l g/dl ng/ml µg/l μg/l mmol/l µmol/l μmol/l u/l iu/l kg/m² /min")
 
 // cutUnit removes a unit or a currency after the number.
 func cutUnit(text string) string {
@@ -250,6 +261,32 @@ func cutUnit(text string) string {
 		return Trim(text[:i])
 	}
 	return text
+}
+
+// Systolic returns the first value of a blood pressure: two whole numbers with a slash between them, the first
+// from 50 to 299, the second from 20 to less than the first. Fractions, dates and months are outside these limits.
+func Systolic(text string) (first string, ok bool) {
+	first, second, ok := strings.Cut(text, "/")
+	if !ok || !isPressure(first) || !isPressure(second) {
+		return "", false
+	}
+	high, low := wholeNumber(first), wholeNumber(second)
+	return first, high >= 50 && high < 300 && low >= 20 && low < high
+}
+
+// isPressure reports whether a text has two or three digits without a leading zero.
+func isPressure(text string) bool {
+	return (len(text) == 2 || len(text) == 3) && text[0] != '0' &&
+		strings.Trim(text, "0123456789") == ""
+}
+
+// wholeNumber returns the value of a text of digits.
+func wholeNumber(digits string) int {
+	n := 0
+	for i := range len(digits) {
+		n = 10*n + int(digits[i]-'0')
+	}
+	return n
 }
 
 // Fast reads the bytes of a cell without allocating a string. ok is false if [Rule.Number] is needed instead.
