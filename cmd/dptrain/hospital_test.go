@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // hospital returns a table in the style of a hospital export with n synthetic stays. It has two numeric columns, one
@@ -88,5 +91,58 @@ func TestHospital(t *testing.T) {
 				t.Errorf("seed %d: %q is not used, or named as misread:\n%s", seed, name, screen)
 			}
 		}
+	}
+}
+
+// TestHospitalExport trains on a hospital export with the recipe that look proposes. All columns must be used, and the
+// patients protected with the proposed number of records. At epsilon 3, every column exceeds its threshold by more than
+// six standard deviations of the noise.
+func TestHospitalExport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "export.csv", hospitalExport(12000, 5))
+	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--encoding", "windows-1252",
+		"--decimal", ","); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	look := read(t, "look/curator/look.txt")
+	for _, want := range []string{"fold: case", "Spelling   Some values of Abteilung differ",
+		fmt.Sprintf("unit: {column: Patienten-ID, max_rows: %d}", recipe.ProposedMaxRows)} {
+		if !strings.Contains(look, want) {
+			t.Errorf("look lacks %q:\n%s", want, look)
+		}
+	}
+	_, proposed, _ := strings.Cut(look, "# yaml-language")
+	write(t, "recipe.yaml", "# yaml-language"+proposed)
+	if got := dptrain(t, "fit", "recipe.yaml", "--epsilon", "3", "--quiet"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	var report struct {
+		Features struct{ Considered, Selected []string }
+	}
+	if err := json.Unmarshal([]byte(read(t, "out/release/report.json")), &report); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(report.Features.Selected); n < 13 {
+		t.Errorf("%d columns are used: %q of %q", n, report.Features.Selected,
+			report.Features.Considered)
+	}
+	model := read(t, "out/release/model.json")
+	if strings.Contains(model, "chirurgie ") || strings.Contains(model, `"Chirurgie"`) ||
+		!strings.Contains(model, `"chirurgie"`) {
+		t.Error("a value in two spellings is two categories")
+	}
+}
+
+// TestProposedMaxRows checks that look, init and the page propose the same number of records per person.
+func TestProposedMaxRows(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", "a,b\n1,2\n")
+	want := fmt.Sprintf("max_rows: %d}", recipe.ProposedMaxRows)
+	if got := dptrain(t, "init", "t.csv"); !strings.Contains(got.stdout, want) {
+		t.Errorf("init lacks %q:\n%s", want, got.stdout)
+	}
+	if got := dptrain(t, "look", "t.csv"); got.code != exitOK ||
+		!strings.Contains(read(t, "look/curator/look.txt"), want) {
+		t.Errorf("look lacks %q", want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	tablecell "github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
@@ -179,6 +180,7 @@ func writeLook(
 	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
 	delete(data.Columns, unit.Column) // the unit is not a feature
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
+	proposedFold(&b, &data, seen)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
 	starter, err := data.InitUnit(header, target, unit, propose, classes)
 	if err != nil {
@@ -188,10 +190,6 @@ func writeLook(
 	_, err = io.WriteString(w, b.String())
 	return err
 }
-
-// usualRows is the cap on the records per unit in a proposed recipe. It is a constant because the actual number of
-// records of a person is private.
-const usualRows = 4
 
 // proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe.
 // propose is true if only the values of that column are evidence; the recipe then contains the unit as a comment.
@@ -212,7 +210,7 @@ func proposedUnit(
 		return unit, false
 	}
 	c := &seen.Columns[best]
-	unit = recipe.Unit{Column: c.Name, MaxRows: usualRows}
+	unit = recipe.Unit{Column: c.Name, MaxRows: recipe.ProposedMaxRows}
 	how := "Its values look like names or codes, so the recipe has the line as a comment."
 	if byName {
 		how = "Its name says so too, so the recipe protects it: delete the line if the column does not say whose record it is."
@@ -223,9 +221,30 @@ func proposedUnit(
 				"The column %s has about %.0f different values in %d records and looks like an identifier, so "+
 					"one person or thing may have several records, and a run that protects single records would protect such a group less: "+
 					"unit: {column: %s, max_rows: %d} protects each value of the column with all its records. %s "+
-					"Do not choose max_rows by the table.", printable(c.Name), c.Different(),
-				seen.Rows, printable(c.Name), usualRows, how)))
+					"It keeps at most %d records of each, at random, and the noise grows with that number. "+
+					"%d is proposed for every table: do not choose max_rows by what is in this one.",
+				printable(c.Name), c.Different(), seen.Rows, printable(c.Name),
+				recipe.ProposedMaxRows, how, recipe.ProposedMaxRows, recipe.ProposedMaxRows)))
 	return unit, !byName
+}
+
+// proposedFold writes which columns have values that differ only in case or in blanks, and folds them in the recipe.
+func proposedFold(b *strings.Builder, data *recipe.Data, seen *look.Table) {
+	var names []string
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		if data.Columns[c.Name].Categories.Declared() && c.Variants() > 0 {
+			names = append(names, printable(c.Name))
+		}
+	}
+	if data.Fold != "" || len(names) == 0 {
+		return
+	}
+	data.Fold = tablecell.FoldCase
+	b.WriteString("\n" + report.Paragraph("Spelling", fmt.Sprintf(
+		"Some values of %s differ only in upper and lower case or in blanks. The recipe has fold: case, "+
+			"which makes one value of them: delete the line if they mean different things.",
+		strings.Join(names, ", "))))
 }
 
 // fewValues is the maximum number of distinct values of a numeric target that may be classes.

@@ -128,13 +128,13 @@ func TestLookProposesUnit(t *testing.T) {
 	}{
 		"by name": {"patient_id", func(i int) string {
 			return fmt.Sprint(7000 + i/3)
-		}, "\n  unit: {column: patient_id, max_rows: 4}\n", "# unit:"},
+		}, "\n  unit: {column: patient_id, max_rows: 2}\n", "# unit:"},
 		"by values": {"label", func(i int) string {
 			return fmt.Sprintf("case %d", i/3)
-		}, "\n  # unit: {column: label, max_rows: 4}\n", "\n  unit:"},
+		}, "\n  # unit: {column: label, max_rows: 2}\n", "\n  unit:"},
 		"none": {"label", func(i int) string {
 			return fmt.Sprintf("case %d", i)
-		}, "\n  # unit: {column: PERSON, max_rows: 4}\n", "Unit "},
+		}, "\n  # unit: {column: PERSON, max_rows: 2}\n", "Unit "},
 	} {
 		var b strings.Builder
 		b.WriteString(x.column + ",dose,stay\n")

@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/testkit/browser"
 )
 
@@ -212,7 +213,7 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 	b.WaitFor(`document.querySelector("#recipe").textContent.includes("task: classification")`)
 	b.Press("Next: choose the budget")
 	b.WaitFor(
-		`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && document.querySelector("#mistakes").hidden`)
+		`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && !document.querySelector("#step-budget [data-go=train]").disabled`)
 	b.Press("Next: train")
 	b.WaitFor(
 		`document.querySelector("#file").value === "recipe-2.yaml" && document.querySelector("#out").value === "out-2"`)
@@ -280,7 +281,10 @@ func hospitalExport(n int, seed uint64) string {
 		if r.Float64() < .1 {
 			age1 += " Jahre"
 		}
-		if crp < 5 {
+		switch {
+		case r.Float64() < .05:
+			crp1 = choose("-999", "k.A.")
+		case crp < 5:
 			crp1 = "<5"
 		}
 		if r.Float64() < .02 {
@@ -291,7 +295,8 @@ func hospitalExport(n int, seed uint64) string {
 			fmt.Sprint("P", 100000+r.IntN(n*4/5)), admitted.Format("02.01.2006"), age1,
 			choose("m", "w"), comma(76+15*r.NormFloat64()) + choose("", " kg"), crp1,
 			fmt.Sprintf("%.0f/%.0f", pressure, .65*pressure),
-			choose("Kardiologie", "Chirurgie", "Innere Medizin", "Gyn\xe4kologie"), diagnosis,
+			choose("Kardiologie", "Chirurgie", "chirurgie ", "Innere Medizin", "Gyn\xe4kologie"),
+			diagnosis,
 			choose("ja", "nein"),
 			comma(900 + 19000*r.Float64()),
 			choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""), days1,
@@ -311,15 +316,15 @@ func TestHospitalInChromium(t *testing.T) {
 	b.Do(chromedp.Navigate(uiServer(t, folder)),
 		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.Press("export.csv")
-	b.WaitFor(`document.querySelectorAll("#proposal-list li").length === 3`)
-	b.Press("Use these 3 settings")
+	b.WaitFor(`document.querySelectorAll("#proposal-list li").length === 5`)
+	b.Press("Use these 5 settings")
 	b.WaitFor(`document.querySelector("#proposals").hidden`)
 	takeGuidePicture(t, b)
 	b.CheckScreens("10-hospital")
 	preview := browser.Eval[[]string](b,
 		`[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
 	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number",
-		"CRP (mg/l) number", "Kosten (EUR) number", "Abteilung text",
+		"CRP (mg/l) number", "Blutdruck number", "Kosten (EUR) number", "Abteilung text",
 		"Verweildauer (Tage) number"} {
 		if !slices.Contains(preview, want) {
 			t.Errorf("the preview lacks %q: %q", want, preview)
@@ -329,9 +334,9 @@ func TestHospitalInChromium(t *testing.T) {
 		`document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
 		t.Errorf("the preview has letters that were not read: %s", letters)
 	}
-	if unit := browser.Eval[string](b,
-		`document.querySelector("input[name=unit]:checked").value + " " + document.querySelector("#unit-column").value`); unit !=
-		"column Patienten-ID" {
+	unit := browser.Eval[string](b,
+		`["input[name=unit]:checked", "#unit-column", "#unit-rows"].map(f => document.querySelector(f).value).join(" ")`)
+	if unit != fmt.Sprintf("column Patienten-ID %d", recipe.ProposedMaxRows) {
 		t.Errorf("the proposed unit is %q", unit)
 	}
 	b.Press("Next: choose the budget")
@@ -384,6 +389,68 @@ func takeGuidePicture(t *testing.T, b *browser.Browser) {
 	shot := browser.Take(b, chromedp.CaptureScreenshot())
 	if err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFirstScreenInChromium starts in an empty folder, drops a table on the page, chooses one with the field for files,
+// and opens the sample. Each must be in the folder and shown; a table of the same name must be refused.
+func TestFirstScreenInChromium(t *testing.T) {
+	b := browser.New(t)
+	folder := t.TempDir()
+	b.Do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#no-tables")))
+	b.CheckScreens("0-empty")
+	const table = "a;b\n1;2\n3;4\n"
+	drop := func(event, name string) string {
+		return fmt.Sprintf(`(() => {
+			const data = new DataTransfer();
+			data.items.add(new File([%q], %q));
+			document.querySelector("#drop").dispatchEvent(new DragEvent(%q, {dataTransfer: data, bubbles: true, cancelable: true}));
+			return true;
+		})()`, table, name, event)
+	}
+	browser.Eval[bool](b, drop("dragenter", "mine.csv"))
+	b.WaitFor(`document.querySelector("#drop").classList.contains("over")`)
+	browser.Eval[bool](b, drop("drop", "mine.csv"))
+	b.WaitFor(
+		`document.querySelectorAll("#declared li").length === 2 && !document.querySelector("#drop").classList.contains("over")`)
+	if got := read(t, filepath.Join(folder, "mine.csv")); got != table {
+		t.Errorf("the file in the folder is %q", got)
+	}
+	browser.Eval[bool](b, drop("drop", "other.csv")) // has no effect on this step
+	b.CheckConsole("drop")
+
+	b.Press("Table")
+	b.WaitFor(`document.querySelectorAll("#files button").length === 1`)
+	browser.Eval[bool](b, drop("drop", "mine.csv"))
+	b.WaitFor(`document.querySelector("#alert").textContent.includes("mine.csv is in the folder already")`)
+	b.ForgetConsole() // from the response 409
+	browser.Eval[bool](b, drop("drop", "letter.pdf"))
+	b.WaitFor(`document.querySelector("#alert").textContent.includes("letter.pdf is not the name of a table")`)
+	b.ForgetConsole() // likewise
+	browser.Eval[bool](b, `(() => {
+		const data = new DataTransfer();
+		data.items.add(new File(["c,d\n1,2\n"], "chosen.csv"));
+		const field = document.querySelector("#picked");
+		field.files = data.files;
+		field.dispatchEvent(new Event("change"));
+		return true;
+	})()`)
+	b.WaitFor(`document.querySelector("#table-name").textContent === "chosen.csv"`)
+	b.Press("Table")
+	b.WaitFor(`document.querySelectorAll("#files button").length === 2`)
+	b.Press("Try a sample table")
+	b.WaitFor(`document.querySelectorAll("#declared li").length === 10`)
+	if target := browser.Eval[string](b, `document.querySelector("#target").value`); target != "price" {
+		t.Errorf("the target of the sample is %q", target)
+	}
+	b.CheckConsole("sample")
+	var names []string
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if !slices.Equal(names, []string{"chosen.csv", "mine.csv", "sample-houses.csv"}) {
+		t.Errorf("%q are in the folder, %v", names, err)
 	}
 }
 

@@ -18,6 +18,11 @@ var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of 
 // or not UTF-8.
 var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 
+// ProposedMaxRows is the proposed number of records to keep per unit. It is the same for every table, because the
+// number of records of a person is private. Noise grows in proportion to it: 1 would drop all but one record of
+// everyone, and more than 2 help only if most people have many records that differ.
+const ProposedMaxRows = 2
+
 // Init writes a commented starter recipe for the table at path (as the recipe should name it), whose columns are
 // header. An empty target means the last column. With classes the recipe is for classification. The result is valid
 // and names every column; columns without declarations are in comments. Errors never quote a name from header.
@@ -59,6 +64,9 @@ func (d Data) InitUnit(
 	if d.Format != nil {
 		path += "\n  format: " + inline(reflect.ValueOf(*d.Format))
 	}
+	if d.Fold != "" {
+		path += "\n  fold: " + yamlWord(d.Fold)
+	}
 	if d.Numbers != "" {
 		path += "\n  numbers: " + yamlWord(d.Numbers)
 	}
@@ -74,7 +82,7 @@ func (d Data) InitUnit(
 	}
 	d.initColumns(&b, header)
 	selectors, trainers := describedFor(number)
-	who := "# unit: {column: PERSON, max_rows: 4}"
+	who := fmt.Sprintf("# unit: {column: PERSON, max_rows: %d}", ProposedMaxRows)
 	if unit.Column != "" {
 		who = fmt.Sprintf("unit: {column: %s, max_rows: %d}", yamlWord(unit.Column), unit.MaxRows)
 		if propose {

@@ -26,10 +26,11 @@ type request struct {
 	Replace bool            `json:"replace"` // replace an existing recipe and existing results
 	Job     int             `json:"job"`
 	// Format is the text format of the table. Dates and Text are the columns currently declared on the page as
-	// dates, with their layouts, and as text. Target is a target that should be numeric.
+	// dates, with their layouts, and as text. Fold is data.fold. Target is a target that should be numeric.
 	Format recipe.Format     `json:"format"`
 	Dates  map[string]string `json:"dates"`
 	Text   []string          `json:"text"`
+	Fold   string            `json:"fold"`
 	Target string            `json:"target"`
 	Total  struct {
 		Dataset  string `json:"dataset"`
@@ -126,6 +127,9 @@ func (s *Server) readRecipe(a *request) (*text, error) {
 	r, problems := recipe.Parse(name, src)
 	return &text{Text: string(src), Mistakes: mistakesOf(problems), read: r}, nil
 }
+
+// createNew are the flags for a file that must not exist.
+const createNew = os.O_CREATE | os.O_WRONLY | os.O_EXCL
 
 // recipeName is the file name of an unsaved recipe.
 const recipeName = "recipe.yaml"
@@ -298,7 +302,7 @@ func (s *Server) saveRecipe(a *request, recipe string) error {
 		return refusef(http.StatusBadRequest,
 			"a recipe is saved under a name that ends in .yaml, in the folder itself")
 	}
-	how := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	how := createNew
 	if a.Replace {
 		how = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	}

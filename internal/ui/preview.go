@@ -35,7 +35,13 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 		text[name] = true
 	}
 	return sample.Preview(
-		look.Reading{Format: opts.Format, Dates: a.Dates, Text: text, Target: a.Target}), nil
+		look.Reading{
+			Format: opts.Format,
+			Dates:  a.Dates,
+			Text:   text,
+			Fold:   a.Fold,
+			Target: a.Target,
+		}), nil
 }
 
 // mistakesOf returns the errors of a recipe for the page.

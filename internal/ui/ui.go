@@ -1,6 +1,7 @@
 // Package ui serves a page for the data owner's browser on the owner's own computer. The page runs commands and
 // shows their output, the reports of earlier runs, and a preview of the first records of a table. The preview is the
-// only record-level data sent to the browser. It is written to no file, and the browser sends no records back.
+// only record-level data sent to the browser, and it is written to no file. The browser sends records only if the data
+// owner drops a table on the page: the server then copies it into its folder.
 //
 // The server listens on the loopback interface, which other programs and pages of other origins in the same browser
 // can also reach. Each request must therefore use the host name of the server, come from no other origin, and
@@ -147,10 +148,11 @@ func (s *Server) Handler(host string) http.Handler {
 		"/api/plan": s.answerPlan, "/api/explain": s.answerExplain, "/api/fit": s.answerFit,
 		"/api/preview": s.answerPreview, "/api/runs": s.answerRuns, "/api/job": s.answerJob,
 		"/api/cancel": s.answerCancel, "/api/report": s.answerReport, "/api/ledger": s.answerLedger,
-		"/api/register": s.answerRegister,
+		"/api/register": s.answerRegister, "/api/sample": s.answerSample,
 	} {
 		mux.HandleFunc("POST "+path, s.handle(answer))
 	}
+	mux.HandleFunc("POST /api/import", s.serveImport)
 	return s.checkOrigin(host, mux)
 }
 
@@ -215,16 +217,21 @@ func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.
 			return
 		}
 		out, err := answer(r, &a)
-		var bad *badRequest
-		switch {
-		case errors.As(err, &bad):
-			refuse(w, bad.status, bad.message)
-		case err != nil:
-			refuse(w, http.StatusInternalServerError, s.shortenPaths(err.Error()))
-		default:
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(out) // the browser may have closed the connection
-		}
+		s.respond(w, out, err)
+	}
+}
+
+// respond answers with the result of a request in JSON, or with its error.
+func (s *Server) respond(w http.ResponseWriter, out any, err error) {
+	var bad *badRequest
+	switch {
+	case errors.As(err, &bad):
+		refuse(w, bad.status, bad.message)
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, s.shortenPaths(err.Error()))
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out) // the browser may have closed the connection
 	}
 }
 

@@ -109,7 +109,8 @@ func TestRefuses(t *testing.T) {
 	r := newRecorded(t)
 	var paths []string
 	for _, what := range []string{"files", "columns", "preview", "runs", "recipe", "plan",
-		"explain", "fit", "job", "cancel", "report", "ledger", "register"} {
+		"explain", "fit", "job", "cancel", "report", "ledger", "register",
+		"sample", "import"} {
 		paths = append(paths, "/api/"+what)
 	}
 	for name, x := range map[string]struct {

@@ -5,6 +5,8 @@ package look
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -98,6 +100,25 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 			*x.count++
 		}
 	}
+}
+
+// Variants returns the number of distinct values that differ from another one only in case or in blanks. It is 0 for
+// a column with too many values.
+func (c *Column) Variants() int {
+	if c.Many {
+		return 0
+	}
+	return len(c.seen) - countFolded(maps.Keys(c.seen))
+}
+
+// countFolded returns the number of distinct texts apart from case and blanks.
+func countFolded(texts iter.Seq[string]) int {
+	fold := cell.Text{Fold: cell.FoldCase}
+	folded := map[string]struct{}{}
+	for text := range texts {
+		folded[fold.Of(text)] = struct{}{}
+	}
+	return len(folded)
 }
 
 // merge adds the counts of other cells of the same column.

@@ -2,6 +2,7 @@ package look
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ type PreviewCell struct {
 // A Proposal is a setting that would read more cells of the sample. It describes the format of the file rather than
 // its values, so the data owner may accept it.
 type Proposal struct {
-	Key    string `json:"key"`              // decimal, thousands, encoding, date or task
+	Key    string `json:"key"`              // decimal, thousands, encoding, missing, fold, date or task
 	Column string `json:"column,omitempty"` // of a date or a task
 	Value  string `json:"value"`
 	Sample string `json:"sample,omitempty"` // a text that the setting would read
@@ -68,6 +69,7 @@ type Reading struct {
 	Format dataset.Format
 	Dates  map[string]string // layouts of the columns that are declared as dates
 	Text   map[string]bool   // columns that are declared as text
+	Fold   string            // which texts are one value, as in a recipe
 	Target string            // the column to predict, if its values should be numbers; else empty
 }
 
@@ -110,6 +112,8 @@ func (s *Sample) Preview(r Reading) *Preview {
 	p.Proposals = append(p.Proposals, s.proposeEncoding(r.Format)...)
 	marks, best := s.proposeMarks(rule)
 	p.Proposals = append(p.Proposals, marks...)
+	p.Proposals = append(p.Proposals, s.proposeMissing(best)...)
+	p.Proposals = append(p.Proposals, s.proposeFold(r, best)...)
 	for j := range s.Names {
 		p.Proposals = append(p.Proposals, s.proposeKind(j, r, best)...)
 	}
@@ -285,6 +289,71 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 			Proposal{Key: "thousands", Value: value, Sample: shorten(samples[k])})
 	}
 	return proposals, best
+}
+
+// missingCodes are numbers that often mean a missing value in columns without other negative numbers.
+var missingCodes = []float64{-9, -99, -999, -9999}
+
+// leastCodes is the minimum share of cells with a code among the numbers of a column for a proposal.
+const leastCodes = .01
+
+// proposeMissing proposes the codes for missing values that some column has among nonnegative numbers, unless another
+// column has the same number among negative ones.
+func (s *Sample) proposeMissing(rule cell.Rule) []Proposal {
+	proposed := map[float64]bool{}
+	refused := map[float64]bool{}
+	for j := range s.Names {
+		counts := map[float64]int{}
+		all := 0
+		negative := false // there is a negative number other than a code
+		for _, row := range s.Rows {
+			v, class := rule.Number(row[j])
+			if class != cell.Good {
+				continue
+			}
+			all++
+			if slices.Contains(missingCodes, v) {
+				counts[v]++
+			} else if v < 0 {
+				negative = true
+			}
+		}
+		for code, n := range counts {
+			if negative || len(counts) > 1 {
+				refused[code] = true
+			} else if float64(n) >= leastCodes*float64(all) {
+				proposed[code] = true
+			}
+		}
+	}
+	var out []Proposal
+	for _, code := range missingCodes {
+		if proposed[code] && !refused[code] {
+			text := strconv.FormatFloat(code, 'g', -1, 64)
+			out = append(out, Proposal{Key: "missing", Value: text})
+		}
+	}
+	return out
+}
+
+// proposeFold proposes to ignore case and blanks if this makes one value of several in a column of categories: one of
+// texts whose values occur at least twice on average.
+func (s *Sample) proposeFold(r Reading, rule cell.Rule) []Proposal {
+	if r.Fold != "" {
+		return nil
+	}
+	for j := range s.Names {
+		different := map[string]bool{}
+		all, numbers := s.countFilled(j, func(text string) bool {
+			different[text] = true
+			return readsNumber(rule, text)
+		})
+		if 2*numbers < all && 2*len(different) <= all &&
+			countFolded(maps.Keys(different)) < len(different) {
+			return []Proposal{{Key: "fold", Column: s.Names[j], Value: cell.FoldCase}}
+		}
+	}
+	return nil
 }
 
 // leastDates is the minimum share of dates among a column's cells for a proposal.

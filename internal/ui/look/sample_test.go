@@ -156,6 +156,23 @@ func TestProposals(t *testing.T) {
 			}), look.Reading{Target: "b"}, "task=classification@b",
 			look.Reading{Text: map[string]bool{"b": true}},
 		},
+		"a code for missing values": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%d;%s", i, []string{"-999", "12", "0"}[i%3])
+			}), look.Reading{}, "missing=-999",
+			look.Reading{Format: dataset.Format{Missing: []float64{-999}}},
+		},
+		"negative numbers": {rows("a;b", func(i int) string {
+			return fmt.Sprintf("%d;%d", i-20, -9*(i%3))
+		}), look.Reading{}, "", look.Reading{}},
+		"categories in two spellings": {
+			rows("a;b", func(i int) string {
+				return fmt.Sprintf("%s;%d", []string{"Chirurgie", "chirurgie", "Innere"}[i%3], i)
+			}), look.Reading{}, "fold=case@a", look.Reading{Fold: "case"},
+		},
+		"names in two spellings": {rows("a;b", func(i int) string {
+			return fmt.Sprintf("%s %d;%d", []string{"Maria", "maria"}[i%2], i/2, i)
+		}), look.Reading{}, "", look.Reading{}},
 		"numbers and text": {rows("a;b", func(i int) string {
 			return fmt.Sprintf("%d.5;word", i)
 		}), look.Reading{}, "", look.Reading{}},

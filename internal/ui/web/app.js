@@ -28,7 +28,7 @@ const repreview = () => {
   showPreviewSoon();
 };
 onRadio("decimal", repreview);
-onInput(["thousands", "missing"], repreview);
+onInput(["thousands", "missing", "fold"], repreview);
 onInput(["target"], chooseTarget);
 onRadio("task", chooseTarget);
 onRadio("unit", chooseUnit);

@@ -1,6 +1,6 @@
 // The second step: how the table is written, its first rows, the target, the unit of privacy and the columns.
 import { $, el, ask, count, debounced, setRadio, showAlert } from "./dom.js";
-import { chosen, format, isClassification, number, settingChanged, showRecipe, unitColumn } from "./state.js";
+import { chosen, format, isClassification, list, number, settingChanged, showRecipe, unitColumn } from "./state.js";
 import { clearFields, errorLine, fieldOfError, fieldOfPath, focusField, markField, plainText } from "./fields.js";
 import { drawSteps, go } from "./steps.js";
 
@@ -26,7 +26,7 @@ export async function openTable(path) {
 
 // resetFormat gives the fields for how a file is written their defaults.
 function resetFormat() {
-  for (const id of ["separator", "thousands", "encoding", "quote", "escape", "sheet", "missing"]) {
+  for (const id of ["separator", "thousands", "encoding", "quote", "escape", "sheet", "missing", "fold"]) {
     $(id).value = "";
   }
   $("skip").value = "0";
@@ -99,7 +99,7 @@ async function showPreview() {
   if (isClassification()) {
     text.push($("target").value);
   }
-  const got = await ask("preview", { path: chosen.table, format: format(), dates, text, target }, previewing.signal);
+  const got = await ask("preview", { path: chosen.table, format: format(), dates, text, fold: $("fold").value, target }, previewing.signal);
   clearFields("error");
   if (got.mistakes) {
     for (const mistake of got.mistakes) {
@@ -172,6 +172,10 @@ function describeProposal(p) {
       return [`Thousands mark: ${markNames[p.value] || "none"}`, `More numbers are read with this mark: ${markNames[p.value] || "none"}.`, "thousands"];
     case "encoding":
       return ["Character set: Windows-1252 (Western Europe)", `The first rows have letters that UTF-8 cannot read${sample}.`, "encoding"];
+    case "missing":
+      return [`${p.value} means “missing”`, "It occurs often in a column without other negative numbers.", "missing"];
+    case "fold":
+      return ["Upper and lower case: one value", `Some values of ${p.column} differ in nothing else.`, "fold"];
     case "date":
       return [`${p.column}: dates, ${layoutNames[p.value] || p.value}`, `It seems to hold dates${sample}.`, "column-" + chosen.columns.indexOf(p.column)];
   }
@@ -189,6 +193,9 @@ function applyProposal(p) {
       break;
     case "task":
       setRadio("task", p.value);
+      break;
+    case "missing":
+      $("missing").value = [...list($("missing").value), p.value].join(", ");
       break;
     default:
       $(p.key).value = p.value;

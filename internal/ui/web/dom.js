@@ -85,8 +85,8 @@ const token = readToken();
 
 export const hasToken = () => token !== "";
 
-// ask sends a request to the server and returns its response.
-export async function ask(route, body = {}, signal = undefined) {
+// send sends a body to the server and returns its response.
+async function send(route, type, body, signal) {
   let response;
   try {
     response = await fetch("/api/" + route, {
@@ -94,8 +94,8 @@ export async function ask(route, body = {}, signal = undefined) {
       signal,
       cache: "no-store",
       credentials: "omit",
-      headers: { "Content-Type": "application/json", Authorization: "Bearer " + token },
-      body: JSON.stringify(body),
+      headers: { "Content-Type": type, Authorization: "Bearer " + token },
+      body,
     });
   } catch (err) {
     if (err.name === "AbortError") {
@@ -109,6 +109,12 @@ export async function ask(route, body = {}, signal = undefined) {
   }
   return out;
 }
+
+// ask sends a request to the server and returns its response.
+export const ask = (route, body = {}, signal = undefined) => send(route, "application/json", JSON.stringify(body), signal);
+
+// sendFile copies a file into the folder of the server and returns its path there.
+export const sendFile = file => send("import?name=" + encodeURIComponent(file.name), "application/octet-stream", file);
 
 // follow polls a job until it ends, and calls onChange with each of its states.
 export async function follow(job, onChange) {

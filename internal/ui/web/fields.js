@@ -6,7 +6,7 @@ import { chosen } from "./state.js";
 export function fieldOfPath(path) {
   const key = path.replace(/\[\d+\]$/, "");
   const fixed = {
-    "data.target": "target", task: "task", "data.classes": "classes", "data.most_classes": "most-classes",
+    "data.target": "target", task: "task", "data.classes": "classes", "data.most_classes": "most-classes", "data.fold": "fold",
     "privacy.epsilon": "epsilon", "privacy.delta": "delta", "privacy.relation": "relation", "privacy.unit.column": "unit-column",
     "privacy.unit.max_rows": "unit-rows", "privacy.unit": "unit-column", "ledger.dataset": "dataset", ledger: "dataset", "ledger.path": "ledger-path",
     "output.dir": "out",

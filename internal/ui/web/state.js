@@ -79,6 +79,9 @@ function dataSection() {
   if (Object.keys(format()).length) {
     data.format = format();
   }
+  if ($("fold").value) {
+    data.fold = $("fold").value;
+  }
   data.undeclared = $("found").checked ? "found" : "numbers";
   const exclude = [];
   const columns = {};
@@ -112,7 +115,7 @@ export function recipe() {
   out.data = dataSection();
   out.privacy = { epsilon: Number($("epsilon").value) };
   if (unitColumn()) {
-    out.privacy.unit = { column: unitColumn(), max_rows: number($("unit-rows").value) ?? 2 };
+    out.privacy.unit = { column: unitColumn(), max_rows: number($("unit-rows").value) ?? Number($("unit-rows").defaultValue) };
   }
   const delta = $("delta").value.trim();
   if (delta && Number(delta) !== 1e-6) {

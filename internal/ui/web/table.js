@@ -1,5 +1,5 @@
 // The first step: files of the folder.
-import { $, el, ask, guarded, showAlert } from "./dom.js";
+import { $, el, ask, guarded, sendFile, showAlert } from "./dom.js";
 import { chosen, showRecipe } from "./state.js";
 import { go, onEnter } from "./steps.js";
 import { openTable } from "./columns.js";
@@ -53,5 +53,62 @@ async function openRecipe(path) {
   await showRecipe();
   go("budget");
 }
+
+// copyTable copies a file of the browser into the folder and opens it.
+async function copyTable(file) {
+  showAlert("");
+  $("drop-status").textContent = `Copying ${file.name} …`;
+  try {
+    const { path } = await sendFile(file);
+    await openTable(path);
+  } finally {
+    $("drop-status").textContent = "";
+    $("picked").value = "";
+  }
+}
+
+$("pick").addEventListener("click", () => $("picked").click());
+$("picked").addEventListener("change", guarded(async () => {
+  const [file] = $("picked").files;
+  if (file) {
+    await copyTable(file);
+  }
+}));
+$("sample").addEventListener("click", guarded(async () => openTable((await ask("sample")).path)));
+
+// A file may be dropped anywhere on the first step. On the others a drop does nothing: the browser would leave the page.
+let depth = 0; // of the elements under the pointer that have been entered
+const isDropping = event => chosen.step === "table" && event.dataTransfer?.types.includes("Files");
+const showDrop = on => $("drop").classList.toggle("over", on);
+document.addEventListener("dragenter", event => {
+  depth++;
+  showDrop(isDropping(event));
+});
+document.addEventListener("dragleave", () => {
+  depth = Math.max(0, depth - 1);
+  if (depth === 0) {
+    showDrop(false);
+  }
+});
+document.addEventListener("dragover", event => {
+  event.preventDefault();
+  if (event.dataTransfer) {
+    event.dataTransfer.dropEffect = isDropping(event) ? "copy" : "none";
+  }
+});
+document.addEventListener("drop", guarded(async event => {
+  event.preventDefault();
+  const dropping = isDropping(event);
+  depth = 0;
+  showDrop(false);
+  if (!dropping) {
+    return;
+  }
+  const files = [...event.dataTransfer.files];
+  if (files.length !== 1) {
+    throw new Error(`You dropped ${files.length} files. Drop one table.`);
+  }
+  await copyTable(files[0]);
+}));
 
 onEnter.table = () => listFolder(chosen.dir);
