@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/serve"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -107,7 +109,7 @@ func serveCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.accessLog, "access-log", false,
 		"print a JSON object for each answer on standard output")
 	set.BoolVar(&flags.countInputs, "count-inputs", false,
-		"count missing, unknown and out-of-range cells by column in /metrics")
+		"count missing, unknown and out-of-range cells by column in /metrics, and compare numbers with the histograms of the report")
 	set.StringVar(&flags.probe, "probe", "",
 		"ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
 	flags.format.add(cmd)
@@ -162,7 +164,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	release, err := readServed(path, flags.format)
+	release, err := readServed(path, flags)
 	if err != nil {
 		return err
 	}
@@ -188,7 +190,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	debug.FreeOSMemory() // of reading the model; a server runs for a long time
 	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n",
 		release.Model.Kind(), release.Model.Output().Target, scheme, at.Addr())
-	stopReloading := a.reloadOnHangup(server, path, flags.format)
+	stopReloading := a.reloadOnHangup(server, path, flags)
 	defer stopReloading()
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {
@@ -199,13 +201,13 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 }
 
 // readServed reads a model file and the other files that a server needs.
-func readServed(path string, format keyValues) (serve.Release, error) {
+func readServed(path string, flags serveFlags) (serve.Release, error) {
 	model, err := readModel(path, "")
 	if err != nil {
 		return serve.Release{}, err
 	}
 	schema := pipeline.SchemaOf(model)
-	reading, err := (&predictFlags{format: format}).reading(schema.Numbers, path, "body.csv")
+	reading, err := (&predictFlags{format: flags.format}).reading(schema.Numbers, path, "body.csv")
 	if err != nil {
 		return serve.Release{}, err
 	}
@@ -216,19 +218,48 @@ func readServed(path string, format keyValues) (serve.Release, error) {
 			fault.WithKind(fault.Data,
 				&pathError{path, fmt.Errorf("the model cannot be read: %w", fault.Cause(err))})
 	}
-	hash := sha256.Sum256(content)
-	return serve.Release{
+	sum := sha256.Sum256(content)
+	release := serve.Release{
 		Model:   model,
 		Schema:  schema,
 		Reading: reading,
-		Hash:    hex.EncodeToString(hash[:]),
+		Hash:    hex.EncodeToString(sum[:]),
 		Program: thisVersion().Version,
-	}, nil
+	}
+	if flags.countInputs {
+		release.Histograms = histogramsBeside(path, release.Hash)
+	}
+	return release, nil
+}
+
+// histogramsBeside returns the histograms of the report beside a model file, or nil if there is no report of the model
+// with this hash. A model alone is served without them.
+func histogramsBeside(path, hash string) []serve.Histogram {
+	file, err := os.Open(filepath.Join(filepath.Dir(path), report.ReportFile))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	r, err := report.Decode(file)
+	if err != nil || r.Files.Model != hash {
+		return nil
+	}
+	var out []serve.Histogram
+	for _, c := range r.Card {
+		out = append(out, serve.Histogram{
+			Column: c.Column,
+			Lower:  c.Lower,
+			Upper:  c.Upper,
+			Counts: c.Counts,
+			Scale:  c.Scale,
+		})
+	}
+	return out
 }
 
 // reloadOnHangup makes a server reload its model on SIGHUP, until the returned function is called. If the new model
 // cannot be read, it prints the error and the server keeps its model.
-func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues) (stop func()) {
+func (a *app) reloadOnHangup(server *serve.Server, path string, flags serveFlags) (stop func()) {
 	if !hangupReloads() {
 		return func() {}
 	}
@@ -238,7 +269,7 @@ func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues
 		for {
 			select {
 			case <-hangups:
-				a.reload(server, path, format)
+				a.reload(server, path, flags)
 			case <-done:
 				return
 			}
@@ -251,8 +282,8 @@ func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues
 }
 
 // reload replaces the model of a server with the current content of its file.
-func (a *app) reload(server *serve.Server, path string, format keyValues) {
-	release, err := readServed(path, format)
+func (a *app) reload(server *serve.Server, path string, flags serveFlags) {
+	release, err := readServed(path, flags)
 	if err == nil {
 		err = server.Replace(release)
 	}

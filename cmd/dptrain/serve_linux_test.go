@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +16,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -332,5 +336,115 @@ func TestReloadOnHangup(t *testing.T) {
 	}
 	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != exitData {
 		t.Errorf("a server that ended: %+v", got)
+	}
+}
+
+// TestServeComparesWithReport serves a release with its report, sends the training table with one column shifted, and
+// compares the drift in /metrics with that of the table and the histograms of the report. A model without its report
+// has no drift.
+func TestServeComparesWithReport(t *testing.T) {
+	table := strings.Split(strings.TrimSpace(read(t, "../../testdata/houses.csv")), "\n")
+	chdir(t)
+	write(t, "houses.csv", strings.Join(table, "\n")+"\n")
+	if got := dptrain(t, "fit", "--data", "houses.csv", "--target", "price", "--epsilon", "3",
+		"--quiet"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	var r struct {
+		Card []struct {
+			Column       string
+			Lower, Upper float64
+			Counts       []float64
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "out/release/report.json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	shifted := []string{table[0]}
+	for _, row := range table[1:] {
+		cells := strings.Split(row, ",")
+		if area, err := strconv.ParseFloat(cells[0], 64); err == nil {
+			cells[0] = fmt.Sprint(area + 40)
+		}
+		shifted = append(shifted, strings.Join(cells, ","))
+	}
+	header := strings.Split(table[0], ",")
+	distance := func(k int) float64 {
+		c := r.Card[k]
+		at, bins := slices.Index(header, c.Column), len(c.Counts)
+		exact, total, released := make([]float64, bins), 0., 0.
+		for _, row := range shifted[1:] {
+			x, err := strconv.ParseFloat(strings.Split(row, ",")[at], 64)
+			if err != nil {
+				continue
+			}
+			b := math.Floor((x - c.Lower) / (c.Upper - c.Lower) * float64(bins))
+			exact[int(min(max(b, 0), float64(bins-1)))]++
+			total++
+		}
+		for _, n := range c.Counts {
+			released += max(n, 0)
+		}
+		sum := 0.
+		for b, n := range exact {
+			sum += math.Abs(n/total-max(c.Counts[b], 0)/released) / 2
+		}
+		return sum
+	}
+	metrics := func(folder string) string {
+		p := serveProcess(t, "", "--count-inputs", filepath.Join(folder, "model.json"))
+		answer, err := http.Post("http://"+p.at+"/predict", "text/csv",
+			strings.NewReader(strings.Join(shifted, "\n")+"\n")) //nolint:noctx // of a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if answer, err = http.Get("http://" + p.at + "/metrics"); err != nil { //nolint:noctx // likewise
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		http.DefaultClient.CloseIdleConnections()
+		p.stop(t, 20*time.Second)
+		return string(text)
+	}
+	text := metrics("out/release")
+	compared := 0
+	for k, c := range r.Card {
+		match := regexp.MustCompile(`(?m)^dptrain_input_drift\{column="` + c.Column +
+			`"\} (\S+)$`).FindStringSubmatch(text)
+		if match == nil {
+			continue // the target, or a column that is not in the model
+		}
+		compared++
+		got, err := strconv.ParseFloat(match[1], 64)
+		if want := distance(k); err != nil || math.Abs(got-want) > .01 {
+			t.Errorf("%s: a drift of %g, want %g; %v", c.Column, got, want, err)
+		}
+		if c.Column == "area" && got < .15 {
+			t.Errorf("a shift of area by 40 gives a drift of %g", got)
+		}
+	}
+	if compared < 4 {
+		t.Errorf("%d columns are compared:\n%s", compared, text)
+	}
+	for _, folder := range []string{"alone", "other"} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "alone/model.json", read(t, "out/release/model.json"))
+	if text := metrics("alone"); strings.Contains(text, "drift") ||
+		!strings.Contains(text, "dptrain_inputs_total") {
+		t.Errorf("without a report: %s", text)
+	}
+	write(t, "other/report.json", read(t, "out/release/report.json"))
+	write(t, "other/model.json", read(t, "out/release/model.json")+"\n")
+	if text := metrics("other"); strings.Contains(text, "drift") {
+		t.Errorf("with the report of another file: %s", text)
 	}
 }

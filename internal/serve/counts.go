@@ -150,5 +150,6 @@ func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 	model := s.model.Load()
 	if model.inputs != nil {
 		writeInputs(w, model.inputs)
+		writeValues(w, model.values)
 	}
 }

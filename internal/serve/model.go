@@ -20,6 +20,7 @@ type servedModel struct {
 	hash    string        // of the model file
 	program string        // version of the program
 	inputs  []*inputCount // nil if cells are not counted
+	values  []*valueCount // likewise, of inputs with a released histogram
 	model   regression.Model
 	ready   *regression.Ready
 	output  regression.Output
@@ -136,6 +137,9 @@ type answers struct {
 func (s *servedModel) predictBatch(batch *dataset.Batch) answers {
 	rows := pipeline.RowsOf(batch.Table.All())
 	countInputs(s.inputs, rows)
+	for _, c := range s.values {
+		c.add(rows.Numeric[c.column])
+	}
 	a := answers{n: rows.N}
 	var err error
 	if s.hasChances {

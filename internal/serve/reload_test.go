@@ -270,7 +270,9 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &board); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(releaseOf(line(0, 1), ""), Limits{}, Options{Inputs: true})
+	release := releaseOf(line(0, 1), "")
+	release.Histograms = []Histogram{{Column: "x", Upper: 100, Counts: []float64{50, 50}}}
+	s, err := New(release, Limits{}, Options{Inputs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

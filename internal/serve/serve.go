@@ -33,6 +33,9 @@ type Release struct {
 	Reading dataset.ReadOptions // the format of CSV
 	Hash    string              // SHA-256 of the model file in hexadecimal digits; "" if unknown
 	Program string              // version of the program; "" if unknown
+	// Histograms are those of the release, of any columns. Inputs that have one are compared with it if cells are
+	// counted.
+	Histograms []Histogram
 }
 
 // Options of a server in addition to its limits.
@@ -85,6 +88,7 @@ func (s *Server) Replace(r Release) error {
 	}
 	if s.inputs {
 		model.inputs = newInputCounts(r.Model)
+		model.values = newValueCounts(r.Model, r.Histograms)
 	}
 	s.model.Store(model)
 	return nil
