@@ -1,12 +1,46 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
+
+// bank returns a table in the style of the marketing data of a bank with n synthetic clients: semicolons, quoted texts,
+// and two classes of different frequency.
+func bank(n int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 3))
+	choose := func(list ...string) string { return `"` + list[r.IntN(len(list))] + `"` }
+	var b strings.Builder
+	b.WriteString(`"age";"job";"marital";"education";"default";"balance";"housing";"loan";` +
+		`"contact";"day";"month";"duration";"campaign";"pdays";"previous";"poutcome";"y"` + "\n")
+	for range n {
+		duration := int(60 + 250*r.ExpFloat64())
+		y := "no"
+		if r.Float64() < min(float64(duration)/2500, .8) {
+			y = "yes"
+		}
+		pdays, previous, outcome := -1, 0, `"unknown"`
+		if r.Float64() < .2 {
+			pdays, previous, outcome = 1+r.IntN(400), 1+r.IntN(5),
+				choose("failure", "success", "other")
+		}
+		fmt.Fprintf(&b, "%d;%s;%s;%s;%s;%d;%s;%s;%s;%d;%s;%d;%d;%d;%d;%s;\"%s\"\n", 18+r.IntN(70),
+			choose("admin.", "blue-collar", "technician", "services", "management", "retired",
+				"student", "unemployed", "housemaid", "entrepreneur", "self-employed", "unknown"),
+			choose("married", "single", "divorced"),
+			choose("primary", "secondary", "tertiary", "unknown"), choose("no", "no", "no", "yes"),
+			int(1400+3000*r.NormFloat64()), choose("yes", "no"), choose("no", "no", "yes"),
+			choose("cellular", "telephone", "unknown"), 1+r.IntN(31),
+			choose("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug"), duration,
+			1+r.IntN(6), pdays, previous, outcome, y)
+	}
+	return b.String()
+}
 
 // TestSummaryFits checks that fit prints at most 24 lines of 80 characters by default, whatever the table. The lines
 // name the model, the guarantee and the folders; the whole report contains further details.
@@ -19,6 +53,8 @@ func TestSummaryFits(t *testing.T) {
 	write(t, "loans.csv", loans)
 	write(t, "leaves.csv", leaves)
 	write(t, "stays.csv", hospital(12000, 1))
+	write(t, "bank.csv", bank(8000, 1))
+	write(t, "export.csv", hospitalExport(8000, 1))
 	for _, tt := range []struct {
 		args  []string
 		title string
@@ -31,6 +67,13 @@ func TestSummaryFits(t *testing.T) {
 			"repaid from "},
 		{[]string{"--data", "leaves.csv", "--target", "species", "--task", "classification"},
 			"species from "},
+		{[]string{"--data", "bank.csv", "--separator", ";", "--target", "y", "--task",
+			"classification"}, "y from "},
+		{[]string{"--data", "bank.csv", "--separator", ";", "--target", "balance"},
+			"balance from "},
+		{[]string{"--data", "export.csv", "--separator", ";", "--decimal", ",", "--encoding",
+			"windows-1252", "--target", "Verweildauer (Tage)", "--unit", "Patienten-ID",
+			"--max-rows", "2", "--date", "Aufnahmedatum=auto"}, "Verweildauer (Tage) from "},
 		{[]string{"--data", "stays.csv", "--target", "days"}, "days from "},
 		{[]string{"--data", "stays.csv", "--target", "days", "--set", "data.undeclared=numbers"},
 			"days from "},
@@ -51,7 +94,7 @@ func TestSummaryFits(t *testing.T) {
 				t.Errorf("%v: %d characters: %s", tt.args, n, line)
 			}
 		}
-		for _, want := range []string{"Privacy   epsilon 1, delta 1e-6 per record",
+		for _, want := range []string{"Privacy   epsilon 1, delta 1e-6 per ",
 			"note[no-ledger]", "out/release", "out/curator"} {
 			if !strings.Contains(got.stdout, want) {
 				t.Errorf("%v: %q is missing:\n%s", tt.args, want, got.stdout)
