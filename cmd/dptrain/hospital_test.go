@@ -100,12 +100,12 @@ func TestHospital(t *testing.T) {
 func TestHospitalExport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "export.csv", hospitalExport(12000, 5))
-	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--encoding", "windows-1252",
-		"--decimal", ","); got.code != exitOK {
+	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--decimal",
+		","); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	look := read(t, "look/curator/look.txt")
-	for _, want := range []string{"fold: case", "Spelling   Some values of Abteilung differ",
+	for _, want := range []string{"encoding: windows-1252", "Encoding ", "fold: case", "Spelling   Some values of Abteilung differ",
 		fmt.Sprintf("unit: {column: Patienten-ID, max_rows: %d}", recipe.ProposedMaxRows)} {
 		if !strings.Contains(look, want) {
 			t.Errorf("look lacks %q:\n%s", want, look)

@@ -180,6 +180,7 @@ func writeLook(
 	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
 	delete(data.Columns, unit.Column) // the unit is not a feature
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
+	proposedEncoding(&b, &data, seen)
 	proposedFold(&b, &data, seen)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
 	starter, err := data.InitUnit(header, target, unit, propose, classes)
@@ -226,6 +227,26 @@ func proposedUnit(
 				printable(c.Name), c.Different(), seen.Rows, printable(c.Name),
 				recipe.ProposedMaxRows, how, recipe.ProposedMaxRows, recipe.ProposedMaxRows)))
 	return unit, !byName
+}
+
+// proposedEncoding writes that a table without a declared character set is not UTF-8, and declares Windows-1252 in the
+// recipe, which most such tables have.
+func proposedEncoding(b *strings.Builder, data *recipe.Data, seen *look.Table) {
+	cells := int64(0)
+	for i := range seen.Columns {
+		cells += seen.Columns[i].Invalid
+	}
+	f := recipe.Format{}
+	if data.Format != nil {
+		f = *data.Format
+	}
+	if f.Encoding != "" || cells == 0 {
+		return
+	}
+	f.Encoding, data.Format = "windows-1252", &f
+	b.WriteString("\n" + report.Paragraph("Encoding", fmt.Sprintf(
+		"%d cells have letters that are not UTF-8. The recipe reads the table as windows-1252, the usual character set "+
+			"of such files in Western Europe: compare some names with the program that exported it.", cells)))
 }
 
 // proposedFold writes which columns have values that differ only in case or in blanks, and folds them in the recipe.

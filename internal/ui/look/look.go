@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -32,6 +33,7 @@ type Column struct {
 	Missing int64 // empty, or a text that means missing
 	Plain   int64 // numbers in the declared format
 	Text    int64 // everything else
+	Invalid int64 // of any kind, with bytes that are not UTF-8
 	// The number of texts that would be numbers if read leniently, with decimal commas, and with commas between
 	// groups of three digits.
 	Lenient, Comma, Thousands int64
@@ -72,6 +74,9 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 	if class == cell.Missing {
 		c.Missing++
 		return
+	}
+	if !utf8.ValidString(text) {
+		c.Invalid++
 	}
 	c.hashes.add(text)
 	if !c.Many {
@@ -126,6 +131,7 @@ func (c *Column) merge(o *Column) {
 	c.Missing += o.Missing
 	c.Plain += o.Plain
 	c.Text += o.Text
+	c.Invalid += o.Invalid
 	c.Lenient += o.Lenient
 	c.Comma += o.Comma
 	c.Thousands += o.Thousands
