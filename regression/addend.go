@@ -202,7 +202,7 @@ func (w *categoryWeights) blockAdder(rows Rows) blockAdder {
 	other := uint32(len(codes.Categories))
 	table := make([]float64, other+1) // by the rows' own codes
 	for i, name := range codes.Categories {
-		table[i] = w.weightOf(name)
+		table[i] = w.weights[w.names.FindValue(name)]
 	}
 	table[other] = w.weights[len(w.places)]
 	return func(sums []float64, first int) {

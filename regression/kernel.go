@@ -155,7 +155,7 @@ func (c *Column) categoryBinner(in kernelmap.Input, rows Rows) binner {
 	last := uint32(len(own.Categories))
 	table := make([]uint8, last+1)
 	for i, name := range own.Categories {
-		table[i] = bin(name)
+		table[i] = in.Bins[names.FindValue(name)]
 	}
 	table[last] = other
 	return func(bins []uint8, first int) {

@@ -224,7 +224,7 @@ func cellsOf(rows Rows, c *Column) neighbour.Cells {
 	codes := rows.Codes[c.Name]
 	table := make([]int32, len(codes.Categories)+1)
 	for k, name := range codes.Categories {
-		table[k] = at(name)
+		table[k] = names.FindValue(name)
 	}
 	other := uint32(len(codes.Categories))
 	table[other] = int32(len(c.Categories))

@@ -13,7 +13,8 @@ import (
 // slices are read only and not retained.
 //
 // A numeric input is looked up in Numeric. A category input is looked up in Labels, then in Codes, so the
-// caller may fill either. Labels and the names of Codes are cleaned as the table readers clean texts. An input
+// caller may fill either. Labels and the names of Codes are cleaned as the table readers clean texts; a name of
+// Codes that is a category of the model is that one, as tables read by the rule of the column hold them. An input
 // with [Column.Values] is looked up as a category, then as a number in Numeric. An input that derives from
 // dates is looked up as a number in Numeric, then in Labels under the name of the date column.
 type Rows struct {
@@ -161,7 +162,7 @@ func (rows Rows) textNumbers(c *Column) []float64 {
 	other := uint32(len(codes.Categories))
 	table := make([]float64, other+1) // by the rows' own codes
 	for i, name := range codes.Categories {
-		table[i] = number(name)
+		table[i] = c.Values[names.FindValue(name)]
 	}
 	table[other] = c.Values[len(c.Categories)]
 	for i, code := range codes.Values {

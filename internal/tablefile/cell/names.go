@@ -76,6 +76,16 @@ func (n *Names) Find(text string) (code int32, class Class) {
 	return n.others, Unlisted
 }
 
+// FindValue returns the code of a value, which is a text after the rule for texts. Tables hold values, and to
+// apply the rule twice would hash a bucket. A text that is not a listed value is found as by [Names.Find].
+func (n *Names) FindValue(value string) int32 {
+	if k, listed := n.codes[value]; listed {
+		return k
+	}
+	k, _ := n.Find(value)
+	return k
+}
+
 // Others returns the code of a text that is not a listed name: the length of the list.
 func (n *Names) Others() int32 {
 	return n.others
