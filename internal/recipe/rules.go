@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -170,14 +171,14 @@ func (c *checker) classes() {
 	c.nameList("data.classes", classes.List, "class")
 }
 
-// nameList rejects empty and repeated names. Surrounding spaces do not distinguish categories, because readers
-// ignore them.
+// nameList rejects empty and repeated names. Categories are compared as readers compare texts: without the blanks
+// around them, and in the normalization form NFC.
 func (c *checker) nameList(path string, names []string, what string) {
 	first := map[string]int{}
 	for i, name := range names {
 		p := item(path, i)
 		if what != "column" {
-			name = strings.Trim(name, " \t")
+			name = cell.Normal(name)
 		}
 		if name == "" {
 			c.add(p, shown(path)+": an empty "+what, "")

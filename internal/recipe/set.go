@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -256,6 +257,14 @@ func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 			if (s.skip != nil) != dependent || dependent && s.skip(root) {
 				continue
 			}
+			if steps, ok := s.pathSteps(root); ok {
+				if other, conflict := conflicting(byPath, joined(steps), root.valueAt(steps)); conflict {
+					problems = append(problems, Problem{flag: s.flagOf(), Path: s.Path,
+						Msg:  "sets what " + other.flagOf() + " sets, so one of them would have no effect",
+						Hint: "remove one of them"})
+					continue
+				}
+			}
 			path, wrong := s.apply(root, settings)
 			problems = append(problems, wrong...)
 			if len(wrong) == 0 {
@@ -264,6 +273,30 @@ func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 		}
 	}
 	return byPath, problems
+}
+
+// conflicting returns a setting that was applied before and that one for path would replace, or be merged into: the
+// setting of the same key or of one below, or of a section above that has the key. old is the present value.
+func conflicting(byPath map[string]Setting, path string, old *node) (Setting, bool) {
+	for at := path; at != ""; at = parent(at) {
+		if other, found := byPath[at]; found && old != nil {
+			return other, true
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(byPath)) {
+		if isBelow(at, path) {
+			return byPath[at], true
+		}
+	}
+	return Setting{}, false
+}
+
+// valueAt returns the value at a path, or nil.
+func (n *node) valueAt(steps []string) *node {
+	for _, step := range steps {
+		n = n.get(step)
+	}
+	return n
 }
 
 // joined writes the path of a setting in the form used by problems.

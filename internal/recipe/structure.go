@@ -216,7 +216,11 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	if len(n.kids) < l.leastItems || l.mostItems > 0 && len(n.kids) > l.mostItems {
 		s.refuse(n, path)
 	}
-	if i, j, found := repeated(n.kids); l.unique && found {
+	same := (*node).equal
+	if t.name {
+		same = (*node).sameText
+	}
+	if i, j, found := repeated(n.kids, same); l.unique && found {
 		s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
 	}
 	for i, k := range n.kids {
@@ -225,16 +229,21 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	}
 }
 
-// repeated returns the first two equal items of a list.
-func repeated(items []*node) (first, second int, found bool) {
+// repeated returns the first two items of a list that are the same.
+func repeated(items []*node, same func(n, m *node) bool) (first, second int, found bool) {
 	for j := range items {
 		for i := range j {
-			if items[i].equal(items[j]) {
+			if same(items[i], items[j]) {
 				return i, j, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// sameText reports whether n and m are the same name: names are taken as written, so that 1 and 1.0 are two.
+func (n *node) sameText(m *node) bool {
+	return n.equal(m) && n.literal == m.literal
 }
 
 // equal reports whether n and m are the same value, regardless of position and notation.
