@@ -44,6 +44,8 @@ var signatures = []signature{
 	{0, "BZh", Content{What: "compressed with bzip2", Do: decompress + ", with bunzip2"}},
 	{0, "\xfd7zXZ\x00", Content{What: "compressed with xz", Do: decompress + ", with unxz"}},
 	{0, "\x04\x22\x4d\x18", Content{What: "compressed with LZ4", Do: decompress + ", with unlz4"}},
+	{0, "\x5d\x00\x00\x80\x00",
+		Content{What: "compressed with LZMA", Do: decompress + ", with unlzma"}},
 	{0, "\x1f\x9d",
 		Content{What: "compressed with compress", Do: decompress + ", with uncompress"}},
 	{0, "\xff\x06\x00\x00sNaPpY", Content{What: "compressed with Snappy", Do: decompress}},
@@ -78,8 +80,12 @@ var signatures = []signature{
 	{0, "CDF\x01", Content{What: "a NetCDF file", Do: convert}},
 	{0, "CDF\x02", Content{What: "a NetCDF file", Do: convert}},
 	{0, "\x93NUMPY", Content{What: "a NumPy array", Do: convert}},
-	{0, "\x80\x04\x95", Content{What: "a Python pickle", Do: convert}},
-	{0, "\x80\x05\x95", Content{What: "a Python pickle", Do: convert}},
+	{0, "\x80\x02", Content{What: "a Python pickle", Do: convert}},
+	{0, "\x80\x03", Content{What: "a Python pickle", Do: convert}},
+	{0, "\x80\x04", Content{What: "a Python pickle", Do: convert}},
+	{0, "\x80\x05", Content{What: "a Python pickle", Do: convert}},
+	{0, "\x89PNG\r\n\x1a\n", Content{What: "a picture", Do: export}},
+	{0, "\xff\xd8\xff", Content{What: "a picture", Do: export}},
 	{0, "RDX2\n", Content{What: "an R workspace", Do: convert}},
 	{0, "RDX3\n", Content{What: "an R workspace", Do: convert}},
 	{0, "$FL2", Content{What: "an SPSS file", Do: convert}},
@@ -130,6 +136,7 @@ func (c *Content) UTF16() bool {
 // line is examined, unless it shows a format without lines.
 func ContentOf(head []byte) (c Content, ok bool) {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	text, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
 	for _, s := range signatures {
 		within := head
 		if s.at > 0 { // the bytes before them are unknown, so they may be a line
@@ -153,7 +160,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 	if c, ok := wideContent(line); ok {
 		return c, true
 	}
-	return textOf(line)
+	return textOf(text)
 }
 
 // isLine reports whether a signature is text that fills a line.
@@ -178,7 +185,11 @@ func archiveContent(head []byte) Content {
 		return Content{What: "an OpenDocument file (.ods)", Do: "save the table as .xlsx or as CSV"}
 	case bytes.HasPrefix(name, []byte("[Content_Types].xml")), bytes.HasPrefix(name, []byte("xl/")),
 		bytes.HasPrefix(name, []byte("_rels/")), bytes.HasPrefix(name, []byte("docProps/")):
-		return Content{What: "an Excel workbook", Do: "name it .xlsx", Kind: Kind{Packed: Sheet}}
+		return Content{
+			What: "an Excel workbook or another Office document",
+			Do:   "name it .xlsx if it is a workbook",
+			Kind: Kind{Packed: Sheet},
+		}
 	}
 	return Content{
 		What: "a zip archive",
@@ -187,11 +198,12 @@ func archiveContent(head []byte) Content {
 	}
 }
 
-// wideContent recognises text with two or four bytes per character and no byte order mark, and other lines with
-// zero bytes, which text does not contain.
+// wideContent recognises text with two or four bytes per character and no byte order mark, and other lines that are
+// no text: those with zero bytes, and those with control characters that are not UTF-8.
 func wideContent(line []byte) (c Content, ok bool) {
 	if bytes.IndexByte(line, 0) < 0 {
-		return Content{}, false
+		binary := !utf8.Valid(line) && bytes.ContainsFunc(line, isControl)
+		return binaryData, binary
 	}
 	switch {
 	case isWide(line, 4, binary.LittleEndian.Uint32), isWide(line, 4, binary.BigEndian.Uint32):
@@ -201,9 +213,17 @@ func wideContent(line []byte) (c Content, ok bool) {
 	case isWide(line, 2, bigEndian16):
 		c = Content{What: utf16Text, Do: strings.ReplaceAll(setUTF16, "utf-16", "utf-16be")}
 	default:
-		c = Content{What: "binary data", Do: "check that it is the file that was meant"}
+		c = binaryData
 	}
 	return c, true
+}
+
+var binaryData = Content{What: "binary data", Do: "check that it is the file that was meant"}
+
+// isControl reports whether r is a control character that no table of text contains: neither a blank nor the end of a
+// line, of a file or of a field.
+func isControl(r rune) bool {
+	return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1a\x01", r)
 }
 
 func littleEndian16(b []byte) uint32 {
@@ -221,8 +241,9 @@ func isWide(line []byte, size int, unit func([]byte) uint32) bool {
 	for ; len(line) >= size; line = line[size:] {
 		r := unit(line)
 		switch {
-		case r < ' ' && r != '\t' && r != '\r', r > utf8.MaxRune:
-			return false
+		case r < ' ' && r != '\t' && r != '\r', r > utf8.MaxRune,
+			r >= 0xe000 && r < 0xf900 || r&0xfffe == 0xfffe, r == 0xff00:
+			return false // a control character, one for private use, or none
 		case r < utf8.RuneSelf:
 			some = true
 		}

@@ -45,8 +45,14 @@ func TestContentOf(t *testing.T) {
 		"ORC\x0a\x03": "ORC", "Obj\x01\x04": "Avro", "SQLite format 3\x00\x10": "SQLite",
 		"\x01\x02\x03\x04\x05\x06\x07\x08DUCK": "DuckDB",
 		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":     "old format", "%PDF-1.7\n": "PDF",
-		"\x80\x04\x95\x00":      "pickle",
-		"<!DOCTYPE html><html>": "HTML page", "  <HTML>\n": "HTML page",
+		"\x80\x04\x95\x00":                      "pickle",
+		"\x80\x02]q\x00(K\x00K":                 "pickle",
+		"]\x00\x00\x80\x00\xff\xff\xff\xff\xff": "LZMA",
+		"\x89PNG\r\n\x1a\n\x00":                 "picture",
+		"x\x9c\xab\xd0\xa9\x02\x00\x05":         "binary data",
+		"\n\n  <html>\n":                        "HTML page",
+		"\n[{\"a\": 1}]\n":                      "JSON",
+		"<!DOCTYPE html><html>":                 "HTML page", "  <HTML>\n": "HTML page",
 		"<?xml version='1.0'?>": "XML", "<stata_dta><header>": "Stata",
 		`[{"a": 1, "b": 2}]`: "JSON", "[\n{": "JSON", "{\n": "JSON",
 		`{"a": 1}` + "\n" + `{"a": 2}`: "JSON Lines", `["a", "b"]`: "JSON", "[[1,2]]": "JSON",
@@ -64,6 +70,7 @@ func TestContentOf(t *testing.T) {
 		"a,b\n[{\"x\":1}]": "", "a,b\n\x1f\x8b\x08": "", "abcdef,\nDUCK": "", "gr\xf6\xdfe,b": "",
 		"\xef\xbb\xbfa,b": "", "RDX3,a": "", "versions,https": "",
 		"CDF,a": "", "a,b\n1,\x00\n": "", "BZh9,a,bcdefgh": "",
+		"gr\xf6\xdfe\x01b": "", "\xe9t\xe9\tb\r": "", "\n\na,b\n": "",
 	} {
 		c, ok := ContentOf([]byte(head))
 		if ok != (want != "") || !strings.Contains(c.What, want) {
