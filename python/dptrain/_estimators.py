@@ -755,7 +755,7 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         """
         _refuse_of_fit(self, refused)
         kind, declared = declared_kind(y), self._declared(y)
-        labels = Labels(textual=kind == "text")
+        labels = Labels(textual=kind == "text", found=declared is None)
         self._fit(X, y, labels.write, self._declaring(kind, declared, labels))
         self._names = self.model_["classes"]
         labels.forget(self._names)
@@ -765,8 +765,11 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
             found = [{labels.write(label): label for label in declared}.get(name, label) for name, label in zip(self._names, found)]
         self.classes_ = as_array(found)
         self._order = np.arange(len(found))
-        if len({type(v) for v in found}) == 1 and hasattr(found[0], "__lt__"):
-            self._order = np.array(sorted(range(len(found)), key=found.__getitem__))
+        if len({type(v) for v in found}) == 1:
+            try:
+                self._order = np.array(sorted(range(len(found)), key=found.__getitem__))
+            except TypeError:  # labels such as members of an Enum have no order of their own
+                pass
             self.classes_ = self.classes_[self._order]
         return self
 

@@ -5,12 +5,15 @@ cell, and does not know whether 1 was a number. So every label is written as a t
 
 * whole numbers as digits, other numbers as Python writes them, True and False as true and false;
 * a text as it is where that is unmistakable, and else as a JSON string, with its quotation marks;
-* bytes as b and a JSON string, and any other object as its type and its text: date(2024-01-31).
+* bytes as b and a JSON string, and any other object as its type and its text: date(2024-01-31);
+* where classes are found, which the program does for names of up to 64 bytes alone: a longer text as its type, its
+  beginning and its digest: str(a long name…0123456789abcdef).
 
 The text of a label depends on that label and on the declared dtype of y alone. What labels the classes of a model are
 therefore follows from what the program released: whether another record has a label cannot be seen in them.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -20,6 +23,9 @@ import numpy as np
 
 # What the program takes for a missing cell (docs/guide/tables.md). A class of that name is written with quotation marks.
 MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+
+# The longest name of a class, in bytes, that the program finds (docs/proofs/vocabulary.md).
+_LONGEST = 64
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _OBJECT = re.compile(r"\w+\(.*\)", re.DOTALL)
@@ -39,15 +45,26 @@ def is_missing(label):
 class Labels:
     """The labels of a fit: how they are written, and what the classes of the model are.
 
-    textual says that all labels are texts by their declared dtype; 1 is then the text of a class and no number.
+    textual says that all labels are texts by their declared dtype; 1 is then the text of a class and no number. found says
+    that the classes are found, and not declared.
     """
 
-    def __init__(self, textual):
-        self.textual = textual
+    def __init__(self, textual, found=False):
+        self.textual, self.found = textual, found
         self._objects = {}
 
     def write(self, label):
         """The text of a label."""
+        name = self._written(label)
+        if not self.found or len(name.encode("utf-8", "replace")) <= _LONGEST:
+            return name
+        kind = type(label).__name__ if not isinstance(label, str) else "str"
+        begin = json.dumps(str(label))[1:25].rstrip("\\")
+        name = f"{kind[:12]}({begin}…{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]})"
+        self._objects[name] = label
+        return name
+
+    def _written(self, label):
         if is_missing(label):
             return ""
         if isinstance(label, str):

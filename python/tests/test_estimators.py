@@ -172,6 +172,21 @@ def test_labels_keep_their_type(loans):
         assert c.predict(X).dtype == labels.dtype and c.score(X, labels) > 0.6
 
 
+def test_labels_that_no_class_can_be_named_as_are_found(loans):
+    """Labels longer than a name that is found, with joiners, or without an order are classes as they are."""
+    import enum
+
+    color = enum.Enum("color", ["red", "blue"])
+    X, y = loans
+    for first, second in (("x" * 65, "x" * 64 + "y"), ("д" * 40, "\u00a0" + "д" * 40), ("می\u200cخواهم", "میخواهم"), (color.red, color.blue), (("a", 1), ("a", 2))):
+        labels = np.empty(len(y), dtype=object)
+        for i, yes in enumerate(y == "yes"):
+            labels[i] = first if yes else second
+        c = DPClassifier(5, method="joint-gram").fit(X, labels)
+        assert len(c.classes_) == 2 and set(c.classes_.tolist()) == {first, second}
+        assert np.mean([a == b for a, b in zip(c.predict(X), labels)]) > 0.6
+
+
 def test_three_classes_have_a_column_each():
     table = pandas.read_csv(os.path.join(DATA, "leaves.csv"))
     X, y = table.drop(columns="species"), table["species"]
