@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dptrain/dptrain"
@@ -45,7 +44,7 @@ func TestRecipes(t *testing.T) {
 		}
 		r := must(recipe.Load(path))
 		want := must(must(r.Pipeline(table.Header)).Plan())
-		if !slices.EqualFunc(plan.Leaves(), want.Leaves(), func(a, b budget.PricedLeaf) bool {
+		if !slices.EqualFunc(plan.Steps(), want.Leaves(), func(a, b budget.PricedLeaf) bool {
 			return a.Path == b.Path && a.Law == b.Law
 		}) {
 			t.Errorf("%s: the steps differ", path)
@@ -92,7 +91,7 @@ func TestRecipeIsChanged(t *testing.T) {
 	run.Fallback = adassp.AdaSSP{}
 	other := must(run.Plan(table))
 	if other.Recipe() != nil ||
-		!slices.ContainsFunc(other.Leaves(), func(l budget.PricedLeaf) bool {
+		!slices.ContainsFunc(other.Steps(), func(l budget.PricedLeaf) bool {
 			return strings.Contains(l.Path, "adassp")
 		}) {
 		t.Error("the fallback that was set is not planned")
@@ -175,8 +174,8 @@ func TestHold(t *testing.T) {
 	}
 	read := must(dptrain.ReadReport(filepath.Join(out, "release", "report.json")))
 	var ofFile, ofFit strings.Builder
-	check(dptrain.WriteReport(&ofFile, read))
-	check(dptrain.WriteReport(&ofFit, fit.Report()))
+	check(read.WriteText(&ofFile))
+	check(fit.Report().WriteText(&ofFit))
 	if ofFile.String() != ofFit.String() || ofFile.Len() == 0 {
 		t.Errorf("the report of the file\n%s\nand of the run\n%s", &ofFile, &ofFit)
 	}
@@ -226,127 +225,6 @@ func TestHoldUnits(t *testing.T) {
 	}
 }
 
-// slow is an engine whose records are in two places.
-type slow struct {
-	schema dataset.Schema
-	places [2]dataset.View
-	mu     sync.Mutex
-	passes int
-}
-
-func (e *slow) Schema() dataset.Schema {
-	return e.schema
-}
-func (e *slow) Forget(dptrain.State) {}
-
-func (e *slow) Sum(ctx context.Context, p dptrain.Pass) ([]int64, error) {
-	var lists [][]int64
-	for _, place := range e.places {
-		v, err := p.Part.Select(ctx, place)
-		if err != nil {
-			return nil, err
-		}
-		values, err := p.Sums(ctx, v, nil)
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, values)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.passes++
-	return p.Merge(lists...), nil
-}
-
-// TestFitOn checks that an engine of the caller computes the sums of a run, and that an unsuitable engine is
-// rejected before any budget is spent.
-func TestFitOn(t *testing.T) {
-	table := dptrain.Hold(memory(t))
-	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"), dptrain.LedgerOptions{})
-	must(book.Register(t.Context(), "doses", budget.Total{Epsilon: 5, Delta: 1e-5}))
-	run := dptrain.Run{
-		Target:  "dose",
-		Epsilon: 2,
-		Exclude: []string{"noise", "repaid"},
-		Ledger:  book,
-		Dataset: "doses",
-		Model:   adassp.JointGram{},
-	}
-	plan := must(run.Plan(table))
-	all := memory(t).All().Columns([]int{0, 1})
-	rows := make([]int32, all.Len())
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	e := &slow{
-		schema: plan.Schema(),
-		places: [2]dataset.View{all.Select(rows[:100]), all.Select(rows[100:])},
-	}
-	fit, err := plan.FitOn(t.Context(), e)
-	if err != nil || fit.Model == nil || e.passes == 0 || fit.Curator.Rows != len(rows) {
-		t.Fatalf("%+v, %v, %d passes", fit, err, e.passes)
-	}
-	run.Selector = selection.Kendall{K: 1}
-	run.Exclude = []string{"repaid"}
-	before := must(book.Account(t.Context(), "doses")).Spent()
-	if _, err := must(run.Plan(table)).FitOn(t.Context(), e); !errors.Is(err, pipeline.ErrEngine) {
-		t.Errorf("ranks need all records: %v", err)
-	}
-	if after := must(book.Account(t.Context(), "doses")).Spent(); after != before {
-		t.Errorf("a refused run was paid for: %v, %v", before, after)
-	}
-}
-
-// everySecond is a selector from another package. It keeps every second candidate and does not depend on the
-// records.
-type everySecond struct{ selection.None }
-
-func (everySecond) Name() string {
-	return "every-second"
-}
-
-func (everySecond) Widest(f selection.Facts) []dataset.Column {
-	var out []dataset.Column
-	for j := 0; j < len(f.Columns); j += 2 {
-		out = append(out, f.Columns[j])
-	}
-	return out
-}
-
-func (everySecond) Select(
-	_ context.Context, _ *dptrain.Session, f selection.Facts, _ dptrain.Records,
-) ([]int, error) {
-	var out []int
-	for j := 0; j < len(f.Columns); j += 2 {
-		out = append(out, j)
-	}
-	return out, nil
-}
-
-// TestSelectorFromElsewhere checks that a selector of another package requires the caller's assurance, and that
-// the report mentions it.
-func TestSelectorFromElsewhere(t *testing.T) {
-	table := dptrain.Hold(memory(t))
-	run := dptrain.Run{
-		Target:   "dose",
-		Epsilon:  2,
-		Exclude:  []string{"repaid"},
-		Selector: everySecond{},
-		Model:    adassp.JointGram{},
-	}
-	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrSelector) {
-		t.Errorf("unchecked: %v", err)
-	}
-	run.UncheckedSelector = true
-	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	if !slices.Equal(fit.Selected, []string{"home"}) ||
-		!slices.ContainsFunc(fit.Unprotected, func(f pipeline.Fact) bool {
-			return strings.Contains(f.Name, "elsewhere")
-		}) {
-		t.Errorf("%v, %v", fit.Selected, fit.Unprotected)
-	}
-}
-
 // TestDeclaredScaling checks that a column without a range is rejected if ranges may not be found privately.
 func TestDeclaredScaling(t *testing.T) {
 	run := dptrain.Run{
@@ -377,7 +255,7 @@ func TestShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	shares := map[string]float64{}
-	for _, l := range plan.Leaves() {
+	for _, l := range plan.Steps() {
 		if l.Place.Part == "train" && strings.HasPrefix(l.Place.Branch, "numbers") {
 			shares[l.Place.Stage] += l.Share
 		}
@@ -396,7 +274,7 @@ func TestShares(t *testing.T) {
 		t.Error(err)
 	}
 	run.Shares = map[string]float64{"selection": 1.5}
-	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "budget.selection") {
+	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), `Shares["selection"]`) {
 		t.Error(err)
 	}
 }
@@ -469,7 +347,7 @@ func TestCountFailure(t *testing.T) {
 	}
 	run.CountFailure = .7
 	if _, err := run.Plan(table); err == nil ||
-		!strings.Contains(err.Error(), "count.failure must be above 0 and at most 0.5, not 0.7") {
+		!strings.Contains(err.Error(), "CountFailure must be above 0 and at most 0.5, not 0.7") {
 		t.Error(err)
 	}
 }

@@ -7,10 +7,30 @@
 //	fmt.Println(fit.R2, fit.Guarantee)
 //	err = fit.Save("out")
 //
-// A run corresponds to `dptrain fit` with the same settings: same defaults, same guarantee, same files. A [Run] may
-// use selectors and trainers of packages selection, adassp, boosting, svm and tukey, and [OpenLedger] returns a
-// ledger that keeps all runs on a data set within a total. [ReadRecipe] returns the run of a recipe, [Hold] a table
-// that is in memory, and [Predict] applies a model to a table.
+// # Tables
+//
+// [Open] returns the table in a file, [HoldRows] one of structs in memory, and [Hold] one of columns in memory.
+// [Range] and [Categories] declare public facts about a column in [Run].Columns. Declare whatever is public knowledge,
+// because the run spends budget to find ranges and categories that are not declared; never take a declaration from
+// the table.
+//
+// # Runs
+//
+// A [Run] corresponds to `dptrain fit` with the same settings: same defaults, same guarantee, same files. [ReadRecipe]
+// returns the run of a recipe. [Run.Plan] prices it and [Plan.Fit] spends the price. Errors name the field that is
+// wrong; a record never causes one. Selector and Model take values of packages selection, adassp, boosting, costtree,
+// logistic, prototypes, svm and tukey.
+//
+// # Results
+//
+// A [Fit] has the model, its quality on held-out records and the warnings about the run. [Fit.Predictor] predicts
+// single records and [Predict] whole tables. [Fit.Save] writes the release, which [ReadModel], [ReadReport] and [Verify]
+// read again.
+//
+// # Ledgers
+//
+// One run is protected up to its epsilon; several runs on one data set add up. [OpenLedger] returns a ledger that keeps
+// them within a total.
 package dptrain
 
 import (
@@ -30,15 +50,17 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// None means 0 for Delta or Holdout: no delta, no held-out metric. The zero value means the default.
+// None means 0 for [Run].Delta and [Run].Holdout, whose zero value means the default: no delta, no held-out metric.
 const None = -1
 
-// A Run describes the training and its price. The zero value of a field means the default of the recipe key,
-// see docs/reference/recipe.md. All fields are public.
+// A Run describes the training and its price. Target and Epsilon are required; the zero value of every other field
+// means its default. All fields are public, except Ledger, Scratch and Progress they are part of the release.
 type Run struct {
 	Target  string  // the column to predict; required
 	Epsilon float64 // the privacy budget, above 0; required
-	Delta   float64 // in [1e-10, 1), or None
+	// Delta is the probability with which the guarantee may fail, in [1e-10, 1); 0 means 1e-6. [None] means that it
+	// may not fail, which needs methods with pure noise.
+	Delta float64
 
 	// Task is "regression" or "classification". Empty means classification if Classes lists some, or if the target
 	// of a table in memory is a category, and else regression.
@@ -48,23 +70,27 @@ type Run struct {
 	Classes     []string
 	MostClasses int
 	Exclude     []string          // columns that are not features
-	Columns     map[string]Column // public declarations about columns, by name
+	Columns     map[string]Column // public facts about columns, by name
 	// Undeclared is the treatment of features that Columns does not list: "found", which determines privately
 	// whether they are numbers or text, or "numbers". Empty means "found" if the run can pay for that; in a
 	// table in memory, the schema decides.
 	Undeclared string
-	Holdout    float64 // share of the records for the held-out metric, in (0, 0.5], or None
+	// Holdout is the share of the records that measure the model, in (0, 0.5]; 0 means 0.2. With [None] all records
+	// train, and the result has no metric.
+	Holdout float64
 	// EvaluateBy names a category column by whose values the held-out metric is also given, at no further price:
 	// a feature, or one of Exclude whose categories are declared. Empty means no groups.
 	EvaluateBy string
 
-	Relation    budget.Relation
-	Composition budget.Composition
-	Unit        budget.Unit // the privacy unit, if one person may have several records
+	Relation    budget.Relation    // which tables are neighbours: what is protected
+	Composition budget.Composition // how the prices of the steps add up
+	Unit        budget.Unit        // the privacy unit, if one person may have several records
 
-	Selector selection.Selector // method of feature selection
-	Model    Trainer            // trainer of the model
-	// Fallback is the trainer used if Model abstains. It is paid for whether it is used or not.
+	// Selector chooses the features. Nil keeps all of them, or chooses if Model is nil too and there are many.
+	Selector selection.Selector
+	// Model trains the model. Nil means the default of the task.
+	Model Trainer
+	// Fallback is the trainer used if Model abstains, as tukey.Tukey may. It is paid for whether it is used or not.
 	Fallback Trainer
 	// Shares divide the training budget among stages, by name as in the section budget of a recipe: "count",
 	// "words", "ranges", "selection", "model", "fallback", "transform". Each is in (0, 1); absent stages use
@@ -73,18 +99,15 @@ type Run struct {
 	// CountFailure is the probability, above 0 and at most 1/2, that the released lower bound on the number of
 	// records exceeds that number; 0 means 0.01. Privacy does not depend on it.
 	CountFailure float64
-	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1.
+	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1; 0 means the default.
 	SizeRuns float64
-	// Search tries several combinations of selection and model. It replaces the fields from Selector on.
+	// Search tries several combinations of selection and model. Selector, Model, Fallback and SizeRuns are then empty.
 	Search *Search
 	// DeclaredScaling rejects numeric columns without a declared range; by default such ranges are found
 	// privately.
 	DeclaredScaling bool
-	// UncheckedSelector permits a Selector from outside package selection. It gets the exact records, and its
-	// choice is published unprotected.
-	UncheckedSelector bool
 
-	// Ledger, if set, keeps all runs on the data set of that name within its total.
+	// Ledger, if set, keeps all runs on the data set with the name Dataset within its total.
 	Ledger  *Ledger
 	Dataset string
 	Note    string // a label that the ledger keeps with the run; it is not protected
@@ -102,9 +125,9 @@ type Run struct {
 	base *recipe.Recipe // the recipe from which the run was read, or nil
 }
 
-// A Plan is a priced run.
+// A Plan is a priced run. It pays for one call of [Plan.Fit].
 type Plan struct {
-	*pipeline.Plan
+	plan     *pipeline.Plan
 	run      Run
 	pipeline *pipeline.Pipeline
 	header   []string
@@ -112,13 +135,42 @@ type Plan struct {
 	used     atomic.Bool
 }
 
+// Guarantee returns the guarantee of the run, with the whole privacy profile.
+func (p *Plan) Guarantee() budget.Guarantee {
+	return p.plan.Guarantee()
+}
+
+// Steps returns the releases of the run with their prices, in the order of the plan. Those of a branch or a candidate
+// that the run does not take are paid for too.
+func (p *Plan) Steps() []budget.PricedLeaf {
+	return p.plan.Leaves()
+}
+
+// Method returns the name of the training method in a recipe; "search" for a search, and "auto" if it depends on
+// released numbers.
+func (p *Plan) Method() string {
+	return p.plan.Method()
+}
+
+// Stages lists the stages that [Run].Progress announces, each once, besides "read" and "done". A run may leave some
+// out.
+func (p *Plan) Stages() []string {
+	return p.plan.Stages()
+}
+
 // errDataset is returned for a run with Dataset or Note but no Ledger.
 var errDataset = fault.New(fault.Usage, "Dataset and Note belong to a run with a Ledger")
 
-// Plan prices the run for the columns of a table; no row is read. It returns [Problems], which name the recipe
-// key of each field, [ErrSchema] for a table in memory whose schema contradicts the declarations, and errors of
-// [pipeline.Pipeline.Plan] and [pipeline.Pipeline.Rehearse].
+// Plan prices the run for the columns of a table; no row is read. The error is [Problems] for fields that are missing,
+// out of range or inconsistent, or wraps [ErrSchema] for a table in memory whose schema contradicts Columns, or
+// [budget.ErrTarget] and the other errors of package budget for a price that cannot be found.
 func (r Run) Plan(t *Table) (*Plan, error) {
+	out, err := r.plan(t)
+	return out, goError(err)
+}
+
+// plan is Plan with errors in terms of recipe keys.
+func (r Run) plan(t *Table) (*Plan, error) {
 	if r.Ledger == nil && (r.Dataset != "" || r.Note != "") {
 		return nil, errDataset
 	}
@@ -149,11 +201,14 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	out := &Plan{run: r, pipeline: p, header: slices.Clone(t.Header)}
 	described.Data.Header = out.header
-	values := r.values(p)
+	values, err := r.values(p)
+	if err != nil {
+		return nil, err
+	}
 	if described.Data.Undeclared == "" && described.Undeclared() == foundPrivately &&
 		p.NoVocabulary() != "" {
 		r.Undeclared = asNumbers // the recipe has no value that rules out text columns
-		return r.Plan(t)
+		return r.plan(t)
 	}
 	if !values {
 		if out.recipe, err = described.Public(); err != nil {
@@ -168,10 +223,10 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if out.Plan, err = p.Plan(); err != nil {
+	if out.plan, err = p.Plan(); err != nil {
 		return nil, err
 	}
-	if err := p.Rehearse(context.Background(), out.Plan); err != nil {
+	if err := p.Rehearse(context.Background(), out.plan); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -184,25 +239,40 @@ const (
 )
 
 // values sets the values of a pipeline that a recipe cannot express. It reports whether there are any.
-func (r Run) values(p *pipeline.Pipeline) bool {
+func (r Run) values(p *pipeline.Pipeline) (bool, error) {
 	before := *p
-	if r.Selector != nil {
-		p.Selector = r.Selector
+	chosen, err := selector("Selector", r.Selector)
+	if err != nil {
+		return false, err
 	}
-	if r.Model != nil {
-		p.Model = r.Model
+	if chosen != nil {
+		p.Selector = chosen
 	}
-	if r.Fallback != nil {
-		p.Fallback = r.Fallback
+	model, err := trainer("Model", r.Model)
+	if err != nil {
+		return false, err
+	}
+	if model != nil {
+		p.Model = model
+	}
+	fallback, err := trainer("Fallback", r.Fallback)
+	if err != nil {
+		return false, err
+	}
+	if fallback != nil {
+		p.Fallback = fallback
 	}
 	if r.SizeRuns != 0 {
 		p.SizeRuns = r.SizeRuns
 	}
-	if r.Search != nil {
-		p.Search = r.Search
+	search, err := r.search()
+	if err != nil {
+		return false, err
 	}
-	p.UncheckedSelector = r.UncheckedSelector
-	return !reflect.DeepEqual(&before, p)
+	if search != nil {
+		p.Search = search
+	}
+	return !reflect.DeepEqual(&before, p), nil
 }
 
 // Recipe returns the recipe of the run as it is published: YAML with every default. It is nil for a run with a
@@ -211,10 +281,10 @@ func (p *Plan) Recipe() []byte {
 	return slices.Clone(p.recipe)
 }
 
-// Again returns a plan for another run, at the same price.
+// Again returns a plan for another run at the same price, which comes on top of the price of the first one.
 func (p *Plan) Again() *Plan {
 	return &Plan{
-		Plan:     p.Plan.Again(),
+		plan:     p.plan.Again(),
 		run:      p.run,
 		pipeline: p.pipeline,
 		header:   p.header,

@@ -88,7 +88,7 @@ func TestPlanReadsNoRow(t *testing.T) {
 	header := must(dptrain.Open(houses)).Header
 	table := &dptrain.Table{Path: filepath.Join(t.TempDir(), "absent.csv"), Header: header}
 	plan, err := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}.Plan(table)
-	if err != nil || plan.Guarantee().Epsilon != 1 || len(plan.Leaves()) == 0 {
+	if err != nil || plan.Guarantee().Epsilon != 1 || len(plan.Steps()) == 0 {
 		t.Fatalf("%+v, %v", plan, err)
 	}
 	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, dataset.ErrUnreadable) {
@@ -139,16 +139,16 @@ func TestDefaults(t *testing.T) {
 // the file is opened.
 func TestMistakes(t *testing.T) {
 	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
-	book := ledger.At(filepath.Join(t.TempDir(), "l"), ledger.Options{})
+	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"))
 	for want, run := range map[string]dptrain.Run{
-		"privacy.epsilon is required":            {Target: "y"},
-		"privacy.epsilon must be greater than 0": {Target: "y", Epsilon: -1},
-		"data.target is required":                {Epsilon: 1},
-		`the target "z" is not in the header`:    {Target: "z", Epsilon: 1},
-		"holdout must be from 0 to 0.5, not -2":  {Target: "y", Epsilon: 1, Holdout: -2},
-		"privacy.delta":                          {Target: "y", Epsilon: 1, Delta: 2},
-		"ledger.dataset is required":             {Target: "y", Epsilon: 1, Ledger: book},
-		"belong to a run with a Ledger":          {Target: "y", Epsilon: 1, Dataset: "houses"},
+		"Epsilon is required":                   {Target: "y"},
+		"Epsilon must be greater than 0":        {Target: "y", Epsilon: -1},
+		"Target is required":                    {Epsilon: 1},
+		`the target "z" is not in the header`:   {Target: "z", Epsilon: 1},
+		"Holdout must be from 0 to 0.5, not -2": {Target: "y", Epsilon: 1, Holdout: -2},
+		"Delta":                                 {Target: "y", Epsilon: 1, Delta: 2},
+		"Dataset is required":                   {Target: "y", Epsilon: 1, Ledger: book},
+		"belong to a run with a Ledger":         {Target: "y", Epsilon: 1, Dataset: "houses"},
 		`the declared column "w" is not in the hea`: {
 			Target:  "y",
 			Epsilon: 1,
@@ -169,9 +169,11 @@ func TestMistakes(t *testing.T) {
 // that its release is consistent with the ledger; and that a second run beyond the total is rejected.
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
-	book := ledger.At(filepath.Join(dir, "dptrain.ledger"), ledger.Options{})
-	must(book.Register(t.Context(), "houses",
+	path := filepath.Join(dir, "dptrain.ledger")
+	book := dptrain.OpenLedger(path)
+	check(book.Register(t.Context(), "houses",
 		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
+	inner := ledger.At(path, ledger.Options{})
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
 		Target:  "price",
@@ -182,7 +184,7 @@ func TestLedger(t *testing.T) {
 		Note:    "the first",
 	}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
-	account := must(must(book.Read(t.Context())).Account("houses"))
+	account := must(must(inner.Read(t.Context())).Account("houses"))
 	if len(account.Runs) != 1 || account.Reserved.Cost != 0 || account.Committed.Cost == 0 {
 		t.Errorf("after a run: %+v", account)
 	}
@@ -192,16 +194,16 @@ func TestLedger(t *testing.T) {
 	}
 	if v := must(
 		report.Verify(t.Context(), filepath.Join(out, "release"),
-			report.VerifyOptions{Ledger: book})); v.Err() != nil {
+			report.VerifyOptions{Ledger: inner})); v.Err() != nil {
 		t.Errorf("verify: %+v", v)
 	}
-	if slices.ContainsFunc(fit.Warnings, func(w pipeline.Warning) bool {
+	if slices.ContainsFunc(fit.Warnings, func(w dptrain.Warning) bool {
 		return w.Code == "no-ledger"
 	}) {
 		t.Error("a run in a ledger warns that there is none")
 	}
 	absent := &dptrain.Table{Path: filepath.Join(dir, "absent.csv"), Header: table.Header}
-	var spent *ledger.SpentError
+	var spent *dptrain.SpentError
 	if _, err := must(run.Plan(absent)).Fit(t.Context(), absent); !errors.As(err, &spent) ||
 		!strings.Contains(err.Error(), "the largest epsilon that fits is") {
 		t.Errorf("over the total, before the file was touched: %v", err)
@@ -213,8 +215,8 @@ func TestLedger(t *testing.T) {
 func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
-	book := ledger.At(path, ledger.Options{})
-	must(book.Register(t.Context(), "houses",
+	book := dptrain.OpenLedger(path)
+	check(book.Register(t.Context(), "houses",
 		budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6}))
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
@@ -316,9 +318,9 @@ func TestAbstained(t *testing.T) {
 // the plan and in the ledger, and the ledger rejects a run that uses a protected column as public.
 func TestPrivateColumns(t *testing.T) {
 	table := must(dptrain.Open(houses))
-	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
+	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "dptrain.ledger"))
 	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
-	must(book.Register(t.Context(), "houses", total, "area", "garden"))
+	check(book.Register(t.Context(), "houses", total, "area", "garden"))
 	run := dptrain.Run{
 		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
 		Ledger: book, Dataset: "houses",
@@ -339,9 +341,9 @@ func TestPrivateColumns(t *testing.T) {
 // ledger, and the model is trained. A run without any public column is rejected.
 func TestPrivateTarget(t *testing.T) {
 	table := must(dptrain.Open(houses))
-	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
+	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "dptrain.ledger"))
 	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
-	must(book.Register(t.Context(), "houses", total, "price"))
+	check(book.Register(t.Context(), "houses", total, "price"))
 	run := dptrain.Run{
 		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation,
 		Ledger: book, Dataset: "houses",

@@ -2,10 +2,13 @@ package dptrain
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/engine/stream"
@@ -25,26 +28,147 @@ var ErrAbstained = fault.New(fault.Abstained,
 // release was made, and a ledger is charged for these counts only. The result has no model; Save writes its
 // report.
 type StoppedError struct {
-	pipeline.Stop
+	Target string
+	Task   string
+	// Usable is the noisy number of records with a usable target: a number, or one of the classes. Text is that
+	// with text or another label in its place, and Empty that without a target.
+	Usable, Text, Empty float64
+	// Epsilon is the budget that the run spent on these counts.
+	Epsilon float64
+
+	stop pipeline.Stop
 }
 
 // Error describes the problem of the target and the remedy.
 func (e *StoppedError) Error() string {
-	return e.Advice()
+	return inFields(e.stop.Advice())
 }
 
-// FaultKind returns [fault.Abstained].
-func (e *StoppedError) FaultKind() fault.Kind {
-	return fault.Abstained
+// newStoppedError converts the reason why a run stopped.
+func newStoppedError(x pipeline.Stop) *StoppedError {
+	return &StoppedError{
+		Target:  x.Target,
+		Task:    x.Task,
+		Usable:  x.Readable,
+		Text:    x.Text,
+		Empty:   x.Empty,
+		Epsilon: x.Epsilon,
+		stop:    x,
+	}
 }
 
-// A Fit is the result of a run. Its printed and JSON forms are public. Exact facts for the data owner are only
-// in Curator, which is neither printed nor encoded, and in the folder curator/ that Save writes. A Fit must not
-// be used concurrently.
+// A Fit is the result of a run. The guarantee covers all of it except Curator, so its printed and JSON forms are
+// public. [Fit.Report] has all released numbers. A Fit must not be used concurrently.
 type Fit struct {
-	pipeline.Result
-	files *report.Files // a pointer, so that package fmt prints an address
-	entry *entry.Entry  // nil for a run without a ledger
+	Task   string // "regression" or "classification"
+	Target string
+	// Method is the name of the method that trained the model: that of the plan, or its fallback.
+	Method string
+	// Model is nil if the method abstained and there was no fallback, and after a [*StoppedError].
+	Model     regression.Model
+	Guarantee budget.Guarantee
+	// Considered are the candidate features, and Selected those of the model, both in the order of the table.
+	Considered, Selected []string
+	// FoundCategories has the categories of the columns whose text was found privately, sorted; see
+	// [Column.FindCategories].
+	FoundCategories map[string][]string
+	// Importances are those of the columns of the model, the largest first; nil if they are unknown.
+	Importances []regression.Importance
+	R2          *R2        // of a regression with held-out records, otherwise nil
+	Confusion   *Confusion // of a classification with held-out records, otherwise nil
+	// Winner is the index in [Search].Candidates of the candidate that was kept; -1 without a search.
+	Winner int
+	// Unprotected lists the facts that the run declares, which the guarantee does not protect.
+	Unprotected []Fact
+	Warnings    []Warning
+
+	// Curator has exact facts for the owner of the data. It is in no JSON, and prints as a remark.
+	Curator Curator `json:"-"`
+
+	stopped *pipeline.Stop
+	files   *report.Files // a pointer, so that package fmt prints an address
+	entry   *entry.Entry  // nil for a run without a ledger
+}
+
+// A Warning is a public remark on a run. It depends on the plan and on released values only.
+type Warning struct {
+	// Code identifies the kind of warning, such as "wide-interval"; docs/reference/report.md lists the codes.
+	Code string
+	// Severity is "critical" for a number that must not be relied on, "theoretical" for a limitation of the
+	// guarantee, or "negligible".
+	Severity string
+	Text     string
+}
+
+// A Fact is a fact about the data that a run declares, such as the range of a column.
+type Fact struct {
+	Name  string
+	Value any // a number, a text or a list of them
+}
+
+// Curator holds exact facts about the records for the owner of the data. No guarantee covers them, so they must not be
+// published: every verb of package fmt and encoding/json write a remark in their place.
+type Curator struct {
+	Rows        int // of the table
+	TrainRows   int // that trained the model
+	HoldoutRows int // that measured it
+	// Seconds is the wall time by stage, which may depend on the records.
+	Seconds map[string]float64
+}
+
+// remark is printed in place of a [Curator].
+const remark = "(exact facts for the owner of the data)"
+
+// Format writes a remark in place of the facts.
+func (Curator) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, remark)
+}
+
+// MarshalJSON returns a remark in place of the facts.
+func (Curator) MarshalJSON() ([]byte, error) {
+	return json.Marshal(remark)
+}
+
+// newFit converts the result of a run.
+func newFit(x *pipeline.Result, files *report.Files, e *entry.Entry) *Fit {
+	out := &Fit{
+		Task:        x.Task,
+		Target:      x.Target,
+		Method:      x.Method,
+		Model:       x.Model,
+		Guarantee:   x.Guarantee,
+		Considered:  x.Considered,
+		Selected:    x.Selected,
+		Importances: x.Importances,
+		R2:          newR2(x.R2),
+		Confusion:   newConfusion(x.Confusion),
+		Winner:      -1,
+		Curator: Curator{
+			Rows:        x.Curator.Rows,
+			TrainRows:   x.Curator.TrainRows,
+			HoldoutRows: x.Curator.HoldoutRows,
+			Seconds:     x.Curator.Seconds,
+		},
+		stopped: x.Stopped,
+		files:   files,
+		entry:   e,
+	}
+	if x.Search != nil {
+		out.Winner = x.Search.Chosen
+	}
+	for _, v := range x.Vocabulary {
+		if out.FoundCategories == nil {
+			out.FoundCategories = map[string][]string{}
+		}
+		out.FoundCategories[v.Column] = v.Words
+	}
+	for _, f := range x.Unprotected {
+		out.Unprotected = append(out.Unprotected, Fact{f.Name, f.Value})
+	}
+	for _, w := range files.Report.Warnings {
+		out.Warnings = append(out.Warnings, Warning{w.Code, string(w.Severity), inFields(w.Text)})
+	}
+	return out
 }
 
 // Fit reads the table, trains, and releases the held-out metric. The table must have the header of the plan
@@ -63,7 +187,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	}
 	store, err := p.storeOf(t)
 	if err != nil {
-		return nil, err
+		return nil, goError(err)
 	}
 	if p.used.Swap(true) {
 		return nil, ErrOpened
@@ -75,7 +199,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 			if store != nil {
 				from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
 				seconds := 0.
-				res, stats, err := entry.FitStored(ctx, store, p.pipeline, p.Plan, from,
+				res, stats, err := entry.FitStored(ctx, store, p.pipeline, p.plan, from,
 					options, func() { seconds = time.Since(start).Seconds() })
 				if err == nil {
 					res.Curator.Seconds[readStage] = seconds
@@ -87,7 +211,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 				return nil, nil, err
 			}
 			seconds := time.Since(start).Seconds()
-			res, err := p.pipeline.FitPlan(ctx, p.Plan, table, options)
+			res, err := p.pipeline.FitPlan(ctx, p.plan, table, options)
 			if err == nil {
 				res.Curator.Seconds[readStage] = seconds
 			}
@@ -102,29 +226,11 @@ func (p *Plan) storeOf(t *Table) (*engine.Store, error) {
 	if name == "" || t.held != nil {
 		name = engine.Memory
 	}
-	store, err := entry.StoreOf(name, p.pipeline, p.Plan, t.Path, len(t.Header))
+	store, err := entry.StoreOf(name, p.pipeline, p.plan, t.Path, len(t.Header))
 	if err != nil || store != nil {
 		return store, err
 	}
 	return nil, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
-}
-
-// FitOn is [Plan.Fit] on the records of an engine, which must have the schema of the plan. A plan with a stage
-// that needs all records in one place ([Plan.Gathers]) is rejected before it is paid for, and so is one that
-// protects units, unless the engine limits their records.
-func (p *Plan) FitOn(ctx context.Context, e Engine) (*Fit, error) {
-	if err := p.pipeline.CheckEngine(p.Plan, e); err != nil {
-		return nil, err
-	}
-	if p.used.Swap(true) {
-		return nil, ErrOpened
-	}
-	return p.enter(ctx, &Table{},
-		func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
-			options.Progress(readStage)
-			res, err := p.pipeline.FitOn(ctx, p.Plan, e, options)
-			return res, nil, err
-		})
 }
 
 // Schema declares the columns that the run reads.
@@ -133,24 +239,24 @@ func (p *Plan) Schema() dataset.Schema {
 }
 
 // enter enters the run, trains, and enters its end.
-func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error) {
+func (p *Plan) enter(ctx context.Context, t *Table, train training) (*Fit, error) {
 	var e *entry.Entry
 	if p.run.Ledger != nil {
 		var err error
 		e, err = entry.Reserve(ctx, entry.Request{
-			Ledger: p.run.Ledger, Dataset: p.run.Dataset, Note: p.run.Note,
+			Ledger: p.run.Ledger.file(), Dataset: p.run.Dataset, Note: p.run.Note,
 			Table: t.Path, Format: t.Format, Header: p.header,
-			Run: entry.RunOf(p.pipeline, p.Plan),
+			Run: entry.RunOf(p.pipeline, p.plan),
 		})
 		if err != nil {
-			return nil, err
+			return nil, goError(err)
 		}
 	}
 	f, err := p.collect(train, t.Path, e)
 	if err != nil {
-		return f, e.Spent(err)
+		return f, goError(e.Spent(err))
 	}
-	if f.Stopped != nil {
+	if f.stopped != nil {
 		e.Stop()
 	}
 	if e != nil {
@@ -159,31 +265,30 @@ func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error)
 			err = e.Commit(ctx, release)
 		}
 		if err != nil {
-			return f, e.Spent(err)
+			return f, goError(e.Spent(err))
 		}
 	}
-	if f.Stopped != nil {
-		return f, &StoppedError{*f.Stopped}
+	if f.stopped != nil {
+		return f, newStoppedError(*f.stopped)
 	}
 	return f, nil
 }
 
-// trainer trains on records. It also returns the counts of the reader, if there was one.
-type trainer func(pipeline.Options) (*pipeline.Result, *dataset.Stats, error)
+// training trains on records. It also returns the counts of the reader, if there was one.
+type training func(pipeline.Options) (*pipeline.Result, *dataset.Stats, error)
 
 // collect trains and collects the results to publish.
-func (p *Plan) collect(train trainer, path string, e *entry.Entry) (*Fit, error) {
+func (p *Plan) collect(train training, path string, e *entry.Entry) (*Fit, error) {
 	res, stats, err := train(pipeline.Options{Progress: p.progress()})
 	if err != nil {
 		return nil, err
 	}
 	files := report.Collect(report.New(res), res.Model, res.Curator, stats, p.recipe, path)
 	e.Enter(files.Report)
-	res.Warnings = files.Report.Warnings
 	if p.run.Progress != nil {
 		p.run.Progress(1, "done")
 	}
-	return &Fit{*res, &files, e}, nil
+	return newFit(res, &files, e), nil
 }
 
 // readStage is the stage before those of the pipeline.
@@ -192,7 +297,7 @@ const readStage = "read"
 // progress returns the function to call at the start of each stage. The number of stages is known from the
 // plan.
 func (p *Plan) progress() func(stage string) {
-	planned := float64(1 + len(p.Stages()))
+	planned := float64(1 + len(p.plan.Stages()))
 	begun := 0
 	return func(stage string) {
 		if p.run.Progress != nil {
@@ -204,8 +309,8 @@ func (p *Plan) progress() func(stage string) {
 
 // Predictor returns a predictor for single records, or [ErrAbstained] or a [*StoppedError].
 func (f *Fit) Predictor() (*regression.Predictor, error) {
-	if f.Stopped != nil {
-		return nil, &StoppedError{*f.Stopped}
+	if f.stopped != nil {
+		return nil, newStoppedError(*f.stopped)
 	}
 	if f.Model == nil {
 		return nil, fmt.Errorf("%s: %w", f.Method, ErrAbstained)
@@ -215,7 +320,7 @@ func (f *Fit) Predictor() (*regression.Predictor, error) {
 
 // Report returns the report of the run, as Save writes it. All of it is public.
 func (f *Fit) Report() *Report {
-	return f.files.Report
+	return &Report{f.files.Report}
 }
 
 // Save writes the folders release/, which may be published, and curator/, which may not, into dir: both or
@@ -224,12 +329,12 @@ func (f *Fit) Report() *Report {
 func (f *Fit) Save(dir string) error {
 	folder, err := report.Prepare(dir, false)
 	if err != nil {
-		return err
+		return goError(err)
 	}
 	defer folder.Close()
 	ctx := context.Background()
 	if err := folder.Stage(ctx, *f.files); err != nil {
-		return err
+		return goError(err)
 	}
-	return f.entry.Spent(f.entry.Publish(ctx, folder, dir))
+	return goError(f.entry.Spent(f.entry.Publish(ctx, folder, dir)))
 }

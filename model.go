@@ -34,11 +34,11 @@ func ReadModel(path string) (regression.Model, error) {
 // settings. Use [regression.Compile] to predict single records.
 func Predict(ctx context.Context, m regression.Model, t *Table) ([]float64, error) {
 	if t.held != nil {
-		return m.Predict(nil, pipeline.RowsOf(t.held.All()))
+		return m.Predict(nil, pipeline.RowsFor(m, t.held.All()))
 	}
 	records, _, err := t.read(ctx, pipeline.SchemaOf(m))
 	if err != nil {
-		return nil, err
+		return nil, goError(err)
 	}
 	return m.Predict(nil, pipeline.RowsOf(records.All()))
 }

@@ -2,14 +2,10 @@ package dptrain
 
 import (
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// Problems lists all problems of a recipe, or of a run in terms of recipe keys.
-type Problems = recipe.Problems
 
 // errNoRecipe is returned for a run that names no table.
 var errNoRecipe = fault.New(fault.Usage,
@@ -22,11 +18,12 @@ var errQuery = fault.New(fault.Recipe,
 // ReadRecipe returns the run of a recipe file (docs/reference/recipe.md). It sets the fields of the run that
 // correspond to keys; the run keeps the other settings internally: selection, training, fallbacks, searches. A
 // Selector, Model or Fallback set afterwards replaces that of the recipe. The recipe's ledger is the run's;
-// output.dir applies to `dptrain fit` only. Errors are [Problems].
+// output.dir applies to `dptrain fit` only. An invalid recipe is rejected with [Problems], which have the line and the
+// key of each mistake.
 func ReadRecipe(path string) (Run, error) {
 	r, err := recipe.Load(path)
 	if err != nil {
-		return Run{}, err
+		return Run{}, recipeError(err)
 	}
 	return runOf(r)
 }
@@ -36,7 +33,7 @@ func ReadRecipe(path string) (Run, error) {
 func ParseRecipe(name string, text []byte) (Run, error) {
 	r, problems := recipe.Parse(name, text)
 	if len(problems) > 0 {
-		return Run{}, problems
+		return Run{}, recipeError(problems)
 	}
 	return runOf(r)
 }
@@ -60,17 +57,23 @@ func runOf(r *recipe.Recipe) (Run, error) {
 	out := Run{
 		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.List,
 		MostClasses: r.Data.MostClasses,
-		Exclude:     r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
+		Exclude:     r.Data.Exclude, Undeclared: r.Data.Undeclared,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
 		EvaluateBy: r.GroupColumn(),
 		Relation:   relation, Composition: composition,
 		DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
 	}
+	if r.Data.Columns != nil {
+		out.Columns = map[string]Column{}
+		for name, c := range r.Data.Columns {
+			out.Columns[name] = columnOfRecipe(c)
+		}
+	}
 	if u := r.Privacy.Unit; u != nil {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
 	if r.Ledger != nil {
-		out.Ledger = ledger.At(r.LedgerFile(), ledger.Options{})
+		out.Ledger = OpenLedger(r.LedgerFile())
 		out.Dataset = r.Ledger.Dataset
 	}
 	return out, nil
@@ -126,7 +129,13 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 	d.Target = r.Target
 	d.Exclude = r.Exclude
 	d.Undeclared = r.Undeclared
-	d.Columns = r.Columns
+	d.Columns = nil
+	if r.Columns != nil {
+		d.Columns = map[string]recipe.Column{}
+		for name, c := range r.Columns {
+			d.Columns[name] = c.inRecipe()
+		}
+	}
 	d.Classes = recipe.Names{List: r.Classes}
 	d.MostClasses = r.MostClasses
 	out.Data.SetReading(t.reading())

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -39,7 +38,7 @@ func OpenAs(path string, format dataset.Format, known ...string) (*Table, error)
 func open(path string, o dataset.ReadOptions) (*Table, error) {
 	heading, err := dataset.ReadHeading(path, o)
 	if err != nil {
-		return nil, err
+		return nil, goError(err)
 	}
 	return &Table{
 		Path:     path,
@@ -71,25 +70,6 @@ func Hold(records *dataset.Table) *Table {
 		t.Header = append(t.Header, s.Unit)
 	}
 	return t
-}
-
-// A Column declares public facts about a column; the guarantee does not protect them. See [Range] and
-// [Categories].
-type Column = recipe.Column
-
-// Missing is the number that replaces a missing cell of a [Column], or selects a separate term in the model for
-// such cells.
-type Missing = recipe.Missing
-
-// Range declares a numeric column with values from lower to upper, in its own units; others
-// are clamped.
-func Range(lower, upper float64) Column {
-	return Column{Lower: &lower, Upper: &upper}
-}
-
-// Categories declares a column with these values; others form a category of their own.
-func Categories(names ...string) Column {
-	return Column{Categories: recipe.Names{List: names}, Other: new(true)}
 }
 
 // declared adds the declarations of the schema of a table in memory to a run.
@@ -127,9 +107,9 @@ func columnOf(c dataset.Column) Column {
 	out := Column{Private: c.Private}
 	switch {
 	case c.Kind == dataset.Category && c.Found:
-		out.Categories, out.Other = recipe.Private(), new(true)
+		out.FindCategories = true
 	case c.Kind == dataset.Category:
-		out.Categories = recipe.Names{List: c.Categories}
+		out.Categories = c.Categories
 		out.Other = &c.Other
 	case c.Ranged:
 		out.Lower = &c.Lower
@@ -151,16 +131,20 @@ func (t *Table) fits(s dataset.Schema) error {
 	}
 	held := t.held.Schema()
 	if s.Unit != "" && s.Unit != held.Unit {
-		return fmt.Errorf("%w: it does not say which unit of %q a record belongs to", ErrSchema,
+		return fmt.Errorf("%w: it has no unit %q of its records", ErrSchema,
 			s.Unit)
 	}
 	for _, c := range s.Columns {
 		j := slices.Index(held.Names(), c.Name)
 		if c.Part != "" {
-			return fmt.Errorf("%w: column %q is made of dates, which only a file has", ErrSchema,
+			return fmt.Errorf("%w: column %q is derived from dates, which only a table in a file has", ErrSchema,
 				c.Name)
 		}
-		if h := held.Columns[j]; h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
+		h := held.Columns[j]
+		if h.Found && h.Kind == dataset.Category && c.Kind == dataset.Category {
+			continue // its texts are read under the declaration
+		}
+		if h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
 			return fmt.Errorf(
 				"%w: column %q is declared with another type or with other categories", ErrSchema,
 				c.Name)
@@ -179,9 +163,13 @@ func (t *Table) read(
 	held := t.held.Schema()
 	cells := make([]dataset.ColumnData, len(s.Columns))
 	for i, c := range s.Columns {
-		cells[i] = t.held.Data(slices.Index(held.Names(), c.Name))
-		if c.Kind == dataset.Numeric && !c.Found { // its text is missing
+		j := slices.Index(held.Names(), c.Name)
+		cells[i] = t.held.Data(j)
+		switch {
+		case c.Kind == dataset.Numeric && !c.Found: // its text is missing
 			cells[i] = dataset.ColumnData{Floats: cells[i].Floats}
+		case c.Kind == dataset.Category && !c.Found && held.Columns[j].Found:
+			cells[i] = dataset.ColumnData{Codes: declaredCodes(cells[i], &c)}
 		}
 	}
 	var ids []uint64
@@ -193,6 +181,19 @@ func (t *Table) read(
 	}
 	out, err := dataset.NewTable(s, cells, ids)
 	return out, nil, err
+}
+
+// declaredCodes returns the codes of cells of text under a column with declared categories.
+func declaredCodes(cells dataset.ColumnData, c *dataset.Column) []int32 {
+	of := c.CodesOf(cells.Words)
+	out := make([]int32, len(cells.Codes))
+	for row, code := range cells.Codes {
+		out[row] = c.MissingCode()
+		if code >= 0 {
+			out[row] = of[code]
+		}
+	}
+	return out
 }
 
 // ErrSchema is returned for a table that has other columns than the plan, or declares them otherwise.

@@ -15,7 +15,7 @@ import (
 
 // otherModule lists the packages that a program of another module may import.
 var otherModule = []string{
-	"context", "errors", "fmt", "os", "path/filepath",
+	"context", "encoding/json", "errors", "fmt", "net/http", "os", "path/filepath",
 	"github.com/dptrain/dptrain", "github.com/dptrain/dptrain/adapter/golearn",
 	"github.com/dptrain/dptrain/adassp", "github.com/dptrain/dptrain/boosting",
 	"github.com/dptrain/dptrain/budget", "github.com/dptrain/dptrain/dataset",
@@ -54,7 +54,7 @@ func TestAnotherModule(t *testing.T) {
 func sourceOf(programs []string) string {
 	var body strings.Builder
 	for i, p := range programs {
-		if !strings.HasPrefix(p, "func ") {
+		if !strings.HasPrefix(p, "func ") && !strings.HasPrefix(p, "type ") {
 			p = fmt.Sprintf("func program%d(ctx context.Context) error {\n%s}\n", i, p)
 		}
 		body.WriteString("\n" + p)

@@ -2,10 +2,14 @@ package docs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -63,9 +68,24 @@ func TestPrograms(t *testing.T) {
 	for i := range dose {
 		dose[i] = float64(i%1000) / 100
 	}
-	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Search == nil ||
+	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Winner < 0 ||
 		fit.R2 == nil {
 		t.Errorf("%+v, %v", fit, err)
+	}
+	fit, err := fromStructs(t.Context(), manyHouses())
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictor, err := fit.Predictor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	serve(predictor).ServeHTTP(answer, httptest.NewRequest("POST", "/",
+		strings.NewReader(`{"area": 80, "ocean": "inland"}`)))
+	if price, err := strconv.ParseFloat(strings.TrimSpace(answer.Body.String()), 64); err != nil ||
+		price < 100_000 || price > 300_000 {
+		t.Errorf("%v, %v, want about 200,000", answer, err)
 	}
 	if err := check(t.Context(), "out/release"); err != nil {
 		t.Error(err)
@@ -102,7 +122,7 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 		Selector: selection.Kendall{K: 5},
 		Model:    tukey.Tukey{Buckets: 400},
 		Holdout:  dptrain.None,
-		Ledger:   dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{}),
+		Ledger:   dptrain.OpenLedger("dptrain.ledger"),
 		Dataset:  "houses",
 		Progress: func(share float64, stage string) {
 			fmt.Printf("%3.0f%% %s\n", 100*share, stage)
@@ -117,8 +137,8 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 
 // register enters the total of the data set.
 func register(ctx context.Context) error {
-	book := dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{})
-	_, err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
+	book := dptrain.OpenLedger("dptrain.ledger")
+	err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
 	if errors.Is(err, dptrain.ErrRegistered) {
 		return nil // a total is fixed once
 	}
@@ -145,7 +165,71 @@ func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	fit, err := plan.Fit(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range fit.Warnings {
+		fmt.Printf("%s[%s]: %s\n", w.Severity, w.Code, w.Text)
+	}
+	return fit, nil
+}
+
+// House is a record of fromStructs.
+type House struct {
+	Area  float64 `dptrain:"area" json:"area"`
+	Ocean string  `dptrain:"ocean" json:"ocean"`
+	Price float64 `dptrain:"price" json:"-"`
+}
+
+// manyHouses returns houses whose price is 2,500 a square metre inland and 4,000 elsewhere.
+func manyHouses() []House {
+	houses := make([]House, 20_000)
+	for i := range houses {
+		area := 40 + float64(i%97)
+		houses[i] = House{area, "inland", 2500 * area}
+		if i%3 == 0 {
+			houses[i] = House{area, "island", 4000 * area}
+		}
+	}
+	return houses
+}
+
+// fromStructs trains on structs.
+func fromStructs(ctx context.Context, houses []House) (*dptrain.Fit, error) {
+	table, err := dptrain.HoldRows(houses)
+	if err != nil {
+		return nil, err
+	}
+	run := dptrain.Run{
+		Target: "price", Epsilon: 3,
+		Columns: map[string]dptrain.Column{
+			"area":  dptrain.Range(20, 200),
+			"ocean": dptrain.Categories("inland", "island"),
+		},
+	}
+	plan, err := run.Plan(table)
+	if err != nil {
+		return nil, err
+	}
 	return plan.Fit(ctx, table)
+}
+
+// serve answers a house in JSON with its price.
+func serve(predictor *regression.Predictor) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var house House
+		if err := json.NewDecoder(r.Body).Decode(&house); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		price, err := predictor.PredictStruct(house)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintln(w, price)
+	})
 }
 
 // fromMemory trains on records in memory with two different methods.
@@ -197,7 +281,7 @@ func check(ctx context.Context, release string) error {
 	if err != nil {
 		return err
 	}
-	if err := dptrain.WriteReport(os.Stdout, report); err != nil {
+	if err := report.WriteText(os.Stdout); err != nil {
 		return err
 	}
 	found, err := dptrain.Verify(ctx, release, nil) // or with the ledger of the run

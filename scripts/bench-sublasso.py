@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
 DATA = "../shared/data/regression/361104_SGEMM.csv.gz"
-K, LAMBDA, BUCKETS = 5, 0.1, (492, 2438)  # as in selection/sublasso_bench_test.go
+K, LAMBDA, BUCKETS = 5, 0.1, (492, 2438)  # as in internal/train/selection/sublasso_bench_test.go
 
 
 def split_mix(x):

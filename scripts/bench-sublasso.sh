@@ -9,5 +9,5 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-CGO_ENABLED=0 go test -c -o "$dir/selection.test" ./selection
+CGO_ENABLED=0 go test -c -o "$dir/selection.test" ./internal/train/selection
 "${PYTHON:-python3}" scripts/bench-sublasso.py "$@" "$dir/selection.test"

@@ -1,88 +1,15 @@
-// Package selection chooses the features a model is trained on.
+// Package selection has the methods that choose the features of a model, as settings for the field Selector of a run.
 //
-// A [Selector] is planned from public facts and then run on the records; its
-// result is public. [None] keeps every candidate and [Fixed] keeps the listed
-// candidates; both make no release and are free. The candidates are the columns of
-// the recipe, and a category column is one candidate.
-//
-// The caller must leave out records without a usable target ([dataset.View.Known]).
-// A selector uses all records that it gets.
+// [None] and [Fixed] make no release and are free. All others choose privately and spend a share of the budget: a tenth
+// unless the run sets the share "selection". The candidates are the columns of the table except the target and the
+// excluded columns; a category column is one candidate.
 package selection
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-
-	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/internal/train/scaling"
-)
-
-// ErrFeature is returned at plan time for a listed feature that is not a
-// candidate or is listed twice.
-var ErrFeature = errors.New("not a candidate feature")
-
-// Facts are the public facts from which a selector is planned.
-type Facts struct {
-	Columns  []dataset.Column // candidate features, in table order
-	Target   dataset.Column
-	Relation budget.Relation
-	// LabelOnly reports that the run protects its target and no other column; see [method.Facts].
-	LabelOnly bool
-	// AtLeast is a released lower bound of the number of training records, or their
-	// number where it is public. It is 0 at plan time, and for a selector that
-	// does not ask for it; see [Counter].
-	AtLeast int
-	// Ranges are the public ranges of the columns and, last, the target. They are nil
-	// at plan time and for a selector that is not a [Scaler].
-	Ranges []scaling.Range
-}
-
-// A Counter is a selector that may need a lower bound of the number of records.
-type Counter interface {
-	Selector
-	NeedsCount() bool
-}
-
-// A Scaler is a selector that may work on scaled columns. The ranges of all
-// candidates and of the target are then found before Select is called.
-type Scaler interface {
-	Selector
-	NeedsRanges(Facts) bool
-}
-
-// A Classed selector reads the classes of a classification. Its facts and its
-// view have the target as a category column, whose categories are the classes;
-// a code outside them means that the record has no class. For other selectors two
-// classes are the numbers -1 and +1.
-type Classed interface {
-	Selector
-	NeedsClasses() bool
-}
-
-// A Gatherer is a selector that may need all records in one place.
-type Gatherer interface {
-	Selector
-	Gathers(Facts) bool
-}
-
-// A Selector chooses features.
+// A Selector is a method of feature selection with its settings: a value of a type of this package. A run rejects values
+// of other types, because a selector of another module could publish what no mechanism protects.
 type Selector interface {
 	// Name returns the name of the method in a recipe.
 	Name() string
-	// Plan returns the node that the choice spends, or false if it makes no release.
-	Plan(Facts) (node budget.Node, private bool, err error)
-	// Widest returns the columns of the widest possible choice, for which later stages
-	// are planned.
-	Widest(Facts) []dataset.Column
-	// Select returns the indices of the chosen candidates, increasing. The
-	// columns of v are the candidates and then the target. s is the session of
-	// the planned node; a selector without releases does not use it.
-	Select(ctx context.Context, s *mechanism.Session, f Facts, r mechanism.Records) ([]int, error)
 }
 
 // None keeps every candidate.
@@ -93,110 +20,127 @@ func (None) Name() string {
 	return "none"
 }
 
-// Plan returns no node.
-func (None) Plan(Facts) (budget.Node, bool, error) {
-	return budget.Node{}, false, nil
+// Fixed keeps the listed candidates, which must be public knowledge.
+type Fixed struct {
+	Features []string // names of columns, each once
 }
-
-// Widest returns every candidate.
-func (None) Widest(f Facts) []dataset.Column {
-	return f.Columns
-}
-
-// Select returns every candidate.
-func (None) Select(
-	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
-) ([]int, error) {
-	all := make([]int, len(f.Columns))
-	for j := range all {
-		all[j] = j
-	}
-	return all, nil
-}
-
-// Fixed keeps the listed features, in table order.
-type Fixed struct{ Features []string }
 
 // Name returns "fixed".
 func (Fixed) Name() string {
 	return "fixed"
 }
 
-// Plan checks the list and returns no node.
-func (x Fixed) Plan(f Facts) (budget.Node, bool, error) {
-	_, err := x.listedIndices(f)
-	return budget.Node{}, false, err
+// Kendall picks K features one by one by the exponential mechanism on rank correlations (DPKendall of T. Dick,
+// J. Gillenwater and M. Joseph, "Better private linear regression through better private feature selection", 2023, with
+// the sound counts and scales of docs/proofs/kendall.md, "Algorithm"). Ranks need no range of any column. The target is a number or
+// one of two classes. A category column ranks by the order in which its categories are declared; a missing number ranks
+// below every other.
+type Kendall struct {
+	K int // from 1 to the number of candidates - 1
 }
 
-// Widest returns the listed candidates.
-func (x Fixed) Widest(f Facts) []dataset.Column {
-	var out []dataset.Column
-	for _, c := range f.Columns {
-		if slices.Contains(x.Features, c.Name) {
-			out = append(out, c)
-		}
-	}
-	return out
+// Name returns "kendall".
+func (Kendall) Name() string {
+	return "kendall"
 }
 
-// Select returns the listed candidates.
-func (x Fixed) Select(
-	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
-) ([]int, error) {
-	return x.listedIndices(f)
+// SubLasso picks K features by the votes of lasso fits on disjoint buckets of records (D. Kifer, A. Smith and
+// A. Thakurta, "Private convex empirical risk minimization and high-dimensional regression", 2012, made sound as in
+// docs/proofs/sublasso.md, "Algorithm"). It needs no range of any column. The target is a number or one of two classes.
+type SubLasso struct {
+	K       int     // from 1 to the number of candidates - 1
+	Buckets int     // from 2 to 1,000,000; 0 means that a noisy number of records determines it
+	Lambda  float64 // penalty on standardised columns, in (0, 1); 0 means 0.1
 }
 
-func (x Fixed) listedIndices(f Facts) ([]int, error) {
-	listed := make(map[string]bool, len(x.Features))
-	for _, name := range x.Features {
-		if listed[name] {
-			return nil, fmt.Errorf("%w: %q is listed twice", ErrFeature, name)
-		}
-		listed[name] = true
-	}
-	var out []int
-	for j, c := range f.Columns {
-		if listed[c.Name] {
-			out = append(out, j)
-			delete(listed, c.Name)
-		}
-	}
-	for name := range listed {
-		return nil, fmt.Errorf("%w: %q", ErrFeature, name)
-	}
-	return out, nil
+// Name returns "sublasso".
+func (SubLasso) Name() string {
+	return "sublasso"
 }
 
-// publicColumns returns which candidates are public and whether the target is, as far as a statistic of the records may rely
-// on it: with a private target only if every candidate is public, because otherwise the records without a target, which
-// depend on it, are left out.
-func (f Facts) publicColumns() (candidates []bool, target bool) {
-	target = method.PublicTarget(f.Relation, f.Target)
-	candidates = make([]bool, len(f.Columns))
-	for j, c := range f.Columns {
-		candidates[j] = f.Relation == budget.SubstitutePrivateColumns && !c.Private &&
-			(target || f.LabelOnly)
-	}
-	return candidates, target
+// SIS picks the K features with the largest marginal dependence on the target in one private choice (DP-SIS of "Feature
+// selection from differentially private correlations", 2024, with the sound scores of docs/proofs/sis.md, "Algorithm"). Unlike
+// [Kendall] it may pick two columns with the same information; in return the price of a good choice is lower for a large
+// K. The target is a number or one of two classes.
+type SIS struct {
+	K int // from 1 to the number of candidates - 1
+	// Score ranks the columns: "tau", the rank correlation; "correlation", for which the ranges of the columns are
+	// found if they are not declared; "product", which also needs that their means are known; or "auto" (also if
+	// empty), which is "correlation" for at most 1000 candidates with a category column, and otherwise "tau".
+	Score string
+	// TopK is the form of the choice: "one-shot" (also if empty), "peeling", "lipschitz" or
+	// "lipschitz-exponential".
+	TopK string
+	// Gamma, in [0, 1), weighs the best column left out against the worst one chosen in the Lipschitz forms; nil
+	// means 1/2.
+	Gamma *float64
 }
 
-// slotsOf returns how many entries of a row a column takes.
-func slotsOf(c dataset.Column) int {
-	switch {
-	case c.Kind == dataset.Numeric && c.Indicator:
-		return 2
-	case c.Kind == dataset.Numeric:
-		return 1
-	case c.Other:
-		return len(c.Categories) + 1
-	}
-	return len(c.Categories)
+// Name returns "sis".
+func (SIS) Name() string {
+	return "sis"
 }
 
-// widestOf returns the k candidates with the most entries in a row: no choice of k
-// is wider.
-func widestOf(k int, f Facts) []dataset.Column {
-	widest := slices.Clone(f.Columns)
-	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return slotsOf(b) - slotsOf(a) })
-	return widest[:min(k, len(widest))]
+// GreedyGram picks columns one by one, each for the largest part of the target's variance that it explains per unit of
+// its cost. All picks follow from one noisy matrix of second moments (docs/proofs/greedy-gram.md, "Algorithm"), so it avoids columns
+// that repeat earlier ones, and the number of picks is free. It needs a delta. The target is a number or a class.
+type GreedyGram struct {
+	K      int                // largest number of columns; 0 means no limit with a Budget, and 5 without
+	Budget float64            // largest total cost of the columns; 0 means no limit. It is no privacy budget
+	Costs  map[string]float64 // of columns by name, from 0 to 1e9; others cost 1
+	Sizes  []int              // numbers of columns to try, increasing; see [DPFSDR]
+}
+
+// Name returns "greedy-gram".
+func (GreedyGram) Name() string {
+	return "greedy-gram"
+}
+
+// DPFSDR picks features for a classifier that separate the classes, do not repeat better ones, and together promise the
+// best accuracy ("Differentially private feature selection based on dynamic relevance for correlated data", 2022, made
+// sound as in docs/proofs/dpfsdr.md, "Algorithm"). Its only release is one of class statistics, so the number of features is
+// free. It needs a delta and a target of classes.
+//
+// With Sizes a private selection also tries the model with the first columns of the order, for each of these numbers of
+// columns (docs/proofs/dpfsdr.md, "Private selection of the size"); the run's SizeRuns is the mean number of tries.
+type DPFSDR struct {
+	K     int  // largest number of features; 0 means 10
+	Exact bool // pick K features in the order of dynamic relevance, whatever accuracy they promise
+	// Correlated is the degree of correlation, in (0, 1], from which the less important of two columns is dropped;
+	// 0 means 0.95.
+	Correlated float64
+	Sizes      []int // numbers of features to try, increasing, at least two; K is then 0 and Exact false
+}
+
+// Name returns "dpfsdr".
+func (DPFSDR) Name() string {
+	return "dpfsdr"
+}
+
+// DPFS picks features for a classifier in the order of their F-scores, each if it improves the promised accuracy: the
+// baseline of that name in the paper of [DPFSDR] (algorithm 4), on the same release.
+type DPFS struct {
+	K     int   // as in DPFSDR
+	Exact bool  // pick the K largest F-scores
+	Sizes []int // as in DPFSDR
+}
+
+// Name returns "dpfs".
+func (DPFS) Name() string {
+	return "dpfs"
+}
+
+// CRFS is [DPFS] after the less important of two correlated columns has been dropped (T. Zhang, T. Zhu, P. Xiong, H. Huo,
+// Z. Tari and W. Zhou, "Correlated differential privacy: feature selection in machine learning", 2020), on the release
+// of [DPFSDR].
+type CRFS struct {
+	K          int     // as in DPFSDR
+	Exact      bool    // pick the K largest F-scores
+	Correlated float64 // as in DPFSDR
+	Sizes      []int   // as in DPFSDR
+}
+
+// Name returns "crfs".
+func (CRFS) Name() string {
+	return "crfs"
 }

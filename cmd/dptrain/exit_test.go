@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // TestExitCodes compares the exit code of every kind of error with a golden file, because scripts rely on them.

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // explainFlags are the flags of `plan --explain`.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // Copies is the name of the experiment on correlated copies: the construction of

@@ -3,15 +3,15 @@ package suite
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 )
 

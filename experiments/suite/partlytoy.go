@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/boosting"
 )
 
 // The toy example of section 4 has points on a line, the left half of one class and the right half of the other, and

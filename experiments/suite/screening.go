@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // Seed000 is the name of the experiments of "Feature Selection from

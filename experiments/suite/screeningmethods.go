@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // rangesDelta is the delta of the methods that release ranges, whose subsequent releases are Gaussian.

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/costtree"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/astc"
+	"github.com/dptrain/dptrain/internal/train/costtree"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )

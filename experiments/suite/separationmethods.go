@@ -9,11 +9,11 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
 )
 
 // A separationMethod is a method of seed-003.

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/internal/train/svm"
 )
 
 // Each test of this file plants a fault and checks that the audit finds it, and that the audit has no findings

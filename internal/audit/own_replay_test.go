@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/internal/train/svm"
 )
 
 // TestOwnTableFindsAFault plants a penalty of a support vector machine that follows the exact number of records, and

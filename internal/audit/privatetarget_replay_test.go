@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // TestReplayWithPrivateTarget checks, for a private target, that no release of any method sees inputs farther apart

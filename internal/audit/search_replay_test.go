@@ -8,15 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/internal/train/svm"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // TestSearchReplay forces many tries and compares every release of every try, including those that lost: for records,

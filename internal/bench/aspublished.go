@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/published"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // asPublished is the name prefix of published variants without a valid proof.

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // Limits of an explanation.

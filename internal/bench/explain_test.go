@@ -8,18 +8,18 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // declared returns a pipeline of d numeric columns, a category and the target.

@@ -1,14 +1,14 @@
 package bench
 
 import (
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/prototypes"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/internal/train/prototypes"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
 )
 
 // Bounds of an explanation. They depend on public facts only, so that the same

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // errPrivateSelection is the answer to a recipe whose selection spends budget

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // Pipeline returns the run that the recipe describes for a table with the given header (column names in file order).

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

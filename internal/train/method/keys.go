@@ -55,6 +55,20 @@ type Method struct {
 	New func(Values) Trainer
 	// Is reports whether a trainer is of the type that New makes: [Is] of that type.
 	Is func(Trainer) bool
+	// FromSettings returns the trainer for a value of the public settings type of the method, and whether the value
+	// is of that type: [FromSettings] of a conversion.
+	FromSettings func(value any) (Trainer, bool)
+}
+
+// FromSettings returns a function that converts values of type S and rejects all others.
+func FromSettings[S any](convert func(S) Trainer) func(value any) (Trainer, bool) {
+	return func(value any) (Trainer, bool) {
+		x, ok := value.(S)
+		if !ok {
+			return nil, false
+		}
+		return convert(x), true
+	}
 }
 
 // Is reports whether a trainer is a T itself; one that embeds a T is not.

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
 	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/prototypes"
 	"github.com/dptrain/dptrain/internal/train/scaling"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/prototypes"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
 )
 
 // The automatic choice of the model depends on public facts only; see autoMethod. A run without a selector also

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // BenchmarkKendallSGEMM fits kendall+joint-gram with k = 5 on 241,600 x 15 real

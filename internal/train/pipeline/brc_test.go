@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/boosting"
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // In a classification, the target is a category column whose categories are the declared classes; a record in

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // loans is a table of n rows whose target has the given classes: the larger the income, the later the class. One row

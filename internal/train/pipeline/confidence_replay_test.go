@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // TestConfidenceOfRuns checks that a run has the probabilities of all columns if its selector releases scores, a gap

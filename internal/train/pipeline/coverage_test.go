@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/regression"
 )

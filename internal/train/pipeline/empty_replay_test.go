@@ -9,15 +9,15 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // withEmpty returns a table of n records with a number, two classes or three as the target, where every fifth record

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/prototypes"
+	"github.com/dptrain/dptrain/internal/train/prototypes"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // manyValued is a run on y = a + effect of k + noise, k of 150 values with counts as 1/rank and effects between -1 and 1, and of

@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrEngine is returned for a plan that an engine cannot run: a stage needs all records in one place, or the

@@ -18,8 +18,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrSchema is returned when a table was read under another schema than the

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/prototypes"
+	"github.com/dptrain/dptrain/internal/train/prototypes"
+	"github.com/dptrain/dptrain/internal/train/svm"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // classRun is a classification whose classes are found privately, up to the given number.

@@ -5,7 +5,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // Records without a usable target: a missing number without a declared substitute, or a class that is not

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/costtree"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/costtree"
+	"github.com/dptrain/dptrain/internal/train/logistic"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/prototypes"
-	"github.com/dptrain/dptrain/svm"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/prototypes"
+	"github.com/dptrain/dptrain/internal/train/svm"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // Trainers lists the methods that can train a model, in the order of recipes and messages. Recipes, the command
@@ -47,6 +47,16 @@ func TrainerNamed(name string) (method.Method, bool) {
 		return method.Method{}, false
 	}
 	return list[i], true
+}
+
+// TrainerFromSettings returns the trainer for a value of the settings type of a method, and whether there is one.
+func TrainerFromSettings(value any) (method.Trainer, bool) {
+	for _, m := range Trainers() {
+		if t, ok := m.FromSettings(value); ok {
+			return t, true
+		}
+	}
+	return nil, false
 }
 
 // methodOf returns the method of a trainer, which must be of the type that it makes: what others do with the records that they

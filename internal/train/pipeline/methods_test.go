@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 

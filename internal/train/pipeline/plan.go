@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // Errors of a plan. They depend on public facts only.

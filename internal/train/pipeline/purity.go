@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // A run with delta 0 draws pure noise only: Laplace noise, or choices by the exponential mechanism. The plan of

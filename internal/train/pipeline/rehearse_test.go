@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // TestRehearse checks that a run that passes the rehearsal does not fail because of its noise when it is carried out

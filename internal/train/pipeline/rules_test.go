@@ -4,13 +4,13 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // TestWrongNamesFields checks that every violated rule is listed with the recipe key that violates it, and a rule

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // ErrSearch is returned for a search that cannot be priced or carried out.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // SelectorKeys lists the keys of all selectors, in the order of recipes and documents. [Selectors] lists the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // A SelectorMethod describes a way to choose features to those who name it: recipes, command

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/rescale"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // ErrShares is returned for shares of the budget that add up to something else than 1, and for the share of a stage that

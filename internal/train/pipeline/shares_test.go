@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/rescale"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // sharedRun is a run with a selection, on six columns that may declare their ranges.

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // Private selection of the number of features of a classifier (docs/proofs/dpfsdr.md, "Private selection of

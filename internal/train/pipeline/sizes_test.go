@@ -9,10 +9,10 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/logistic"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/logistic"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // graded returns a table of n records in two classes, which four of eight columns separate, and a pipeline that tries

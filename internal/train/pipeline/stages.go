@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // The order of the training part, as the plan prices it and the run keeps it:

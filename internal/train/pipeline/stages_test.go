@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
+	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
 // leafNames lists the leaves of the training part.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/boosting"
+	"github.com/dptrain/dptrain/internal/train/logistic"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // misread is a table of n records with two numbers x and z, columns that contain no number, and a target: y = 30 + 10

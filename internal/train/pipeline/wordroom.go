@@ -8,7 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/linear"
-	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // limitWords removes words from columns until all columns together have at most mostWordsInAll words and fits

@@ -10,10 +10,10 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/linear"
-	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/internal/train/logistic"
+	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/svm"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // TestManyColumnsOfWords uses 600 columns of ten text categories. Keeping eight categories of each gave rows of 5,400

@@ -1,0 +1,191 @@
+package boosting
+
+import (
+	"fmt"
+
+	settings "github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/method"
+)
+
+// Method describes the trainer.
+func (BoostedAdaSSP) Method() method.Method {
+	return method.Method{
+		Name:      BoostedAdaSSP{}.Name(),
+		Summary:   "linear regression by boosting rounds on one noisy matrix",
+		Relations: method.EveryRecord(),
+		Keys: []method.Key{
+			{
+				Name: "rounds", Text: "The number of rounds", Min: 1, Max: MaxRounds,
+				Rest:   ". Left out, boosted-adassp chooses from 1 to 10 by the released matrix, and brc makes 100, or 25 with form paper",
+				Absent: "chosen from `1` to `10` by the released matrix",
+				Hint:   "leave it out for the default",
+				Doc:    "Of `boosted-adassp`: how many gradients are released, T in algorithm 1 of Tang and others (2023). They divide one budget equally.",
+			},
+			{
+				Name: "clip", Kind: method.Number, Min: minClip, Max: maxClip, Absent: "`1`",
+				Hint: "leave it out for the default",
+				Text: "The largest residual, in half widths of the target's range. Larger ones are clamped",
+				Doc: "This is the bound to which algorithm 1 of Tang and others (2023) clips gradients. The noise in a gradient is proportional to it. " +
+					"Below 1 the first round clamps targets, so that the mean of the target is pulled towards the middle of its range.",
+			},
+			{
+				Name: "shrinkage", Kind: method.Number, Min: minShrinkage, Max: 1, Absent: "`1`",
+				Hint: "leave it out for the default",
+				Text: "The factor by which every step is multiplied",
+				Doc:  "Smaller steps need more rounds. It is the shrinkage of Friedman, \"Greedy function approximation\" (2001), section 5.",
+			},
+			{
+				Name: "gram_share", Kind: method.Number, Min: minGramShare, Max: maxGramShare,
+				Absent: "`0.5`", Hint: "leave it out for the default",
+				Text: "The share of the model's budget that the matrix of second moments spends. The gradients spend the rest",
+				Doc:  "It is a share of mu squared: algorithm 1 of Tang and others (2023) divides mu squared among the matrix, its smallest eigenvalue and the gradients.",
+			},
+		},
+		Statistics: []mechanism.Statistic{gradientStatistic{}},
+		Is:         method.Is[BoostedAdaSSP],
+		FromSettings: method.FromSettings(func(x settings.BoostedAdaSSP) method.Trainer {
+			return BoostedAdaSSP(x)
+		}),
+		New: func(v method.Values) method.Trainer {
+			return BoostedAdaSSP{
+				Rounds:    v.Int("rounds"),
+				Clip:      v.Number("clip"),
+				Shrinkage: v.Number("shrinkage"),
+				GramShare: v.Number("gram_share"),
+			}
+		},
+	}
+}
+
+// Method describes the trainer.
+func (Additive) Method() method.Method {
+	return method.Method{
+		Name:       Additive{}.Name(),
+		Summary:    "a line and a curve for each number, added up round by round",
+		Relations:  method.EveryRecord(),
+		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
+		Is:         method.Is[Additive],
+		FromSettings: method.FromSettings(func(x settings.Additive) method.Trainer {
+			return Additive(x)
+		}),
+		New: func(method.Values) method.Trainer { return Additive{} },
+	}
+}
+
+// Method describes the trainer.
+func (Kernel) Method() method.Method {
+	return method.Method{
+		Name: Kernel{}.Name(), Summary: "boosted-additive and a kernel of all columns together",
+		Relations: method.EveryRecord(),
+		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
+			kernelStatistic{}},
+		Is: method.Is[Kernel],
+		FromSettings: method.FromSettings(func(_ settings.Kernel) method.Trainer {
+			return Kernel{}
+		}),
+		New: func(method.Values) method.Trainer { return Kernel{} },
+	}
+}
+
+// Method describes the trainer.
+func (BRC) Method() method.Method {
+	return method.Method{
+		Name: BRC{}.Name(), Summary: "boosting with random classifiers",
+		ClassesFrom: 2, Relations: method.EveryRelation(), AllRecords: true,
+		NoIndicator: "which looks at one number of a column",
+		Keys: []method.Key{
+			{Name: "form", Kind: method.Word, Text: "The form of the method",
+				Own:   "gaussian, laplace (noise that delta 0 allows, and its default), or paper (as published)",
+				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
+				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, and the default with `delta: 0`. `paper` is the algorithm as published " +
+					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
+			{Name: "rounds", Text: "The number of rounds",
+				Doc: "Of `brc`: how many random classifiers are drawn.", Min: 1, Max: MaxRounds,
+				Absent: "`100`; `25` for form `paper`",
+				Hint:   "leave it out for the default"},
+			{Name: lowerKey, Kind: method.Number, Text: "Least weight of a record", Absent: "`0.5`",
+				Min: leastWeight, Max: maxWeightRatio,
+				Hint: "leave it out for the default",
+				Doc:  "l of BRC (2023, section 3): private weights stay between l and u. At most `weight_upper`, and at least a 1024th of it."},
+			{Name: upperKey, Kind: method.Number, Text: "Largest weight of a record", Absent: "`2`",
+				Min: leastWeight, Max: maxWeightRatio,
+				Hint: "leave it out for the default",
+				Doc:  "u of BRC (2023, section 3). The noise of a round is proportional to it; only the ratio of u to l matters."},
+			{Name: "intercept", Kind: method.Word, Text: "The intercept of random classifiers",
+				Rest:  ": random, zero, or exponential (chosen by the exponential mechanism)",
+				Words: intercepts(),
+				Doc: "BRC (2023, section 6): `random` is drawn without the data, as the coefficients are. `zero` is 0. `exponential` is chosen " +
+					"in every round among 33 points by the exponential mechanism, with the agreement as utility, for half of the budget of the rounds."},
+		},
+		Check: checkWeights,
+		Is:    method.Is[BRC],
+		FromSettings: method.FromSettings(func(x settings.BRC) method.Trainer {
+			return BRC(x)
+		}),
+		New: func(v method.Values) method.Trainer {
+			t := BRC{Form: v.Word("form"), Rounds: v.Int("rounds"), Intercept: v.Word("intercept")}
+			if v.Has(lowerKey) || v.Has(upperKey) {
+				t.Lower, t.Upper = weightsOf(v)
+			}
+			return t
+		},
+	}
+}
+
+// Keys of the bounds of weights.
+const (
+	lowerKey = "weight_lower"
+	upperKey = "weight_upper"
+)
+
+// intercepts lists the values of the key intercept, the default first.
+func intercepts() []string {
+	return []string{randomIntercept, zeroIntercept, chosenIntercept}
+}
+
+// weightsOf returns the bounds of weights, with defaults for those not set.
+func weightsOf(v method.Values) (lower, upper float64) {
+	lower = defaultWeightLower
+	upper = defaultWeightUpper
+	if v.Has(lowerKey) {
+		lower = v.Number(lowerKey)
+	}
+	if v.Has(upperKey) {
+		upper = v.Number(upperKey)
+	}
+	return lower, upper
+}
+
+// checkWeights validates the bounds of weights against each other.
+func checkWeights(v method.Values) (key, message, hint string) {
+	lower, upper := weightsOf(v)
+	key = lowerKey
+	if !v.Has(lowerKey) {
+		key = upperKey
+	}
+	switch {
+	case lower > upper:
+		return key,
+			fmt.Sprintf("lets weights lie between %s and %s", fault.Number(lower),
+				fault.Number(upper)),
+			"weight_lower is 0.5 and weight_upper 2 where they are left out"
+	case upper > maxWeightRatio*lower:
+		return key,
+			fmt.Sprintf("makes weight_upper more than %d times weight_lower", maxWeightRatio),
+			"the noise is proportional to their ratio"
+	}
+	return "", "", ""
+}
+
+// checkForm rejects the published form if the number of records is private.
+func checkForm(form string, r budget.Relation) (message, hint string) {
+	if form != Paper || r != budget.AddRemove {
+		return "", ""
+	}
+	return "paper divides by the weight of all records, which needs a public number of them",
+		"use relation " + budget.Substitute.String() + " or " +
+			budget.SubstitutePrivateColumns.String() + ", or another form"
+}

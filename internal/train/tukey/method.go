@@ -1,0 +1,75 @@
+package tukey
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/method"
+	settings "github.com/dptrain/dptrain/tukey"
+)
+
+// Keys of the split of epsilon.
+const (
+	checkKey = "check_share"
+	stepKey  = "depth_share"
+)
+
+// Method describes the trainer.
+func (Tukey) Method() method.Method {
+	usual := mechanism.UsualSplit()
+	return method.Method{
+		Name: Tukey{}.Name(), Summary: "the deepest of many small models, or none",
+		MaxScores: 1, Relations: method.EveryRecord(), Abstains: true,
+		Keys: []method.Key{
+			{
+				Name: "buckets", Text: "Into how many parts the records are dealt",
+				Min: leastBuckets, Max: mostBuckets, OpenEnded: true,
+				TooSmall: "with fewer the check never passes",
+				Rest:     ". Left out, the method decides", Absent: "the method decides",
+				Hint: "leave it out to let the method decide",
+			},
+			{
+				Name: checkKey, Kind: method.Number,
+				Text: "Share of the check in the epsilon of the model", Min: 0, Max: 1, Above: true,
+				Below: true,
+				Rest:  "; what it leaves is twice depth_share", Absent: "`0.4`",
+				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Check),
+				Doc: "e₁ of [the check](../proofs/tukey.md#algorithm). The epsilon of the model is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
+					"and every split of it is proved.",
+			},
+			{
+				Name: stepKey, Kind: method.Number,
+				Text: "Share of one step of depth in the epsilon of the model", Min: 0, Max: .5,
+				Above: true, Below: true,
+				Rest: "; check_share is what twice this leaves", Absent: "`0.3`",
+				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Step),
+				Doc:  "e' of the draw. With `check_share`, `check_share` + 2 `depth_share` is 1.",
+			},
+		},
+		Check: checkShares,
+		Is:    method.Is[Tukey],
+		FromSettings: method.FromSettings(func(x settings.Tukey) method.Trainer {
+			return Tukey(x)
+		}),
+		New: func(v method.Values) method.Trainer {
+			return Tukey{
+				Buckets:    v.Int("buckets"),
+				CheckShare: v.Number(checkKey),
+				StepShare:  v.Number(stepKey),
+			}
+		},
+	}
+}
+
+// checkShares rejects two shares that do not add up to 1.
+func checkShares(v method.Values) (key, message, hint string) {
+	sum := v.Number(checkKey) + 2*v.Number(stepKey)
+	if v.Has(checkKey) && v.Has(stepKey) && !(math.Abs(sum-1) <= shareTolerance) {
+		return stepKey,
+			fmt.Sprintf("makes check_share + 2 depth_share %s, not 1", fault.Number(sum)),
+			"leave one of the two out: it takes what the other leaves"
+	}
+	return "", "", ""
+}
