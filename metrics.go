@@ -15,6 +15,11 @@ type Estimate struct {
 	Level        float64 // confidence level of the interval, in (0, 1)
 }
 
+// String returns the value and its interval.
+func (e Estimate) String() string {
+	return fmt.Sprintf("%.3g, %v%% interval %.3g to %.3g", e.Value, 100*e.Level, e.Lower, e.Upper)
+}
+
 // R2 is the quality of a regression model on the held-out records: its Estimate is the coefficient of
 // determination, in [-1, 1], where -1 means "-1 or less", 0 is as good as predicting the mean, and 1 is perfect.
 // Targets and predictions count as cut to [TargetLower, TargetUpper], and errors as at most ErrorLimit
@@ -44,11 +49,10 @@ func (r R2) Unknown() bool {
 
 // String returns the value and its interval, or the interval only if [R2.Unknown].
 func (r R2) String() string {
-	interval := fmt.Sprintf("%v%% interval %.3g to %.3g", 100*r.Level, r.Lower, r.Upper)
 	if r.Unknown() {
-		return "unknown, " + interval
+		return fmt.Sprintf("unknown, %v%% interval %.3g to %.3g", 100*r.Level, r.Lower, r.Upper)
 	}
-	return fmt.Sprintf("%.3g, %s", r.Value, interval)
+	return r.Estimate.String()
 }
 
 // A Confusion is the quality of a classifier on the held-out records (docs/proofs/classification.md, "The held-out metric").
@@ -74,8 +78,7 @@ type Confusion struct {
 
 // String returns the accuracy and its interval.
 func (c Confusion) String() string {
-	a := c.Accuracy
-	return fmt.Sprintf("accuracy %.3g, %v%% interval %.3g to %.3g", a.Value, 100*a.Level, a.Lower, a.Upper)
+	return "accuracy " + c.Accuracy.String()
 }
 
 // A Group is the quality of a model on the held-out records with one value of the column Run.EvaluateBy.

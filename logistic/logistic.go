@@ -3,7 +3,7 @@ package logistic
 
 // Logistic is linear logistic regression by noisy second-order steps, or by its minimiser with noise
 // (docs/proofs/logistic.md, "Algorithm"). It is a classifier for two or more classes, one against the rest, and the default of a run
-// with few records. Its probabilities are calibrated on released numbers.
+// with few records.
 type Logistic struct {
 	// Form is "gradients" (also if empty), which releases noisy gradients and needs a delta, or "output", which
 	// releases the minimiser with noise and is less accurate. A run without a delta has the form "output".

@@ -33,3 +33,13 @@ func structCells(row any) (map[string]any, error) {
 	}
 	return cells, nil
 }
+
+// ProbabilityStruct is like [Predictor.PredictStruct] but returns the probability of the second of two classes, in
+// [0, 1]. It returns [ErrNoProbability] for a model without probabilities.
+func (p *Predictor) ProbabilityStruct(row any) (float64, error) {
+	cells, err := structCells(row)
+	if err != nil {
+		return 0, err
+	}
+	return p.ProbabilityRecord(cells)
+}
