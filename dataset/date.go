@@ -142,18 +142,66 @@ func storedDates(
 			return cell.Moment{Day: int64(int32(v.Bits))}
 		}
 	case *format.TimestampType:
-		perSecond := int64(1e3)
-		switch typ.Unit.Value.(type) {
-		case *format.MicroSeconds:
-			perSecond = 1e6
-		case *format.NanoSeconds:
-			perSecond = nanosPerSecond
-		}
+		perSecond := unitsPerSecond(typ.Unit)
 		return func(v parquetfile.Value) cell.Moment {
 			return momentIn(0, int64(v.Bits), perSecond, zone)
 		}
 	}
 	return nil
+}
+
+// storedText returns the function that writes the dates and times of a Parquet type as the cells of a CSV file, or
+// nil for another type: 2006-01-02, 15:04:05 or both, with a fraction of a second and with the offset of a known zone.
+func storedText(
+	field *parquetfile.Field, zone *time.Location,
+) func([]byte, parquetfile.Value) []byte {
+	layout := cell.TimeLayout
+	if zone != nil {
+		layout += "-07:00"
+	} else {
+		zone = time.UTC
+	}
+	write := func(b []byte, second, nanos int64) []byte {
+		return time.Unix(second, nanos).In(zone).AppendFormat(b, layout)
+	}
+	if field.Type.Kind == format.Int96 {
+		return func(b []byte, v parquetfile.Value) []byte {
+			day, nanos := int96(v)
+			return write(b, day*cell.DaySeconds, nanos)
+		}
+	}
+	perSecond := int64(0)
+	switch typ := field.Logical.(type) {
+	case *format.DateType:
+		return func(b []byte, v parquetfile.Value) []byte {
+			day := time.Unix(int64(int32(v.Bits))*cell.DaySeconds, 0)
+			return day.UTC().AppendFormat(b, time.DateOnly)
+		}
+	case *format.TimestampType:
+		perSecond = unitsPerSecond(typ.Unit)
+	case *format.TimeType:
+		layout = cell.ClockLayout
+		zone = time.UTC
+		perSecond = unitsPerSecond(typ.Unit)
+	default:
+		return nil
+	}
+	get := integerReader(field.Type.Kind)
+	return func(b []byte, v parquetfile.Value) []byte {
+		count := get(v)
+		return write(b, count/perSecond, count%perSecond*(nanosPerSecond/perSecond))
+	}
+}
+
+// unitsPerSecond returns the number of units of stored times per second.
+func unitsPerSecond(unit format.TimeUnit) int64 {
+	switch unit.Value.(type) {
+	case *format.MicroSeconds:
+		return 1e6
+	case *format.NanoSeconds:
+		return nanosPerSecond
+	}
+	return 1e3
 }
 
 const nanosPerSecond = 1e9
@@ -210,7 +258,7 @@ func timeZones(footer *parquetfile.Footer) map[string]*time.Location {
 		} `json:"columns"`
 	}
 	if json.Unmarshal([]byte(footer.Metadata("pandas")), &pandas) != nil {
-		return nil
+		return out
 	}
 	for _, c := range pandas.Columns {
 		if zone := c.Metadata.Timezone; zone != "" {

@@ -94,7 +94,7 @@ type parquetTable struct {
 	rows    int
 	out     slab
 	small   []*colblock.Packed        // of the columns that are missing from out
-	zones   map[string]*time.Location // of columns that are read as dates
+	zones   map[string]*time.Location // by column; nil before the first use
 
 	bytes io.ReaderAt
 	size  int64
@@ -137,23 +137,37 @@ func (rd *reader) openTable(
 	if t.lay, err = rd.bindColumns(header{names: names}); err != nil {
 		return nil, nil, err
 	}
-	if err := t.findZones(); err != nil {
+	if err := t.checkZones(); err != nil {
 		return nil, nil, err
 	}
 	t.rows, err = t.countRows()
 	return t, names, err
 }
 
-// findZones finds the time zones of the columns that are read as dates. It rejects unknown zones.
-func (t *parquetTable) findZones() error {
+// showsZone reports whether a column holds moments that may be shown in a time zone.
+func showsZone(source *parquetfile.Field) bool {
+	stamp, ok := source.Logical.(*format.TimestampType)
+	return ok && stamp.IsAdjustedToUTC || source.Type.Kind == format.Int96
+}
+
+// zoneOf returns the time zone in which a column is shown, or nil if it has none that is known.
+func (t *parquetTable) zoneOf(source *parquetfile.Field) *time.Location {
+	if !showsZone(source) {
+		return nil
+	}
+	if t.zones == nil {
+		t.zones = timeZones(t.footer)
+	}
+	return t.zones[source.Name]
+}
+
+// checkZones rejects unknown time zones of columns that are read as dates.
+func (t *parquetTable) checkZones() error {
 	for f, target := range t.lay.targets {
-		stamp, ok := t.columns[f].Logical.(*format.TimestampType)
-		if !ok || !stamp.IsAdjustedToUTC || target > dateField {
+		if target > dateField || !showsZone(&t.columns[f]) {
 			continue
 		}
-		if t.zones == nil {
-			t.zones = timeZones(t.footer)
-		}
+		t.zoneOf(&t.columns[f])
 		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
 			return &FileError{Path: t.rd.path,
 				Msg: fmt.Sprintf("column %q holds times in a time zone that is not known",
@@ -274,7 +288,12 @@ func (t *parquetTable) openFields(
 		if !ok {
 			return nil, t.unsupportedError(source, name(f))
 		}
-		conv.stored = storedDates(source, t.zones[source.Name])
+		zone := t.zoneOf(source)
+		conv.stored = storedDates(source, zone)
+		if text := storedText(source, zone); text != nil {
+			conv.text = text
+		}
+		conv.applyRule(&rule)
 		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,
 			file: parquetfile.File{
 				At:    stoppableAt{ctx, t.bytes},

@@ -22,12 +22,36 @@ type converter struct {
 	text   func([]byte, parquetfile.Value) []byte // the text of the CSV cell; may be appended to the given slice
 	stored func(parquetfile.Value) cell.Moment    // for a type with dates, else nil; set by [parquetTable.open]
 	many   numbersOf                              // nil if only number is possible
-	buf    [64]byte
+	// pointed is set for numbers whose text may have a decimal point.
+	pointed bool
+	buf     [64]byte
 }
 
 // textOf reads a value as text, valid as long as the value and until the next call.
 func (c *converter) textOf(v parquetfile.Value) []byte {
 	return c.text(c.buf[:0], v)
+}
+
+// applyRule makes values that are stored as numbers subject to the declared codes of missing cells, and their
+// texts to the declared decimal mark, as the cells of a CSV file are.
+func (c *converter) applyRule(rule *cell.Rule) {
+	if len(rule.Missing) > 0 {
+		number := c.number
+		c.many = nil
+		c.number = func(v parquetfile.Value) (float64, class) {
+			x, what := number(v)
+			if what != good {
+				return x, what
+			}
+			return rule.Typed(x)
+		}
+	}
+	if rule.Decimal == ',' && c.pointed {
+		text := c.text
+		c.text = func(b []byte, v parquetfile.Value) []byte {
+			return bytes.Replace(text(b, v), []byte{'.'}, []byte{','}, 1)
+		}
+	}
 }
 
 // cells reads a column as cells of the table.
@@ -135,8 +159,9 @@ func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 }
 
 // converterOf returns the converter for a column's type: booleans (0 and 1, or "false" and "true"), integers,
-// floats, decimals, and strings under the rules for CSV cells. Dates and times are their stored integers, for
-// INT96 nanoseconds since 1970; a UUID is its text; a column of the null type is missing throughout. ok is
+// floats, decimals, and strings under the rules for CSV cells. As numbers, dates and times are their stored
+// integers, for INT96 nanoseconds since 1970; for their texts see [storedText]. A UUID is its text; a column of
+// the null type is missing throughout. ok is
 // false for lists, groups, intervals and all other types.
 func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
 	if source.Leaf < 0 {
@@ -200,7 +225,8 @@ func halfConverter() *converter {
 		return cell.Float16(binary.LittleEndian.Uint16(v.Bytes))
 	}
 	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
+		pointed: true,
+		number:  func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, get(v), 64)
 		},
@@ -288,8 +314,9 @@ func floatConverter() *converter {
 		return float64(math.Float32frombits(uint32(v.Bits)))
 	}
 	return &converter{
-		many:   manyFloats,
-		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
+		pointed: true,
+		many:    manyFloats,
+		number:  func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, get(v), 32)
 		},
@@ -298,7 +325,8 @@ func floatConverter() *converter {
 
 func doubleConverter() *converter {
 	return &converter{
-		many: manyDoubles,
+		pointed: true,
+		many:    manyDoubles,
 		number: func(v parquetfile.Value) (float64, class) {
 			return cell.Classify(math.Float64frombits(v.Bits))
 		},
@@ -371,6 +399,7 @@ func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 		return nil, false
 	}
 	return &converter{
+		pointed: true,
 		number: func(v parquetfile.Value) (float64, class) {
 			return cell.Number(placePoint(digits(v), scale))
 		},

@@ -363,15 +363,15 @@ func (x *Field) formatValue(b []byte) string {
 	case clock:
 		count := decodeInteger(b, true)
 		return time.Unix(floorDiv(count, x.unit),
-			(count-floorDiv(count, x.unit)*x.unit)*(1e9/x.unit)).UTC().Format("15:04:05.999999999")
+			(count-floorDiv(count, x.unit)*x.unit)*(1e9/x.unit)).UTC().Format(cell.ClockLayout)
 	}
 	count := decodeInteger(b, true) // a timestamp
 	second := floorDiv(count, x.unit)
 	at := time.Unix(second, (count-second*x.unit)*(1e9/x.unit))
 	if x.zone != nil {
-		return at.In(x.zone).Format("2006-01-02 15:04:05.999999999-07:00")
+		return at.In(x.zone).Format(cell.TimeLayout + "-07:00")
 	}
-	return at.UTC().Format("2006-01-02 15:04:05.999999999")
+	return cell.TimeText(at.UTC())
 }
 
 func floorDiv(a, b int64) int64 {

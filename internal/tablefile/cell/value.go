@@ -44,7 +44,13 @@ func isInfinite(text string) bool {
 	return text == "+Inf" || text == "-Inf"
 }
 
+// Layouts of package time in which stored moments and times of day are written.
+const (
+	TimeLayout  = time.DateOnly + " " + ClockLayout
+	ClockLayout = "15:04:05.999999999"
+)
+
 // TimeText returns the text of a moment by the local clock of its zone.
 func TimeText(t time.Time) string {
-	return t.Format("2006-01-02 15:04:05.999999999")
+	return t.Format(TimeLayout)
 }
