@@ -15,11 +15,17 @@ import (
 // that of the records and carries no meaning: texts must be counted by content.
 //
 // A cell has at most one text, by a rule that depends on that cell alone: its text as [cell.Normal] returns it,
-// folded as the column declares. A text of more than longestWord bytes, or with unprintable characters, does
-// not count as a category.
+// folded as the column declares. A text of more than longestWord bytes, or with unprintable characters other than
+// the joiners that Persian, the scripts of India and emoji need, does not count as a category.
 
 // longestWord is the public limit on the length of a text category in bytes.
 const longestWord = 64
+
+// The joiners, which are part of the spelling of a text.
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
 
 // noWord is the code of a text that cannot be a category, the first entry of every list. noText is the code of
 // a missing cell.
@@ -34,7 +40,7 @@ func wordRule(text string) string {
 		return ""
 	}
 	for _, r := range text {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner {
 			return ""
 		}
 	}

@@ -29,7 +29,21 @@ var wordCells = []string{
 	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5",
 	"007", "inf", "0x1p4", "45 yrs",
 	strings.Repeat("x", longestWord), strings.Repeat("x", longestWord+1), "bell\a", "\xff",
-	"zero\u200bwidth", "True",
+	"zero\u200bwidth", "True", "می\u200cخواهم",
+}
+
+// TestWordRule checks which texts may be categories that are found: joiners are part of a word of Persian or of an
+// emoji, and other characters without a width are not.
+func TestWordRule(t *testing.T) {
+	for text, want := range map[string]bool{
+		"red": true, "grün": true, "می\u200cخواهم": true, "👨\u200d👩\u200d👧": true, "क्\u200dष": true,
+		"bell\a": false, "\xff": false, "left\u200eright": false, "a\u00adb": false,
+		strings.Repeat("я", longestWord/2): true, strings.Repeat("я", longestWord/2+1): false,
+	} {
+		if got := wordRule(text) != ""; got != want {
+			t.Errorf("%+q is a category: %v", text, got)
+		}
+	}
 }
 
 // wordTexts returns, for each record, the text category in column j: "-" for a missing cell, "!" for a text
@@ -101,6 +115,7 @@ func TestWordsReadAlike(t *testing.T) {
 	if got, want := want[0][:len(wordCells)], []string{
 		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf",
 		"0x1p4", "45 yrs", long, "!", "!", "!", "zerowidth", "True",
+		"می\u200cخواهم",
 	}; !slices.Equal(got, want) {
 		t.Errorf("words: %q, want %q", got, want)
 	}
