@@ -74,7 +74,7 @@ func (x *Stop) Cause() string {
 	switch {
 	case x.Found:
 		return fmt.Sprintf(
-			"the target %q is empty: %s records have nothing there, and %s have something",
+			"the target %q has no class names: %s records have nothing there or a text of more than 64 bytes, and %s have a name",
 			x.Target,
 			count(x.Empty),
 			count(x.Readable),
@@ -100,7 +100,7 @@ func (x *Stop) Cause() string {
 func (x *Stop) Cure() string {
 	switch {
 	case x.Found:
-		return "name another column with --target"
+		return "name another column with --target, or declare long names with --classes (data.classes)"
 	case x.isClassification():
 		return "correct --classes (data.classes): they are compared letter by letter, so add --fold case if only upper and lower case differ; for a target of numbers leave out --task classification"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
@@ -68,7 +69,29 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	}
 	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
-	return append(out, EpsilonWarnings(r.Guarantee.Epsilon)...)
+	out = append(out, EpsilonWarnings(r.Guarantee.Epsilon)...)
+	slices.SortStableFunc(out, func(a, b Warning) int {
+		switch explains := r.isCause(a); {
+		case explains == r.isCause(b):
+			return 0
+		case explains:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// isCause reports whether a warning states why the result is useless. It comes before those that only describe the
+// result.
+func (r *Result) isCause(w Warning) bool {
+	switch {
+	case w.Code == "no-classes":
+		return true
+	case w.Code == "missing-targets" && r.R2 != nil:
+		return evaluate.ShareOf(r.R2.Missing, r.R2.Records).Lower > missingExplains
+	}
+	return false
 }
 
 // HoldoutFact names the share of records held out among the facts that are not protected.

@@ -66,6 +66,12 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 		if s.Lower > unknownCritical {
 			severity = Critical
 		}
+		if s.Lower > missingExplains && !found {
+			return []Warning{{"no-classes", Critical,
+				fmt.Sprintf(
+					"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
+					100*s.Value, 100*s.Lower, 100*s.Upper)}}
+		}
 		return []Warning{{code, severity, fmt.Sprintf(
 			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are left out of the training and count as errors in the accuracy. %s.",
 			100*s.Value, 100*s.Lower, 100*s.Upper, remedy)}}

@@ -7,8 +7,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// missingWarns is the share of targets that cannot be read above which a run warns.
-const missingWarns = .01
+// The shares of targets that cannot be read, or that have no class of the model, above which a run warns, and from which
+// on they explain a useless result.
+const (
+	missingWarns    = .01
+	missingExplains = .5
+)
 
 // addIntervals gives the intervals of prediction, which are read from the held-out
 // records, to the model.

@@ -27,6 +27,9 @@ func TestWarnings(t *testing.T) {
 	far.Far = true
 	large.AllErrorsLower = .4
 	missing.Missing.Value = 40
+	empty := quality(.5, -.5, .6)
+	empty.Missing.Value = 990
+	empty.Records.Value = 10
 	guarantee := func(epsilon float64) budget.Guarantee {
 		return budget.Guarantee{Epsilon: epsilon}
 	}
@@ -50,6 +53,8 @@ func TestWarnings(t *testing.T) {
 			[]string{"large-errors"}},
 		{"missing", Result{Model: model, R2: missing, Guarantee: guarantee(1)},
 			[]string{"missing-targets"}},
+		{"empty", Result{Model: model, R2: empty, Guarantee: guarantee(1)},
+			[]string{"missing-targets", "no-ledger", "wide-interval"}},
 		{"abstained", Result{Abstained: true, Guarantee: guarantee(1)}, []string{"abstained"}},
 		{"fallback", Result{Abstained: true, Model: model, R2: good, Guarantee: guarantee(20)},
 			[]string{"fallback", "large-epsilon"}},
@@ -62,8 +67,34 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("%s: %+v", tt.name, w)
 			}
 		}
-		if want := append([]string{"no-ledger"}, tt.want...); !slices.Equal(codes, want) {
+		want := tt.want
+		if !slices.Contains(want, "no-ledger") {
+			want = append([]string{"no-ledger"}, want...)
+		}
+		if !slices.Equal(codes, want) {
 			t.Errorf("%s: %q, want %q", tt.name, codes, want)
+		}
+	}
+}
+
+// TestUnknownClasses checks that a run whose labels are mostly none of the declared classes states that as the cause,
+// with the remedy, and that found classes keep their own warning.
+func TestUnknownClasses(t *testing.T) {
+	share := func(lower float64) evaluate.Share {
+		return evaluate.Share{Value: lower + .01, Lower: lower, Upper: lower + .02}
+	}
+	for _, tt := range []struct {
+		lower float64
+		found bool
+		want  string
+	}{{.001, false, ""}, {.02, false, "unknown-classes"}, {.4, false, "unknown-classes"},
+		{.9, false, "no-classes"}, {.9, true, "unknown-classes"}} {
+		code := ""
+		for _, w := range unknownClasses(share(tt.lower), tt.found) {
+			code = w.Code
+		}
+		if code != tt.want {
+			t.Errorf("%+v: %q", tt, code)
 		}
 	}
 }
