@@ -506,7 +506,7 @@ func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
 func anySettings(_ string, values []string) ([]recipe.Setting, error) {
 	var out []recipe.Setting
 	for _, text := range values {
-		path, value, found := strings.Cut(text, "=")
+		path, value, found := cutPath(text)
 		if !found || strings.TrimSpace(path) == "" {
 			return nil, usagef("--set: %q is not KEY=VALUE, such as model.rounds=3", text)
 		}
@@ -682,7 +682,7 @@ func isNumber(text string) bool {
 func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
-		name, layout, ok := strings.Cut(given, "=")
+		name, layout, ok := cutLast(given, "=")
 		if !ok || name == "" || layout == "" {
 			return nil,
 				usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
@@ -707,7 +707,7 @@ func privateSettings(flag string, values []string) ([]recipe.Setting, error) {
 
 // numbered splits NAME=NUMBER into the name and an integer of at least 1.
 func numbered(given string) (name, number string, ok bool) {
-	name, number, _ = strings.Cut(given, "=")
+	name, number, _ = cutLast(given, "=")
 	n, err := strconv.Atoi(number)
 	return name, number, err == nil && n > 0 && name != "" && recipe.IsPlainNumber(number)
 }
@@ -738,4 +738,30 @@ func (v *keyValues) apply(base recipe.Data) (recipe.Data, error) {
 		return base, usagef("%v", problems[0])
 	}
 	return d, problems.Err()
+}
+
+// cutPath cuts KEY=VALUE after the path of a key, which may have a quoted name in brackets.
+func cutPath(text string) (path, value string, found bool) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"' && (quoted || strings.HasSuffix(text[:i], "[")):
+			quoted = !quoted
+		case text[i] == '=' && !quoted:
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, "", false
+}
+
+// cutLast cuts a text around the last occurrence of a separator: the name of a column may contain it, and the value
+// after it does not.
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
 }

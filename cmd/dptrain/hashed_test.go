@@ -65,3 +65,26 @@ func TestHashedColumnIsLearned(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagsOfColumnsWithMarksOfEquality checks that flags end the name of a column at the last mark of equality, where
+// the value cannot have one, and that two flags for one key are refused.
+func TestFlagsOfColumnsWithMarksOfEquality(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", "c=d,x,y\nu,2024-01-02,1\nv,2024-01-03,2\n")
+	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
+	for _, flags := range [][]string{{"--hash", "c=d=8"}, {"--prefix", "c=d=1"},
+		{"--range", "c=d=0:8"}, {"--date", "c=d=auto"}, {"--date", "x=2006-01-02"},
+		{"--set", `data.columns["c=d"].categories=[u, v]`}} {
+		if r := dptrain(t, append(base, flags...)...); r.code != 0 {
+			t.Errorf("%q: %+v", flags, r)
+		}
+	}
+	for _, flags := range [][]string{{"--set", "privacy.epsilon=2"}, {"--set", "data.target=x"},
+		{"--range", "x=0:1", "--set", "data.columns.x.lower=2"},
+		{"--set", "holdout=0.1", "--set", "holdout=0.2"}} {
+		if r := dptrain(t, append(base, flags...)...); r.code != 3 ||
+			!strings.Contains(r.stderr, "would have no effect") {
+			t.Errorf("%q: %+v", flags, r)
+		}
+	}
+}

@@ -19,7 +19,7 @@ from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
 from ._ledger import Ledger, current
 from ._program import InvalidInput, NoProbabilities, run
 from ._sklearn import fitted_steps, repeated_fits
-from ._table import comma_text, listed, read_table, refuse_sparse, text, to_csv, with_named_column
+from ._table import column_name, comma_text, listed, read_table, refuse_sparse, text, to_csv, with_named_column
 
 try:
     from sklearn.base import BaseEstimator as _Base
@@ -254,7 +254,8 @@ class _Estimator(_Base):
         for flag in VALUES:
             value = getattr(self, flag, None)
             if value is not None:
-                out.append(f"--{flag.replace('_', '-')}={text(value)}")
+                write = column_name if flag in ("unit", "by") else text
+                out.append(f"--{flag.replace('_', '-')}={write(value)}")
         if getattr(self, "target_transform", None) is not None:
             out.append(f"--transform={self.target_transform}")
         ledger, dataset = self._book()
@@ -272,10 +273,17 @@ class _Estimator(_Base):
         for flag in LISTS:
             values = getattr(self, flag)
             if values is not None:
-                out.append(f"--{flag}={listed([values] if np.isscalar(values) else values)}")
+                values = [values] if np.isscalar(values) else values
+                out.append(f"--{flag}={listed(values if flag == 'missing' else map(column_name, values))}")
         for flag in DICTS:
             for name, values in (getattr(self, flag) or {}).items():
-                out.append(f"--{flag}={name}={text(values) if np.isscalar(values) else listed(values)}")
+                name = column_name(name)
+                if flag == "categories" and "=" in name:  # the flag ends the name at the first =
+                    path = name.replace("\\", "\\\\").replace('"', '\\"')
+                    values = text(values) if np.isscalar(values) else [text(value) for value in values]
+                    out.append(f'--set=data.columns["{path}"].categories={_yaml(values)}')
+                else:
+                    out.append(f"--{flag}={name}={text(values) if np.isscalar(values) else listed(values)}")
         for name, layout in self._dates(table).items():
             out.append(f"--date={name}={layout}")
         for key, mark in (self.format or {}).items():
@@ -286,13 +294,13 @@ class _Estimator(_Base):
         if getattr(self, "target_range", None) is not None:
             ranges[target] = self.target_range
         for name, (lower, upper) in ranges.items():
-            out.append(f"--range={name}={text(lower)}:{text(upper)}")
+            out.append(f"--range={column_name(name)}={text(lower)}:{text(upper)}")
         return out
 
     def _dates(self, table):
         """The layouts of the columns of dates: those that are declared, and auto for a dtype of dates."""
-        dates = dict(self.dates or {})
-        others = {*(self.exclude or ()), *(self.categories or ()), *(self.hash or ()), self.unit}
+        dates = {column_name(name): layout for name, layout in (self.dates or {}).items()}
+        others = set(map(column_name, [*(self.exclude or ()), *(self.categories or ()), *(self.hash or ()), self.unit]))
         for j, name in enumerate(table.names):
             if table.is_date(j) and name not in others and (name in dates or self.recipe is None):
                 dates[name] = "auto"  # which reads how a stored date is written here, whatever layout is declared for texts
@@ -362,9 +370,10 @@ class _Estimator(_Base):
             target = "target"
             while target in names:
                 target += "_"
-        if str(target) in names:
-            raise ValueError(f"the target is named {str(target)!r} as a column of X is: give another name as target")
-        return str(target)
+        target = column_name(target)
+        if target in names:
+            raise ValueError(f"the target is named {target!r} as a column of X is: give another name as target")
+        return target
 
     def _priced(self, X, y, flags):
         """What plan prints with these flags for the columns of X, as JSON and as text. No record reaches the program."""

@@ -211,6 +211,12 @@ def _wall_clock(cells):
     return out
 
 
+def column_name(name):
+    """The name of a column in the program, which reads names from one line of text and trims them."""
+    plain = _LINE_BREAK.sub(" ", str(name)).replace("\r", " ").replace("\x00", "")
+    return plain.encode("utf-8", "replace").decode().strip(" \t")
+
+
 def read_table(X, names=None):
     """Return the [Table] of X. Names default to those of X, or x0, x1, ...
 
@@ -227,17 +233,17 @@ def read_table(X, names=None):
         by_column = X.tocsc()
         found, columns, rows = None, [_SparseColumn(by_column, j) for j in range(X.shape[1])], X.shape[0]
     elif hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
-        found, rows = [str(c) for c in X.columns], len(X)
+        found, rows = [column_name(c) for c in X.columns], len(X)
         columns = [_PandasColumn(X.iloc[:, j]) for j in range(len(found))]
         _refuse_nested(found, [c.raw.dtype for c in columns], names)
         if all(c.raw.dtype == np.dtype(np.float64) for c in columns):
             matrix = X.to_numpy
     elif hasattr(X, "get_columns"):  # polars
-        found, rows = [str(c) for c in X.columns], X.height
+        found, rows = [column_name(c) for c in X.columns], X.height
         columns = [_PolarsColumn(c) for c in X.get_columns()]
         _refuse_nested(found, [c.raw.dtype for c in columns], names)
     elif hasattr(X, "schema") and hasattr(X, "num_rows"):  # a table or a batch of pyarrow
-        found, rows = [str(c) for c in X.schema.names], X.num_rows
+        found, rows = [column_name(c) for c in X.schema.names], X.num_rows
         columns = [_ArrowColumn(c) for c in X.columns]
         _refuse_nested(found, list(X.schema.types), names)
     else:
@@ -253,8 +259,8 @@ def read_table(X, names=None):
     named = found is not None
     if found is None:
         found = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
-    if len({name.strip(" \t") for name in found}) != len(found):
-        raise ValueError("the table has several columns of one name; blanks around names and types do not tell them apart")
+    if len(set(found)) != len(found):
+        raise ValueError("the table has several columns of one name; types, line breaks and blanks around names do not tell them apart")
     return Table(found, columns, rows, named, matrix)
 
 

@@ -172,6 +172,19 @@ def test_labels_keep_their_type(loans):
         assert c.predict(X).dtype == labels.dtype and c.score(X, labels) > 0.6
 
 
+def test_names_of_columns_are_taken_as_they_are():
+    """Names with line breaks, blanks, marks of equality, separators and quotes can be learned from, declared and predicted."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(1500, 2))
+    for name in (" a", "a\nb", "a\rb", "a=b", "a,b:c", 'say "a"', "a\\b", "=1", "a\tb", "\ud800"):
+        X = pandas.DataFrame({name: x[:, 0], "c=d": np.where(x[:, 1] > 0, "u", "v")})
+        y = 3 * x[:, 0] + 5 * (x[:, 1] > 0)
+        m = DPRegressor(20, method="joint-gram", ranges={name: (-4, 4)}, categories={"c=d": ["u", "v"]}).fit(X, y)
+        assert m.score(X, y) > 0.8, name
+        m = DPRegressor(20, method="joint-gram", exclude=[name], hash={"c=d": 8}).fit(X, y)
+        assert [c["name"] for c in m.model_["columns"]] == ["c=d"], name
+
+
 def test_labels_that_no_class_can_be_named_as_are_found(loans):
     """Labels longer than a name that is found, with joiners, or without an order are classes as they are."""
     import enum

@@ -31,7 +31,8 @@ var errorCodes = []string{"abstained", "few-records", "no-classes", "no-signal",
 // rankOf returns the rank of a warning. The ledger is optional, so a run without one gets a note.
 func rankOf(w pipeline.Warning) rank {
 	switch {
-	case slices.Contains(errorCodes, w.Code):
+	case slices.Contains(errorCodes, w.Code),
+		w.Code == "extreme-numbers" && w.Severity == pipeline.Critical: // of the target
 		return rankError
 	case w.Code == "no-ledger" || w.Severity == pipeline.Negligible:
 		return rankNote

@@ -82,6 +82,9 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 			severity := Theoretical
 			if tt.column == "y" {
 				severity = Critical
+				if at != 0 {
+					t.Errorf("%s, %s: the cause is not the first warning", tt.name, method)
+				}
 			}
 			if w := res.Warnings[at]; w.Severity != severity ||
 				!strings.Contains(w.Text, `of "`+tt.column+`" `) ||

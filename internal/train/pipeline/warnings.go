@@ -86,7 +86,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 // result.
 func (r *Result) isCause(w Warning) bool {
 	switch {
-	case w.Code == "no-classes":
+	case w.Code == "no-classes", w.Code == "extreme-numbers" && w.Severity == Critical:
 		return true
 	case w.Code == "missing-targets" && r.R2 != nil:
 		return evaluate.ShareOf(r.R2.Missing, r.R2.Records).Lower > missingExplains
