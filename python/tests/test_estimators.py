@@ -176,7 +176,7 @@ def test_names_of_columns_are_taken_as_they_are():
     """Names with line breaks, blanks, marks of equality, separators and quotes can be learned from, declared and predicted."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(1500, 2))
-    for name in (" a", "a\nb", "a\rb", "a=b", "a,b:c", 'say "a"', "a\\b", "=1", "a\tb", "\ud800"):
+    for name in (" a", "a\nb", "a\rb", "a=b", "a,b:c", 'say "a"', "a\\b", "=1", "a\tb"):
         X = pandas.DataFrame({name: x[:, 0], "c=d": np.where(x[:, 1] > 0, "u", "v")})
         y = 3 * x[:, 0] + 5 * (x[:, 1] > 0)
         m = DPRegressor(20, method="joint-gram", ranges={name: (-4, 4)}, categories={"c=d": ["u", "v"]}).fit(X, y)
