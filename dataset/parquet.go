@@ -150,7 +150,7 @@ func showsZone(source *parquetfile.Field) bool {
 	return ok && stamp.IsAdjustedToUTC || source.Type.Kind == format.Int96
 }
 
-// zoneOf returns the time zone in which a column is shown, or nil if it has none that is known.
+// zoneOf returns the time zone in which a column is shown, or nil without a known one.
 func (t *parquetTable) zoneOf(source *parquetfile.Field) *time.Location {
 	if !showsZone(source) {
 		return nil

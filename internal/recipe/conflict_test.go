@@ -48,8 +48,8 @@ func TestConflictingSettings(t *testing.T) {
 	}
 }
 
-// TestNamesAsTextsAreCompared checks that names of one list are told apart as readers tell texts apart: by their
-// characters as written, in the normalization form NFC and without the blanks around them.
+// TestNamesAsTextsAreCompared checks that names of one list are compared as readers compare texts: by their characters
+// as written, in the normalization form NFC and without the blanks around them.
 func TestNamesAsTextsAreCompared(t *testing.T) {
 	for list, refused := range map[string]bool{
 		`[1, 1.0]`:                    false,

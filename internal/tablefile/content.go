@@ -243,7 +243,7 @@ func isWide(line []byte, size int, unit func([]byte) uint32) bool {
 		switch {
 		case r < ' ' && r != '\t' && r != '\r', r > utf8.MaxRune,
 			r >= 0xe000 && r < 0xf900 || r&0xfffe == 0xfffe, r == 0xff00:
-			return false // a control character, one for private use, or none
+			return false // a control character, one for private use, or unassigned
 		case r < utf8.RuneSelf:
 			some = true
 		}

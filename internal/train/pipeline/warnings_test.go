@@ -77,7 +77,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestUnknownClasses checks that a run whose labels are mostly none of the declared classes states that as the cause,
+// TestUnknownClasses checks that a run whose labels are mostly outside the declared classes states that as the cause,
 // with the remedy, and that found classes keep their own warning.
 func TestUnknownClasses(t *testing.T) {
 	share := func(lower float64) evaluate.Share {
