@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +142,27 @@ func readingModels() map[string]regression.Model {
 		out["reading-"+name] = m
 	}
 	return out
+}
+
+// TestReadingModels checks that the models by which exports are compared with the product use every setting of a
+// reading, so that a new setting cannot be forgotten in a form.
+func TestReadingModels(t *testing.T) {
+	used := map[string]bool{}
+	for _, m := range readingModels() {
+		for _, c := range m.Inputs() {
+			reading := reflect.ValueOf(c.Reading)
+			for i := range reading.NumField() {
+				if !reading.Field(i).IsZero() {
+					used[reading.Type().Field(i).Name] = true
+				}
+			}
+		}
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[regression.Reading]()) {
+		if !used[f.Name] {
+			t.Errorf("no model has the setting %s", f.Name)
+		}
+	}
 }
 
 // transformed returns a copy of a model whose predictions are clamped to a range and transformed back.
