@@ -199,7 +199,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 			if store != nil {
 				from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
 				seconds := 0.
-				res, stats, err := entry.FitStored(ctx, store, p.pipeline, p.plan, from,
+				res, stats, err := engine.FitStored(ctx, store, p.pipeline, p.plan, from,
 					options, func() { seconds = time.Since(start).Seconds() })
 				if err == nil {
 					res.Curator.Seconds[readStage] = seconds
@@ -226,11 +226,11 @@ func (p *Plan) storeOf(t *Table) (*engine.Store, error) {
 	if name == "" || t.held != nil {
 		name = engine.Memory
 	}
-	store, err := entry.StoreOf(name, p.pipeline, p.plan, t.Path, len(t.Header))
+	store, err := engine.StoreOf(name, p.pipeline, p.plan, t.Path, len(t.Header))
 	if err != nil || store != nil {
 		return store, err
 	}
-	return nil, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
+	return nil, engine.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
 }
 
 // Schema declares the columns that the run reads.

@@ -10,7 +10,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/engine/stream"
-	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/internal/tablefile/query"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -75,7 +74,7 @@ func (f *engineFlags) fitter(
 	return j.inMemory(p, plan), func() {}, nil
 }
 
-// storeOf returns the store that keeps the table, or nil for memory; see [entry.StoreOf]. It returns an error if the
+// storeOf returns the store that keeps the table, or nil for memory; see [engine.StoreOf]. It returns an error if the
 // table goes to memory and does not fit.
 func (f *engineFlags) storeOf(
 	j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
@@ -85,11 +84,11 @@ func (f *engineFlags) storeOf(
 		path = ""
 	}
 	if j.queries() && f.name == engine.Auto { // the number of rows is unknown
-		if store := entry.AnyStore(p, plan); store != nil {
+		if store := engine.AnyStore(p, plan); store != nil {
 			return store, nil
 		}
 	}
-	store, err := entry.StoreOf(f.name, p, plan, path, len(j.header))
+	store, err := engine.StoreOf(f.name, p, plan, path, len(j.header))
 	if err != nil || store != nil {
 		return store, err
 	}
@@ -116,7 +115,7 @@ func (j *job) stored(
 			defer rows.Close()
 			from.Path, from.From = query.Name, rows
 		}
-		res, stats, err := entry.FitStored(ctx, store, p, plan, from,
+		res, stats, err := engine.FitStored(ctx, store, p, plan, from,
 			pipeline.Options{Progress: progress}, func() {
 				seconds = ended()
 			})

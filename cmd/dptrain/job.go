@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -251,9 +251,9 @@ func (j *job) placed(err error) error {
 		recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})}
 }
 
-// holdable returns an error if the table does not fit into memory; see [entry.Holdable].
+// holdable returns an error if the table does not fit into memory; see [engine.Holdable].
 func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
-	return entry.Holdable(j.table, len(j.header), p.Schema, copies)
+	return engine.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 
 // readOptions returns the options for reading the table. The columns that the recipe names, such as the target and

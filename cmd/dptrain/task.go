@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/sys/fault"
@@ -202,7 +203,7 @@ func ofRecipe(err error) error {
 }
 
 func (s *study) start(context.Context) (end func(), err error) {
-	return func() {}, entry.Holdable(s.job.table, len(s.job.header), s.schema, 1)
+	return func() {}, engine.Holdable(s.job.table, len(s.job.header), s.schema, 1)
 }
 
 func (s *study) ledgerRun() entry.Run {

@@ -1,5 +1,5 @@
-// Package engine lists the engines that keep the table of a run out of memory, for recipes, the
-// command line and the API. The release does not depend on the engine.
+// Package engine chooses where the table of a run is kept: in memory, or by one of the engines that
+// it lists for recipes, the command line and the API. The release does not depend on the engine.
 package engine
 
 import (

@@ -15,7 +15,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/report"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -516,29 +515,6 @@ func TestSmallerDelta(t *testing.T) {
 	if got := smallerDelta(&ledger.SpentError{Limit: limit, Spent: limit, Charge: black(1e-6)},
 		1e-6); got != 0 {
 		t.Errorf("%v where none is left", got)
-	}
-}
-
-// TestHoldable checks that a table is rejected based on the size of its file, and that a table that may fit is
-// accepted.
-func TestHoldable(t *testing.T) {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"},
-		{Name: "b", Kind: dataset.Category}}}
-	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
-		t.Errorf("1000 records of a number and a category: %d bytes", got)
-	}
-	limit := memlimit.Limit{Name: "ulimit -v", Free: 1 << 30}
-	if err := holdable("t.csv", 1<<30, limit); err != nil {
-		t.Errorf("as much as there is: %v", err)
-	}
-	err := holdable("t.csv", 1<<30+1, limit)
-	if !errors.Is(err, dataset.ErrTooLarge) ||
-		!strings.Contains(err.Error(), "ulimit -v leaves 1 GiB") ||
-		!strings.Contains(err.Error(), "exclude columns") {
-		t.Errorf("more than there is: %v", err)
-	}
-	if err := Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1); err != nil {
-		t.Errorf("a file that is not there: %v", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package entry
+package engine
 
 import (
 	"context"
@@ -6,29 +6,28 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// StoreOf returns the store that keeps the table of a run, or nil for a table in memory. [engine.Auto] decides by
+// StoreOf returns the store that keeps the table of a run, or nil for a table in memory. [Auto] decides by
 // the plan, the size of the file at path, if there is one, and the number of its fields. It returns an error for an
 // unknown name, and for a plan that the engine cannot carry out.
 func StoreOf(
 	name string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int,
-) (*engine.Store, error) {
+) (*Store, error) {
 	switch {
-	case name == engine.Auto && Large(path, fields, p.Schema):
+	case name == Auto && Large(path, fields, p.Schema):
 		return AnyStore(p, plan), nil
-	case name == engine.Auto || name == engine.Memory:
+	case name == Auto || name == Memory:
 		return nil, nil
 	}
-	stores := engine.Stores()
-	i := slices.IndexFunc(stores, func(s engine.Store) bool { return s.Name == name })
+	stores := Stores()
+	i := slices.IndexFunc(stores, func(s Store) bool { return s.Name == name })
 	if i < 0 {
 		return nil, fault.New(fault.Usage,
-			"the engine is one of "+strings.Join(engine.Names(), ", "))
+			"the engine is one of "+strings.Join(Names(), ", "))
 	}
 	if err := p.CheckEngine(plan, stores[i].Empty(p.Schema)); err != nil {
 		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(),
@@ -38,8 +37,8 @@ func StoreOf(
 }
 
 // AnyStore returns the first store that can carry out a plan, or nil.
-func AnyStore(p *pipeline.Pipeline, plan *pipeline.Plan) *engine.Store {
-	for _, s := range engine.Stores() {
+func AnyStore(p *pipeline.Pipeline, plan *pipeline.Plan) *Store {
+	for _, s := range Stores() {
 		if p.CheckEngine(plan, s.Empty(p.Schema)) == nil {
 			return &s
 		}
@@ -49,7 +48,7 @@ func AnyStore(p *pipeline.Pipeline, plan *pipeline.Plan) *engine.Store {
 
 // FitStored reads a table into a store and trains on it. read is called after the table has been read.
 func FitStored(
-	ctx context.Context, s *engine.Store, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source,
+	ctx context.Context, s *Store, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source,
 	o pipeline.Options, read func(),
 ) (*pipeline.Result, *dataset.Stats, error) {
 	from.Most = plan.MostRecords()
