@@ -73,6 +73,8 @@ type Table struct {
 	Head  []string
 	Rows  [][]string
 	Words bool // cells are texts, possibly long ones
+	// Intervals reports that a cell may end with an interval in parentheses. An HTML page has it below the value.
+	Intervals bool
 	// Marks are decorations of cells, one row per row of Rows; nil if there are no decorations.
 	Marks [][]Mark
 }

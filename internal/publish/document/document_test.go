@@ -94,3 +94,28 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestIntervals checks that an interval is below its value in HTML, and beside it in Markdown, and that names of rows
+// and other tables are left as they are.
+func TestIntervals(t *testing.T) {
+	for _, intervals := range []bool{true, false} {
+		table := &Table{
+			Head:      []string{"column", "mean"},
+			Rows:      [][]string{{"age (years)", "38.6 (38.3 to <39)"}, {"size", "unknown"}},
+			Intervals: intervals,
+		}
+		p := Page{Title: "t", Sections: []Section{{ID: "a", Title: "A", Blocks: []Block{{Table: table}}}}}
+		var html, markdown strings.Builder
+		if err := errors.Join(HTML(&html, p), Markdown(&markdown, p)); err != nil {
+			t.Fatal(err)
+		}
+		split := strings.Contains(html.String(), "<td>38.6<small>(38.3 to &lt;39)</small></td>")
+		if split != intervals || !strings.Contains(html.String(), ">age (years)</th>") ||
+			!strings.Contains(html.String(), "<td>unknown</td>") {
+			t.Errorf("%v: %s", intervals, html.String())
+		}
+		if !strings.Contains(markdown.String(), "38.6 (38.3 to") {
+			t.Error(markdown.String())
+		}
+	}
+}

@@ -202,9 +202,12 @@ func (m *markup) writeGallery(g *Gallery) {
 // writeTable writes a table, which can be scrolled separately.
 func (m *markup) writeTable(t *Table) {
 	m.writeTags(`<div class="scroll" tabindex="0">`)
-	if t.Words {
+	switch {
+	case t.Words:
 		m.writeTags(`<table class="words"><thead><tr>`)
-	} else {
+	case t.Intervals:
+		m.writeTags(`<table class="intervals"><thead><tr>`)
+	default:
 		m.writeTags(`<table><thead><tr>`)
 	}
 	for _, c := range t.Head {
@@ -214,7 +217,11 @@ func (m *markup) writeTable(t *Table) {
 	for i, row := range t.Rows {
 		m.writeTags("<tr>")
 		for j, c := range row {
-			m.writeCell(j == 0, c, t.markAt(i, j))
+			mark := t.markAt(i, j)
+			if value, interval, ok := strings.Cut(c, " ("); ok && t.Intervals && j > 0 {
+				c, mark.Note = value, "("+interval
+			}
+			m.writeCell(j == 0, c, mark)
 		}
 		m.writeTags("</tr>")
 	}

@@ -220,16 +220,26 @@ const (
 
 // cardBlocks describes the training data, using the histograms released for the ranges of columns.
 func cardBlocks(r *Report) []document.Block {
-	table := &document.Table{Head: []string{"column", "records", "mean", "standard deviation",
-		"lower quartile", "median", "upper quartile"}}
+	table := &document.Table{
+		Intervals: true,
+		Head: []string{"column", "records", "mean", "standard deviation", "lower quartile",
+			"median", "upper quartile"},
+	}
+	if len(r.Kinds) > 0 {
+		table.Head = append(table.Head, "missing cells")
+	}
 	var pictures []document.Block
 	for _, c := range r.Card {
 		if !c.valid() {
 			continue
 		}
-		table.Rows = append(table.Rows,
-			[]string{shown(c.Column), c.records().text(), c.mean().text(), c.deviation().text(),
-				c.quantile(.25).text(), c.quantile(.5).text(), c.quantile(.75).text()})
+		row := []string{shown(c.Column), c.records().text(), c.mean().text(),
+			c.deviation().text(), c.quantile(.25).text(), c.quantile(.5).text(),
+			c.quantile(.75).text()}
+		if len(r.Kinds) > 0 {
+			row = append(row, r.missingOf(c.Column, &c))
+		}
+		table.Rows = append(table.Rows, row)
 		if len(pictures) == drawnCard {
 			continue
 		}
@@ -243,19 +253,21 @@ func cardBlocks(r *Report) []document.Block {
 		}
 		pictures = append(pictures, b)
 	}
+	texts := cardTextBlocks(r.Training)
 	if len(table.Rows) == 0 {
-		return nil
+		return texts
 	}
 	text := "The ranges of these columns were found from noisy histograms of the training records, which were paid for, so this description costs nothing more. " +
 		"Each number has an interval that holds that of the training records with 95% confidence, for each number alone. Means and standard deviations are those of values clamped to the range of the histogram. " +
-		"For correlations, categories and more exact numbers, see dptrain describe."
-	return append([]document.Block{{Text: text, Table: table}}, pictures...)
+		"For correlations and more exact numbers, see dptrain describe."
+	return slices.Concat([]document.Block{{Text: text, Table: table}}, pictures, texts)
 }
 
-// card checks that the histograms and the step that released them state the same noise.
+// card checks that the histograms and counts and the steps that released them state the same noise.
 func (v *verifier) card() {
-	card := v.report.training().Card
-	if len(card) == 0 {
+	t := v.report.training()
+	card := t.Card
+	if len(card)+len(t.Kinds)+len(t.Texts) == 0 {
 		return
 	}
 	var scales []float64
@@ -282,6 +294,6 @@ func (v *verifier) card() {
 		}
 	}
 	v.add("card",
-		"the noise of the histograms of the columns is that of the step that released them",
-		problems)
+		"the noise of the histograms and counts of the columns is that of the steps that released them",
+		append(problems, v.countProblems(t)...))
 }

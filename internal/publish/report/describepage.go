@@ -28,8 +28,11 @@ func (d *Description) body(Source) pageBody {
 // columnBlocks lists the estimates of every column.
 func (d *Description) columnBlocks() []document.Block {
 	show := func(e describe.Estimate) string { return interval(e.Value, e.Lower, e.Upper) }
-	numeric := &document.Table{Head: []string{"column", "range", "missing", "mean",
-		"standard deviation", "lower quartile", "median", "upper quartile"}}
+	numeric := &document.Table{
+		Intervals: true,
+		Head: []string{"column", "range", "missing", "mean", "standard deviation",
+			"lower quartile", "median", "upper quartile"},
+	}
 	other := &document.Table{Head: []string{"column", "kind", "categories"}}
 	for _, c := range d.Columns {
 		switch c.Kind {
@@ -156,7 +159,7 @@ func (d *Description) groupBlocks() []document.Block {
 	if d.By == nil {
 		return nil
 	}
-	t := &document.Table{Head: []string{shown(d.By.Column), "records"}}
+	t := &document.Table{Intervals: true, Head: []string{shown(d.By.Column), "records"}}
 	for _, c := range d.Columns {
 		if c.Kind == describe.Numeric {
 			t.Head = append(t.Head, "mean of "+shown(c.Name))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
@@ -92,13 +93,16 @@ func pairBlocks(s Source, unit string) []document.Block {
 			YLabel: shown(p.First),
 		}
 		g := &document.Table{Head: []string{shown(p.First)}}
-		for _, name := range t.Columns {
-			h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
+		columns := drawnLevels(s, p.Second, t.Columns)
+		for _, j := range columns {
+			name := shown(t.Columns[j])
+			h.Columns, g.Head = append(h.Columns, name), append(g.Head, name)
 		}
-		for i, row := range t.Values {
-			shares, texts := make([]float64, len(row)), make([]string, len(row))
-			for j, v := range row {
-				shares[j], texts[j] = v/largest, short(v)
+		for _, i := range drawnLevels(s, p.First, t.Rows) {
+			shares, texts := make([]float64, len(columns)), make([]string, len(columns))
+			for k, j := range columns {
+				v := t.Values[i][j]
+				shares[k], texts[k] = v/largest, short(v)
 			}
 			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares),
 				append(h.Texts, texts)
@@ -109,6 +113,25 @@ func pairBlocks(s Source, unit string) []document.Block {
 				fmt.Sprintf(
 					"%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
 					h.YLabel, h.XLabel, unit), g))
+	}
+	return out
+}
+
+// drawnLevels returns the places of the levels of a column that are drawn. The bands of a number beyond its drawn range
+// are left out: a private range is wider than the values, so they would show impossible ones.
+func drawnLevels(s Source, column string, levels []string) []int {
+	inputs := s.Model.Inputs()
+	at := slices.IndexFunc(inputs, func(c regression.Column) bool { return c.Name == column })
+	sum := Sum{stated: s.Report.statedRanges()}
+	var out []int
+	for k, level := range levels {
+		if at >= 0 && !inputs[at].Text() {
+			lower, upper := sum.drawnRange(inputs[at])
+			if x, err := strconv.ParseFloat(level, 64); err == nil && (x < lower || x > upper) {
+				continue
+			}
+		}
+		out = append(out, k)
 	}
 	return out
 }

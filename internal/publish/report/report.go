@@ -56,6 +56,10 @@ type Training struct {
 	// Card holds noisy histograms of the training records, released with the ranges of the columns; absent if no
 	// range was found privately.
 	Card []CardColumn `json:"card" format:"4+?"`
+	// Kinds counts numbers, text and missing cells of columns without declarations, and Texts the values found in text
+	// columns; absent if nothing was counted.
+	Kinds []CardKinds `json:"kinds" format:"4+?"`
+	Texts []CardText  `json:"texts" format:"4+?"`
 	// Stopped explains why the run trained no model: too few records have a usable target. It is nil, and absent from
 	// the file, for every other run.
 	Stopped *Stopped `json:"stopped" format:"4+?"`
@@ -315,6 +319,8 @@ func New(res *pipeline.Result) *Report {
 			Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
 	}
 	r.Card = cardOf(res.Card)
+	r.Kinds = cardKindsOf(res.Kinds)
+	r.Texts = cardTextsOf(res.Vocabulary)
 	if x := res.Stopped; x != nil {
 		r.Stopped = &Stopped{
 			Readable: x.Readable,

@@ -57,6 +57,7 @@ type Result struct {
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
 	Vocabulary  []Vocabulary            // of the text columns detected privately
+	Kinds       []KindCount             // of the columns without declarations; nil if they were not counted
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
 	Gaps        []Gap                   // features with many missing cells
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
@@ -205,6 +206,7 @@ func (p *Pipeline) runFrom(
 		return nil, err
 	}
 	res := p.newResult(plan, r.found, out)
+	res.Kinds = r.kinds
 	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
 	}
@@ -334,6 +336,7 @@ type runner struct {
 	held     mechanism.Records // held-out part, updated with findings about columns
 	training mechanism.Records // training part, updated likewise
 	found    []Vocabulary
+	kinds    []KindCount  // of columns without declarations
 	values   []string     // of the column of groups, if they were found: those that have a group
 	rated    *ratedChoice // the choice of features; nil until it is made, and for a choice without confidence
 	way      string       // how columns without declarations were classified, as numbers or text, if that was asked first

@@ -52,29 +52,44 @@ func (p *kindPass) Cells() mechanism.Cells {
 	return p.hist.Cells()
 }
 
-// releaseKinds releases which columns without declarations contain text.
+// A KindCount holds the noisy numbers of training records whose cell of a column is a number, text, or missing. Each
+// has noise of standard deviation Sigma.
+type KindCount struct {
+	Column                string
+	Numbers, Text, Absent float64
+	Sigma                 float64
+}
+
+// releaseKinds releases the kinds of cells of columns without declarations, and which of the columns contain text.
 func releaseKinds(
 	ctx context.Context,
 	s *mechanism.Session,
 	v mechanism.Records,
 	columns []int,
-) (words []int, err error) {
+) (kinds []KindCount, words []int, err error) {
 	acc, err := mechanism.Sum[*kindPass](ctx, s, v, kindStatistic{columns})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	released, err := mechanism.Gaussian(s, kindsLeaf, acc.hist.Bound())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	counts := released.Value()
 	sigma := s.Scale(kindsLeaf)
 	for i, j := range columns {
 		numbers := counts[i*kindCells]
 		text := counts[i*kindCells+1]
+		kinds = append(kinds, KindCount{
+			Column:  v.Schema().Columns[j].Name,
+			Numbers: numbers,
+			Text:    text,
+			Absent:  counts[i*kindCells+2],
+			Sigma:   sigma,
+		})
 		if text > numbers && text > kindDoubt*sigma {
 			words = append(words, j)
 		}
 	}
-	return words, nil
+	return kinds, words, nil
 }

@@ -42,7 +42,8 @@ func Undeclared(numbers, words []budget.Node) budget.Node {
 func FindTextColumns(
 	ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int,
 ) ([]int, error) {
-	return releaseKinds(ctx, s, r, columns)
+	_, words, err := releaseKinds(ctx, s, r, columns)
+	return words, err
 }
 
 // FindCategories releases the text categories of the given columns, sorted by name, at most 256 of each and about 1,024 in all.

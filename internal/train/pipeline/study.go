@@ -79,7 +79,7 @@ func ColumnFacts(c dataset.Column) []Fact {
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
 	return Warning{"no-ledger", Theoretical,
-		"This run is in no ledger, so its budget adds to that of every other run on the same records."}
+		"This run is in no ledger; its budget adds to every other run on the same people."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.

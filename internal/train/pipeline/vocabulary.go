@@ -71,8 +71,11 @@ var ErrVocabulary = fmt.Errorf("words cannot be found privately here")
 type Vocabulary struct {
 	Column string
 	Words  []string // sorted; empty if no word is frequent enough
-	Least  float64  // minimum noisy number of records of a word that is used
-	Cut    bool     // some words that reach Least were left out, because there are too many
+	// Counts are the noisy numbers of training records of Words, with noise of standard deviation Sigma.
+	Counts []float64
+	Sigma  float64
+	Least  float64 // minimum noisy number of records of a word that is used
+	Cut    bool    // some words that reach Least were left out, because there are too many
 }
 
 // investigatesColumns reports whether the run has columns to investigate.
@@ -235,10 +238,11 @@ func (r *runner) findVocabulary(
 		}
 	}
 	if len(open) > 0 {
-		text, err := releaseKinds(ctx, s.Sub(vocabularyNode), train, open)
+		kinds, text, err := releaseKinds(ctx, s.Sub(vocabularyNode), train, open)
 		if err != nil {
 			return s, train, err
 		}
+		r.kinds = kinds
 		words = append(words, r.plan.textColumns(text, open)...)
 	}
 	if r.pipeline.asksFirst() {
@@ -333,7 +337,14 @@ func (r *runner) findWords(
 		if passed == 0 {
 			found = nil // those of a rehearsal
 		}
-		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
+		r.found = append(r.found, Vocabulary{
+			Column: c.Name,
+			Words:  slices.Clone(found),
+			Counts: countsFor(found, released.Value()[i]),
+			Sigma:  s.Scale(wordCountsLeaf),
+			Least:  least,
+			Cut:    len(found) < passed,
+		})
 		if j == last {
 			r.completeClasses(c)
 		}
@@ -345,6 +356,19 @@ func textsOf(words []mechanism.Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w.Text
+	}
+	return out
+}
+
+// countsFor returns the counts of some of the released words.
+func countsFor(texts []string, words []mechanism.Word) []float64 {
+	all := make(map[string]float64, len(words))
+	for _, w := range words {
+		all[w.Text] = w.Count
+	}
+	out := make([]float64, len(texts))
+	for i, text := range texts {
+		out[i] = all[text]
 	}
 	return out
 }
