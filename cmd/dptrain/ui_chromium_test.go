@@ -621,19 +621,35 @@ func TestSiteInChromium(t *testing.T) {
 	}
 }
 
-// TestReportsInChromium checks the reports of five kinds of runs.
+// TestReportsInChromium checks the reports of nine kinds of runs: on every screen, no label of a picture is cut, and on
+// a desktop no description of the data scrolls sideways.
 func TestReportsInChromium(t *testing.T) {
 	b := browser.New(t)
+	folder := t.TempDir()
+	export := filepath.Join(folder, "export.csv")
+	write(t, export, hospitalExport(8000, 3))
+	const testdata = "../../testdata/"
+	reading := []string{"--separator", ";", "--decimal", ",", "--encoding", "windows-1252",
+		"--unit", "Patienten-ID", "--max-rows", "2", "--date", "Aufnahmedatum=auto"}
 	for name, args := range map[string][]string{
-		"report-linear":         {"../../examples/adassp.yaml"},
-		"report-additive":       {"../../examples/boosted-additive.yaml"},
-		"report-kernel":         {"../../examples/boosted-kernel.yaml"},
-		"report-tukey":          {"../../examples/tukey-fallback.yaml"},
-		"report-classification": {"../../examples/classes.yaml"},
+		"report-linear":         {"fit", "../../examples/adassp.yaml"},
+		"report-additive":       {"fit", "../../examples/boosted-additive.yaml"},
+		"report-kernel":         {"fit", "../../examples/boosted-kernel.yaml"},
+		"report-tukey":          {"fit", "../../examples/tukey-fallback.yaml"},
+		"report-classification": {"fit", "../../examples/classes.yaml"},
+		"report-many-classes": {"fit", "--data", testdata + "leaves.csv", "--target", "species",
+			"--task", "classification", "--epsilon", "2"},
+		"report-groups": {"fit", "--data", testdata + "houses.csv", "--target", "price",
+			"--epsilon", "1", "--by", "ocean"},
+		"report-hospital": append([]string{"fit", "--data", export, "--target",
+			"Verweildauer (Tage)", "--epsilon", "1", "--fold", "case"}, reading...),
+		"report-describe": {"describe", testdata + "houses.csv", "--epsilon", "1", "--by", "ocean"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if got := dptrain(t,
-			append([]string{"fit", "--quiet", "--out", out}, args...)...); got.code != 0 &&
+		if args[0] == "fit" {
+			args = append(args, "--quiet")
+		}
+		if got := dptrain(t, append(args, "--out", out)...); got.code != 0 &&
 			got.code != exitAbstained {
 			t.Fatalf("%s: %+v", name, got)
 		}
@@ -643,9 +659,31 @@ func TestReportsInChromium(t *testing.T) {
 		}
 		browser.Call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 		b.Do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
+		b.EachScreen(func(screen string) {
+			if cut := browser.Eval[[]string](b, cutLabels); len(cut) > 0 {
+				t.Errorf("%s, %s: labels of pictures are cut: %q", name, screen, cut)
+			}
+			if wide := browser.Eval[[]string](b, wideTables); len(wide) > 0 && screen == "desktop" {
+				t.Errorf("%s: the tables of %q scroll sideways", name, wide)
+			}
+		})
 		b.CheckScreens(name)
 	}
 }
+
+// cutLabels lists the labels that reach beyond their picture.
+const cutLabels = `[...document.querySelectorAll("svg")].flatMap(s => {
+	const v = s.getBoundingClientRect();
+	return [...s.querySelectorAll("text")].filter(t => {
+		const b = t.getBoundingClientRect();
+		return b.width > 0 && (b.left < v.left - 1 || b.right > v.right + 1 || b.top < v.top - 2 || b.bottom > v.bottom + 2);
+	}).map(t => t.textContent);
+})`
+
+// wideTables lists the sections about the data with a table that is wider than the page.
+const wideTables = `[...document.querySelectorAll("#data .scroll, #columns .scroll")]
+	.filter(s => s.clientWidth > 0 && s.scrollWidth > s.clientWidth + 1)
+	.map(s => s.closest("section").id)`
 
 // TestPageRefuses checks that the real command refuses requests without the token, for another host and from another
 // origin.

@@ -199,6 +199,22 @@ var screens = []struct {
 	{"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
 }
 
+// EachScreen calls check on a desktop and on a phone, with the name of the screen.
+func (b *Browser) EachScreen(check func(screen string)) {
+	b.t.Helper()
+	for _, s := range screens[:2] {
+		Call(b, emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{
+				Width:             s.width,
+				Height:            s.height,
+				DeviceScaleFactor: 1,
+				Mobile:            s.width < 500,
+			})
+		b.Do(chromedp.Sleep(100 * time.Millisecond))
+		check(s.name)
+	}
+}
+
 // CheckScreens checks a step on each screen, and saves screenshots if requested.
 func (b *Browser) CheckScreens(step string) {
 	b.t.Helper()
