@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// foldCost computes the cost of the tree beneath n from the costs of its leaves. The kids of a Seq add up; a
-// Par costs its lead plus its largest other kid, a OneOf its informer plus its largest branch, and a Select
+// foldCost computes the cost of the tree beneath n from the costs of its leaves. The kids of a Sequence add up; a
+// Parallel costs its lead plus its largest other kid, a Branches node its informer plus its largest branch, and a SelectBest
 // costs sel of its largest candidate. It suits every cost that adds under adaptive composition.
 func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
 	kids := n.Kids
@@ -14,12 +14,12 @@ func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) f
 	switch n.Op {
 	case OpLeaf:
 		return leaf(n.Leaf)
-	case OpSeq:
+	case OpSequence:
 		for i := range kids {
 			sum += kids[i].foldCost(leaf, sel)
 		}
 		return sum
-	case OpOneOf, OpPar:
+	case OpBranches, OpParallel:
 		if first := n.pureFirstKid(); first != nil {
 			sum = first.foldCost(leaf, sel)
 			kids = kids[1:]
@@ -81,8 +81,8 @@ func (n *Node) pureCost() (epsilon, delta float64) {
 // account bounds the privacy profile of one part of a plan, whose laws are filled, by the smallest of the
 // accountants' bounds.
 type account struct {
-	curves         []curve // one per product; empty for a Select under Target.Earlier
-	hasSelect      bool    // the part contains a Select
+	curves         []curve // one per product; empty for a SelectBest under Target.Earlier
+	hasSelect      bool    // the part contains a SelectBest
 	ledger         *ledger
 	totalVariation float64
 	// Basic composition proves (epsilon, delta) = basic.
@@ -134,19 +134,19 @@ func largestDelta(curves []curve, epsilon float64) float64 {
 	return worst
 }
 
-// profileNode is a node of the plan tree above its accounts, with a bound on the privacy profile. A Par takes
-// the largest of its kids and a OneOf its largest branch, with epsilon lowered by the epsilon of the lead or
-// the informer. Some nodes also have a sharper curve: a Par with a coin has the mixture; a OneOf has the
-// informer composed with the pointwise maximum of the branches; a Par with a lead has the lead composed with
+// profileNode is a node of the plan tree above its accounts, with a bound on the privacy profile. A Parallel takes
+// the largest of its kids and a Branches node its largest branch, with epsilon lowered by the epsilon of the lead or
+// the informer. Some nodes also have a sharper curve: a Parallel with a coin has the mixture; a Branches node has the
+// informer composed with the pointwise maximum of the branches; a Parallel with a lead has the lead composed with
 // the kids after it ([composeLead]). The smaller bound counts at each epsilon.
 type profileNode struct {
 	node        *Node
 	part        *part    // during calibration of a part; nil for other nodes
 	account     *account // of a part; nil for other nodes
-	leadEpsilon float64  // epsilon of the informer of a OneOf, or of the lead of a Par
+	leadEpsilon float64  // epsilon of the informer of a Branches node, or of the lead of a Parallel
 	kids        []profileNode
-	jointCurves []curve  // of a OneOf, and of a Par with a lead and without a coin
-	mixture     *mixture // of a Par with a coin, without its lead
+	jointCurves []curve  // of a Branches node, and of a Parallel with a lead and without a coin
+	mixture     *mixture // of a Parallel with a coin, without its lead
 }
 
 func (v *profileNode) deltaAt(epsilon float64) float64 {
@@ -235,7 +235,7 @@ type Curve struct{ root profileNode }
 // drawn; the draws themselves may be adaptive. Laws that were chosen after
 // earlier releases need a privacy filter instead. The error wraps ErrLaw.
 func Compose(laws ...Law) (*Curve, error) {
-	seq := Node{Op: OpSeq}
+	seq := Node{Op: OpSequence}
 	for _, law := range laws {
 		if err := law.Validate(); err != nil {
 			return nil, err

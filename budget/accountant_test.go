@@ -240,8 +240,8 @@ func TestSharpness(t *testing.T) {
 func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	first, a, b := pureLaw(Pure, 1, 1), pureLaw(Pure, 0.9, 1), gaussianLaw(0.6)
 	informer := pureLaw(Pure, 1e-9, 1)
-	tree := Seq("run", FixedLeaf("first", first),
-		OneOf("choice", FixedLeaf("look", informer), FixedLeaf("a", a), FixedLeaf("b", b)))
+	tree := Sequence("run", FixedLeaf("first", first),
+		Branches("choice", FixedLeaf("look", informer), FixedLeaf("a", a), FixedLeaf("b", b)))
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestRenyiCurves(t *testing.T) {
 // TestSelectionOfPure checks that a selection among pure candidates costs no more than (2+eta) epsilon.
 func TestSelectionOfPure(t *testing.T) {
 	p, err := Calibrate(
-		Select("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)),
+		SelectBest("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)),
 			FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
 		Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {

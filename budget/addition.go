@@ -22,10 +22,10 @@ type Addition struct {
 	Rule string
 	// Epsilon is the epsilon that the rule gives at the delta of the target. Under "sum" it may exceed the epsilon
 	// that is spent, because other accountants give less.
-	Epsilon float64
-	Tree    Node      // with Leaf.Law filled
-	Coin    float64   // of ruleMixture: the probability that a record is in the second of the two kids
-	Raised  []float64 // [Priced.Raised]
+	Epsilon      float64
+	Tree         Node      // with Leaf.Law filled
+	Coin         float64   // of ruleMixture: the probability that a record is in the second of the two kids
+	RaiseFactors []float64 // [Priced.RaiseFactors]
 	// Pieces are the deltas of Gaussian draws under ruleSum, by the paths of their leaves.
 	Pieces map[string]float64
 	// Step and Cells describe a grid of losses that is fine and wide enough to reproduce the price: multiples of
@@ -43,10 +43,10 @@ func (p *Priced) Addition() Addition {
 // computeAddition computes the result of [Priced.Addition].
 func (p *Priced) computeAddition() Addition {
 	a := Addition{
-		Tree:    p.Tree(),
-		Raised:  p.Raised(),
-		Rule:    p.decidingRule(),
-		Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta)),
+		Tree:         p.Tree(),
+		RaiseFactors: p.RaiseFactors(),
+		Rule:         p.decidingRule(),
+		Epsilon:      math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta)),
 	}
 	switch a.Rule {
 	case ruleSum:
@@ -79,10 +79,10 @@ func (p *Priced) gaussianDeltas() map[string]float64 {
 func (n *Node) walkParts(path string, visit func(path string, n *Node)) {
 	kids := n.Kids
 	switch {
-	case n.Op == OpSeq && len(kids) == 1:
-	case n.Op == OpPar:
+	case n.Op == OpSequence && len(kids) == 1:
+	case n.Op == OpParallel:
 		kids = n.disjointKids()
-	case n.Op == OpOneOf:
+	case n.Op == OpBranches:
 		kids = kids[1:]
 	default:
 		visit(path, n)

@@ -36,7 +36,7 @@ func (p *part) requirePure(n *Node, path string, candidate bool) error {
 }
 
 // solveBasic adds epsilons: a leaf of share s gets c s, divided equally over its
-// draws, with the largest c whose total is at most epsilon. In a plain Seq of
+// draws, with the largest c whose total is at most epsilon. In a plain Sequence of
 // scalable leaves c s is the leaf's fraction of the sum of shares, times epsilon.
 // Delta, less what Approximate laws spend, is divided equally over the Gaussian
 // draws of the most Gaussian path through the tree; each draw has the largest mu

@@ -86,8 +86,8 @@ func (t Target) Validate() error {
 // multiplier would be (to one part in 1e6, rounded to the safe side). root is
 // not changed. Laws depend on root and t only.
 //
-// A Par or OneOf at the root, or reached from it through Par and OneOf only,
-// divides the tree into parts with a multiplier each: every kid of the Par gets
+// A Parallel or Branches at the root, or reached from it through Parallel and Branches only,
+// divides the tree into parts with a multiplier each: every kid of the Parallel gets
 // the whole target, every branch the target less what its informer spends.
 // Elsewhere one multiplier serves the whole part.
 //
@@ -128,10 +128,10 @@ type calibrator struct {
 	hasUncheckedPart bool // a part of fixed laws was not checked against the target
 }
 
-// usesMixture reports whether a Par is priced as a mixture over its coin. Under substitution the mixture would
+// usesMixture reports whether a Parallel is priced as a mixture over its coin. Under substitution the mixture would
 // have to follow two records, and sums of epsilons cannot use a coin.
 func (c *calibrator) usesMixture(n *Node) bool {
-	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() &&
+	return n.Op == OpParallel && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() &&
 		!c.target.Earlier
 }
 
@@ -145,9 +145,9 @@ func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profi
 	v := profileNode{node: n}
 	kids := n.Kids
 	switch {
-	case n.Op == OpSeq && len(kids) == 1:
+	case n.Op == OpSequence && len(kids) == 1:
 		return c.calibrateNode(&kids[0], path+"/"+kids[0].Name, epsilon)
-	case n.Op == OpPar:
+	case n.Op == OpParallel:
 		c.hasJointCurve = c.hasJointCurve || c.usesMixture(n)
 		lead := n.leadNode()
 		if lead == nil {
@@ -160,7 +160,7 @@ func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profi
 			return v, c.newOverspentError(path)
 		}
 		kids = n.disjointKids()
-	case n.Op == OpOneOf:
+	case n.Op == OpBranches:
 		c.hasJointCurve = c.hasJointCurve || !c.addsEpsilons() && !c.target.Earlier
 		c.fillInformer(&kids[0])
 		v.leadEpsilon, _ = kids[0].pureCost()

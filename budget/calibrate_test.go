@@ -14,16 +14,16 @@ import (
 func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 	op := OpLeaf
 	if depth > 0 {
-		op = rapid.SampledFrom([]Op{OpLeaf, OpSeq, OpSeq, OpPar, OpOneOf}).Draw(t, label+" op")
+		op = rapid.SampledFrom([]Op{OpLeaf, OpSequence, OpSequence, OpParallel, OpBranches}).Draw(t, label+" op")
 	}
 	kid := func(i int) Node { return drawTree(t, label+strconv.Itoa(i), depth-1, pureOnly) }
 	switch op {
-	case OpSeq:
-		return Seq(label, kid(0), kid(1))
-	case OpPar:
-		return Par(label, kid(0), kid(1))
-	case OpOneOf:
-		return OneOf(label, LaplaceLeaf("look", 0.03, 1), kid(0), kid(1))
+	case OpSequence:
+		return Sequence(label, kid(0), kid(1))
+	case OpParallel:
+		return Parallel(label, kid(0), kid(1))
+	case OpBranches:
+		return Branches(label, LaplaceLeaf("look", 0.03, 1), kid(0), kid(1))
 	}
 	low := 0
 	if pureOnly {
@@ -100,11 +100,11 @@ func TestCalibrateTight(t *testing.T) {
 			rapid.IntRange(1, 30).Draw(t, "draws a"))
 		b := scalableLeaf("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4,
 			rapid.IntRange(1, 30).Draw(t, "draws b"))
-		p, err := Calibrate(Seq("s", a, b), target)
+		p, err := Calibrate(Sequence("s", a, b), target)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := Calibrate(Seq("s", a, b, GaussianLeaf("c", 0.1, 1)), target)
+		q, err := Calibrate(Sequence("s", a, b, GaussianLeaf("c", 0.1, 1)), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestCalibratePure(t *testing.T) {
 			t.Fatalf("delta %v, want 0", d)
 		}
 	})
-	p, err := Calibrate(Seq("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
+	p, err := Calibrate(Sequence("s", LaplaceLeaf("l", 2, 4), ExponentialLeaf("e", 1, 3)),
 		Target{Epsilon: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestCalibratePure(t *testing.T) {
 	}
 	l, _ := p.Law("s/l")
 	checkNear(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
-	_, err = Calibrate(Seq("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
+	_, err = Calibrate(Sequence("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)),
 		Target{Epsilon: 1})
 	var np *NotPureError
 	if !errors.Is(err, ErrNotPure) || !errors.As(err, &np) || np.Path != "s/g" ||
@@ -166,7 +166,7 @@ func TestCalibratePure(t *testing.T) {
 // TestCalibrateBasic checks basic composition: epsilon is divided by share, delta among the Gaussian draws.
 func TestCalibrateBasic(t *testing.T) {
 	target := Target{Epsilon: 2, Delta: 1e-5, Composition: Basic}
-	tree := Seq("s", GaussianLeaf("g", 3, 3), LaplaceLeaf("l", 1, 5),
+	tree := Sequence("s", GaussianLeaf("g", 3, 3), LaplaceLeaf("l", 1, 5),
 		FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.4, Delta: 4e-6, Draws: 1}))
 	p, err := Calibrate(tree, target)
 	if err != nil {
@@ -179,9 +179,10 @@ func TestCalibrateBasic(t *testing.T) {
 	if e := p.Epsilon(1e-5); e >= 2 || e < 0.5 {
 		t.Errorf("the accountants give %v, want well below 2", e)
 	}
-	// In a Par inside a Seq the larger kid determines the price.
+	// In a Parallel inside a Sequence the larger kid determines the price.
 	q, err := Calibrate(
-		Seq("s", LaplaceLeaf("a", 1, 1), Par("p", LaplaceLeaf("b", 1, 1), LaplaceLeaf("c", 3, 1))),
+		Sequence("s", LaplaceLeaf("a", 1, 1), Parallel("p", LaplaceLeaf("b", 1, 1),
+			LaplaceLeaf("c", 3, 1))),
 		target)
 	if err != nil {
 		t.Fatal(err)
@@ -190,25 +191,25 @@ func TestCalibrateBasic(t *testing.T) {
 		law, _ := q.Law(path)
 		checkNear(t, path, law.Epsilon, want, 1e-14)
 	}
-	_, err = Calibrate(Select("s", Selection{0, 0.1}, GaussianLeaf("g", 1, 1)), target)
+	_, err = Calibrate(SelectBest("s", Selection{0, 0.1}, GaussianLeaf("g", 1, 1)), target)
 	if !errors.Is(err, ErrNotPure) {
 		t.Errorf("basic selection among Gaussians: %v", err)
 	}
-	r, err := Calibrate(Select("s", Selection{1, 0.1}, LaplaceLeaf("g", 1, 1)), target)
+	r, err := Calibrate(SelectBest("s", Selection{1, 0.1}, LaplaceLeaf("g", 1, 1)), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	law, _ := r.Law("s/g")
 	checkNear(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
 	_, err = Calibrate(
-		Seq("s", GaussianLeaf("g", 1, 1),
+		Sequence("s", GaussianLeaf("g", 1, 1),
 			FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.1, Delta: 1e-5, Draws: 1})), target)
 	if !errors.Is(err, ErrOverspent) {
 		t.Errorf("black box that takes all of delta: %v", err)
 	}
 }
 
-// TestPar checks that the kids of a Par cost as much as the larger of the two, at the root and inside a Seq.
+// TestPar checks that the kids of a Parallel cost as much as the larger of the two, at the root and inside a Sequence.
 func TestPar(t *testing.T) {
 	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)),
 		FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
@@ -220,9 +221,10 @@ func TestPar(t *testing.T) {
 		}
 		return p
 	}
-	par, only, other := must(Par("p", a, Seq("s", b, c))), must(a), must(Seq("s", b, c))
-	nested, withA, withB := must(Seq("n", c, Par("p", a, b))), must(Seq("n", c, a)),
-		must(Seq("n", c, b))
+	par, only, other := must(Parallel("p", a, Sequence("s", b, c))), must(a), must(Sequence("s", b,
+		c))
+	nested, withA, withB := must(Sequence("n", c, Parallel("p", a, b))), must(Sequence("n", c, a)),
+		must(Sequence("n", c, b))
 	for eps := -0.5; eps < 3; eps += 0.25 {
 		checkNear(t, "par", par.Delta(eps), math.Max(only.Delta(eps), other.Delta(eps)), 1e-12)
 		got, want := nested.Delta(eps), math.Max(withA.Delta(eps), withB.Delta(eps))
@@ -237,12 +239,12 @@ func TestPar(t *testing.T) {
 	}
 }
 
-// TestOneOf checks that a OneOf costs at least as much as any branch after its informer, at the root and inside a
-// Seq, where its leaves share the multiplier of the Seq.
+// TestOneOf checks that a Branches node costs at least as much as any branch after its informer, at the root and inside a
+// Sequence, where its leaves share the multiplier of the Sequence.
 func TestOneOf(t *testing.T) {
 	target := Target{Epsilon: 1, Delta: 1e-6}
 	a, b := GaussianLeaf("a", 1, 1), ExponentialLeaf("b", 1, 10)
-	p, err := Calibrate(OneOf("o", LaplaceLeaf("n", 0.03, 1), a, b), target)
+	p, err := Calibrate(Branches("o", LaplaceLeaf("n", 0.03, 1), a, b), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +280,8 @@ func TestOneOf(t *testing.T) {
 	}
 
 	q, err := Calibrate(
-		Seq("s", GaussianLeaf("g", 1, 1), OneOf("o", LaplaceLeaf("n", 0.03, 1), a, b)), target)
+		Sequence("s", GaussianLeaf("g", 1, 1), Branches("o", LaplaceLeaf("n", 0.03, 1), a, b)),
+		target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,14 +348,14 @@ func TestGuarantee(t *testing.T) {
 	}
 
 	only, err := Calibrate(
-		Par("p", GaussianLeaf("a", 1, 4),
-			Seq("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2))), target)
+		Parallel("p", GaussianLeaf("a", 1, 4),
+			Sequence("s", GaussianLeaf("b", 1, 1), GaussianLeaf("c", 3, 2))), target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
 	box, err := Calibrate(
-		Seq("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}),
+		Sequence("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}),
 			GaussianLeaf("a", 1, 1)), target)
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +364,8 @@ func TestGuarantee(t *testing.T) {
 		t.Errorf("mu of a black box: %v", m)
 	}
 	sel, err := Calibrate(
-		Select("s", Selection{0, 0.07}, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 0.5, 1)), target)
+		SelectBest("s", Selection{0, 0.07}, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 0.5, 1)),
+		target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,8 +378,8 @@ func TestGuarantee(t *testing.T) {
 func TestCalibrateAgain(t *testing.T) {
 	for _, c := range []Composition{Tight, Basic} {
 		target := Target{Epsilon: 1, Delta: 1e-6, Composition: c}
-		tree := Seq("s", LaplaceLeaf("a", 1, 2),
-			OneOf("o", PureLeaf("n", 0.03, 1), GaussianLeaf("b", 1, 1), LaplaceLeaf("c", 1, 1)))
+		tree := Sequence("s", LaplaceLeaf("a", 1, 2),
+			Branches("o", PureLeaf("n", 0.03, 1), GaussianLeaf("b", 1, 1), LaplaceLeaf("c", 1, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 3, Delta: 1e-6, Composition: c})
 		if err != nil {
 			t.Fatal(err)
@@ -396,14 +400,14 @@ func TestCalibrateAgain(t *testing.T) {
 
 // TestEmptySeq checks that a stage without mechanisms is free.
 func TestEmptySeq(t *testing.T) {
-	p, err := Calibrate(Seq("s", Seq("none"), GaussianLeaf("g", 1, 1)),
+	p, err := Calibrate(Sequence("s", Sequence("none"), GaussianLeaf("g", 1, 1)),
 		Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, _ := p.Law("s/g")
 	checkNear(t, "mu", l.Mu, GaussianMu(1, 1e-6), 1e-12)
-	if p, err = Calibrate(Seq("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 ||
+	if p, err = Calibrate(Sequence("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 ||
 		p.Epsilon(0) != 0 || p.Guarantee().Mu != 0 {
 		t.Errorf("an empty plan: %v", err)
 	}
@@ -414,7 +418,7 @@ func TestExtremeTargets(t *testing.T) {
 	for _, eps := range []float64{1e-3, 30, 3000} {
 		target := Target{Epsilon: eps, Delta: 1e-8}
 		p, err := Calibrate(
-			Seq("s", GaussianLeaf("g", 1, 1), ExponentialLeaf("e", 0.3, 40),
+			Sequence("s", GaussianLeaf("g", 1, 1), ExponentialLeaf("e", 0.3, 40),
 				LaplaceLeaf("l", 0.1, 3)), target)
 		if err != nil {
 			t.Fatalf("epsilon %v: %v", eps, err)

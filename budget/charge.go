@@ -9,16 +9,16 @@ import (
 
 // Charge returns the price of the tree in a currency.
 //
-// Costs add over a Seq and over draws, whatever earlier outputs decided. A Par
+// Costs add over a Sequence and over draws, whatever earlier outputs decided. A Parallel
 // costs its largest kid: the record that differs is in one kid, and a divergence
 // or trade-off curve of a mixture over the kid's public coin is never worse than
-// the worst kid's. A lead of a Par comes on top. A OneOf costs its informer and its largest branch. Laws cost
+// the worst kid's. A lead of a Parallel comes on top. A Branches node costs its informer and its largest branch. Laws cost
 //
 //	currency  gaussian  exponential         laplace     pure, approximate
 //	zcdp      mu²/2     epsilon²/8          epsilon²/2  epsilon²/2 (and delta)
 //	gdp       mu²       GDPMu of the law, squared       (and delta)
 //
-// times the draws. A tree with a Select has no price of that form (its Rényi curve is no line). It is charged
+// times the draws. A tree with a SelectBest has no price of that form (its Rényi curve is no line). It is charged
 // as one black box with the guarantee of the whole tree, the target's epsilon and delta, plus its lead.
 func (p *Priced) Charge(c Currency) Charge {
 	if p.tree.hasOp(OpSelect) {
@@ -28,13 +28,13 @@ func (p *Priced) Charge(c Currency) Charge {
 }
 
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of Charge, unless the
-// tree has a Select or a Coin and the total has room for MinDelta. Then it is the price of the Gaussian law
+// tree has a SelectBest or a Coin and the total has room for MinDelta. Then it is the price of the Gaussian law
 // that covers all but the lead, plus the price of the lead, if this sum is lower ([CoverCharge],
 // [Node.ChargeLead]); mu is the parameter of that law, and 0 in all other cases. Where steps lose a delta
-// outright ([Node.Lost]), the law covers all other steps.
+// outright ([Node.LostDelta]), the law covers all other steps.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
-	lost := p.tree.Lost()
+	lost := p.tree.LostDelta()
 	if t.BlackBox < MinDelta+lost || p.root.mixture == nil && !p.tree.hasOp(OpSelect) {
 		return price, 0
 	}
@@ -66,10 +66,10 @@ func (l Law) isFailureOnly() bool {
 	return l.Kind == Approximate && l.Epsilon == 0
 }
 
-// Lost returns the total delta of the steps beneath n whose epsilon is 0, added up as costs are: they fail
+// LostDelta returns the total delta of the steps beneath n whose epsilon is 0, added up as costs are: they fail
 // with that probability, and otherwise reveal no information. With lost, the delta of a tree at epsilon is at
 // most lost + (1-lost) times the delta of the tree without these steps.
-func (n Node) Lost() float64 {
+func (n Node) LostDelta() float64 {
 	return n.foldCost(func(l *Leaf) float64 {
 		law := l.Law
 		if l.Fixed != nil {
@@ -100,7 +100,7 @@ func (p *Priced) muWithoutLost(lost float64) float64 {
 func (n Node) withoutLost() Node {
 	return n.mapLeaves(func(n Node) Node {
 		if n.Leaf.Law.isFailureOnly() {
-			return Seq(n.Name)
+			return Sequence(n.Name)
 		}
 		return FixedLeaf(n.Name, n.Leaf.Law)
 	})
@@ -130,7 +130,7 @@ func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 }
 
 // ChargeLaws returns the sum of the prices of all steps of a tree whose laws are all fixed, such as one that
-// was read from a file. It needs no target and so cannot price a Select. The error wraps ErrTree, ErrLaw or
+// was read from a file. It needs no target and so cannot price a SelectBest. The error wraps ErrTree, ErrLaw or
 // ErrNotPure.
 func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	tree = tree.clone()
@@ -160,7 +160,7 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	return tree.sumCharges(c), nil
 }
 
-// sumCharges returns the price of the laws beneath n, which must not contain a Select.
+// sumCharges returns the price of the laws beneath n, which must not contain a SelectBest.
 func (n *Node) sumCharges(c Currency) Charge {
 	cache := map[Law]float64{} // by law, since GDPMu runs a search
 	cost := n.foldCost(func(l *Leaf) float64 {

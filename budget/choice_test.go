@@ -11,9 +11,9 @@ func informedChoice(ask, first, second, lost float64) Node {
 	gaussian := func(name string, mu float64) Node {
 		return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1})
 	}
-	return Seq("run", gaussian("ask", ask), OneOf("choice", Seq("nothing"),
-		Seq("first", gaussian("model", first)),
-		Seq("second", FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}),
+	return Sequence("run", gaussian("ask", ask), Branches("choice", Sequence("nothing"),
+		Sequence("first", gaussian("model", first)),
+		Sequence("second", FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}),
 			gaussian("model", second))))
 }
 
@@ -99,11 +99,12 @@ func TestMuBesideALoss(t *testing.T) {
 // TestChargeBesideALoss checks that a run with a negligible probability of an infinite loss is charged by its mu and
 // not by the sum of its steps, where the held-out part would be the most expensive.
 func TestChargeBesideALoss(t *testing.T) {
-	train := Seq("train", GaussianLeaf("ask", .005, 1), OneOf("choice", Seq("nothing"),
-		Seq("first", GaussianLeaf("model", .995, 1)),
-		Seq("second", FixedLeaf("words", Law{Kind: Approximate, Delta: MinDelta / 10, Draws: 1}),
+	train := Sequence("train", GaussianLeaf("ask", .005, 1), Branches("choice", Sequence("nothing"),
+		Sequence("first", GaussianLeaf("model", .995, 1)),
+		Sequence("second", FixedLeaf("words", Law{Kind: Approximate, Delta: MinDelta / 10,
+			Draws: 1}),
 			GaussianLeaf("model", .995, 1))))
-	root := Par("fit", train, Seq("holdout", GaussianLeaf("metric", 1, 1)))
+	root := Parallel("fit", train, Sequence("holdout", GaussianLeaf("metric", 1, 1)))
 	root.Coin = .1
 	priced, err := Calibrate(root, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestChordOfSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+		p, err := Calibrate(SelectBest("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
 			Target{Epsilon: epsilon, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)

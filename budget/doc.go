@@ -5,9 +5,9 @@
 //
 // A computation is described, before any row is read, as a tree of [Node]
 // values. A leaf is one mechanism with a [Law] and a number of equal, possibly
-// adaptive draws. [Seq] runs its kids one after another on the same records,
-// [Par] runs them on disjoint records, [OneOf] runs an informer and then the one
-// branch that the informer's released value chose, and [Select] runs a candidate
+// adaptive draws. [Sequence] runs its kids one after another on the same records,
+// [Parallel] runs them on disjoint records, [Branches] runs an informer and then the one
+// branch that the informer's released value chose, and [SelectBest] runs a candidate
 // a random number of times and keeps the best (private hyper-parameter
 // selection).
 //
@@ -35,7 +35,7 @@
 //     distributions are convolved by FFT (Zhu, Dong, Wang 2022, Theorem 10:
 //     products of dominating pairs dominate adaptive compositions).
 //   - A Rényi ledger; zero-concentrated privacy is its linear case. It is the only
-//     one that can price a [Select].
+//     one that can price a [SelectBest].
 //   - Basic composition: epsilons and deltas add.
 //
 // # Invariants
@@ -46,7 +46,7 @@
 //     last bracket.
 //   - Budgets, laws and numbers of draws are fixed before data are touched.
 //     Inputs of a mechanism may depend on earlier releases; which mechanism runs
-//     may do so only through OneOf.
+//     may do so only through Branches.
 //   - One relation and one target per tree.
 //   - There is no package state. All functions may be called concurrently, and a
 //     Priced tree changes in one thing alone: whether its one run was taken.

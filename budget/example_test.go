@@ -10,9 +10,9 @@ import (
 
 // The plan has a training and a held-out part and is priced for (1, 1e-6).
 func ExampleCalibrate() {
-	plan := budget.Par("fit",
-		budget.Seq("train",
-			budget.Seq("scaling",
+	plan := budget.Parallel("fit",
+		budget.Sequence("train",
+			budget.Sequence("scaling",
 				budget.GaussianLeaf("histogram", 0.08, 1),
 				budget.ExponentialLeaf("quantiles", 0.10, 12)),
 			budget.GaussianLeaf("gram", 0.82, 1)),
@@ -38,8 +38,8 @@ func ExampleCalibrate() {
 
 // A noisy count decides which model is trained. Every branch is calibrated to the epsilon that remains after the
 // count.
-func ExampleOneOf() {
-	plan := budget.OneOf("model",
+func ExampleBranches() {
+	plan := budget.Branches("model",
 		budget.LaplaceLeaf("count", 0.03, 1),
 		budget.GaussianLeaf("gram", 1, 1),
 		budget.ExponentialLeaf("votes", 1, 5))
@@ -57,13 +57,13 @@ func ExampleOneOf() {
 }
 
 // An average of five runs over a list of candidates costs less than five separate runs.
-func ExampleSelect() {
+func ExampleSelectBest() {
 	runs, err := budget.SelectionForMean(0, 5)
 	if err != nil {
 		log.Fatal(err)
 	}
 	try := budget.Law{Kind: budget.Gaussian, Mu: 0.1, Draws: 1}
-	priced, err := budget.Calibrate(budget.Select("tune", runs, budget.FixedLeaf("try", try)),
+	priced, err := budget.Calibrate(budget.SelectBest("tune", runs, budget.FixedLeaf("try", try)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		log.Fatal(err)

@@ -75,13 +75,15 @@ func TestCharge(t *testing.T) {
 	}{
 		{"leaf", gauss("g", .5, 1), .125, .25, 0},
 		{"draws", gauss("g", .5, 4), .5, 1, 0},
-		{"seq", Seq("s", gauss("a", .5, 1), gauss("b", 1, 1)), .625, 1.25, 0},
-		{"par", Par("p", gauss("a", .5, 1), gauss("b", 1, 1)), .5, 1, 0},
+		{"seq", Sequence("s", gauss("a", .5, 1), gauss("b", 1, 1)), .625, 1.25, 0},
+		{"par", Parallel("p", gauss("a", .5, 1), gauss("b", 1, 1)), .5, 1, 0},
 		{"exponential", em, 5 * .16 / 8, -1, 0},
 		{"black box", box, .25, 2 * muHalf * muHalf, 2e-7},
-		{"one of", OneOf("o", lap, gauss("a", .5, 1), Seq("b", gauss("c", .2, 1), em)), .005 + .125,
+		{"one of", Branches("o", lap, gauss("a", .5, 1), Sequence("b", gauss("c", .2, 1), em)),
+			.005 + .125,
 			-1, 0},
-		{"delta of a par is the largest", Par("p", Seq("a", box), gauss("g", 1, 1)), .5, 1, 2e-7},
+		{"delta of a par is the largest", Parallel("p", Sequence("a", box), gauss("g", 1, 1)), .5,
+			1, 2e-7},
 	} {
 		for c, want := range map[Currency]float64{ZCDP: v.zcdp, GDP: v.gdp} {
 			got, err := ChargeLaws(v.tree, c)
@@ -134,8 +136,8 @@ func TestGDPMu(t *testing.T) {
 // TestChargeIsAnUpperBound checks that the bound that a filter derives from the charge of a tree is never below the
 // one that the accountants prove for the tree itself.
 func TestChargeIsAnUpperBound(t *testing.T) {
-	tree := Par("fit",
-		Seq("train", ExponentialLeaf("q", .1, 12), LaplaceLeaf("c", .05, 1),
+	tree := Parallel("fit",
+		Sequence("train", ExponentialLeaf("q", .1, 12), LaplaceLeaf("c", .05, 1),
 			GaussianLeaf("gram", .85, 1)),
 		GaussianLeaf("holdout", 1, 1))
 	for _, epsilon := range []float64{.1, 1, 4} {
@@ -172,7 +174,7 @@ func TestSelectIsABlackBox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := Select("tune", runs, GaussianLeaf("try", 1, 1))
+	tree := SelectBest("tune", runs, GaussianLeaf("try", 1, 1))
 	p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -220,15 +222,16 @@ func TestFilterOnFiftyMixedRuns(t *testing.T) {
 		for range 50 {
 			epsilon := .1 + random.Float64()
 			tree := [...]Node{
-				Par("fit", Seq("train", ExponentialLeaf("q", .2, 8), GaussianLeaf("g", .8, 1)),
+				Parallel("fit", Sequence("train", ExponentialLeaf("q", .2, 8), GaussianLeaf("g",
+					.8, 1)),
 					GaussianLeaf("h", 1, 1)),
-				OneOf("fit", LaplaceLeaf("n", .03, 1), GaussianLeaf("g", 1, 1),
+				Branches("fit", LaplaceLeaf("n", .03, 1), GaussianLeaf("g", 1, 1),
 					ExponentialLeaf("v", 1, 5)),
-				Seq("fit",
+				Sequence("fit",
 					FixedLeaf("box",
 						Law{Kind: Approximate, Epsilon: epsilon / 3, Delta: 2e-7, Draws: 1}),
 					GaussianLeaf("g", 1, 1)),
-				Seq("fit", LaplaceLeaf("a", 1, 3)),
+				Sequence("fit", LaplaceLeaf("a", 1, 3)),
 			}[random.IntN(4)]
 			p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: 1e-6})
 			if err != nil {

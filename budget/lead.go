@@ -36,7 +36,7 @@ func (c leadCurve) deltaAt(epsilon float64) float64 {
 	})(epsilon)
 }
 
-// leadCurves returns the curves of a Par with a lead, one for each product of its other kids.
+// leadCurves returns the curves of a Parallel with a lead, one for each product of its other kids.
 func (w *composer) leadCurves(v *profileNode) []curve {
 	rest := w.buildCurves(unionOf(v.node.disjointKids()))
 	for i, c := range rest {

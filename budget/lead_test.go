@@ -7,10 +7,10 @@ import (
 
 // ledPlan returns the plan of a run with a lead, which takes a share of epsilon, and a coin.
 func ledPlan(share, coin float64) Node {
-	n := Par("fit",
-		Seq("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
-		Seq("holdout", GaussianLeaf("metric", 1, 1))).After(
-		Seq("check", PureLeaf("target", share, 1)))
+	n := Parallel("fit",
+		Sequence("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
+		Sequence("holdout", GaussianLeaf("metric", 1, 1))).WithLead(
+		Sequence("check", PureLeaf("target", share, 1)))
 	n.Coin = coin
 	return n
 }
@@ -73,8 +73,9 @@ func TestLeadCalibration(t *testing.T) {
 // TestLeadWithoutDelta checks that with delta 0 the epsilons of the lead and of the remaining steps add up to the
 // target.
 func TestLeadWithoutDelta(t *testing.T) {
-	tree := Par("fit",
-		Seq("train", LaplaceLeaf("rounds", 1, 5))).After(Seq("check", PureLeaf("target", .03, 1)))
+	tree := Parallel("fit",
+		Sequence("train", LaplaceLeaf("rounds", 1, 5))).WithLead(Sequence("check",
+		PureLeaf("target", .03, 1)))
 	p, err := Calibrate(tree, Target{Epsilon: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +85,15 @@ func TestLeadWithoutDelta(t *testing.T) {
 	}
 }
 
-// TestLeadRefuses checks that a lead must be pure, must belong to a Par, and must leave some epsilon.
+// TestLeadRefuses checks that a lead must be pure, must belong to a Parallel, and must leave some epsilon.
 func TestLeadRefuses(t *testing.T) {
-	rest := Par("fit", GaussianLeaf("a", 1, 1))
+	rest := Parallel("fit", GaussianLeaf("a", 1, 1))
 	for name, tree := range map[string]Node{
-		"gaussian":        rest.After(GaussianLeaf("lead", .1, 1)),
-		"all of epsilon":  rest.After(PureLeaf("lead", 1, 1)),
-		"nothing follows": Par("fit").After(PureLeaf("lead", .1, 1)),
-		"of a seq":        Seq("fit", GaussianLeaf("a", 1, 1)).After(PureLeaf("lead", .1, 1)),
+		"gaussian":        rest.WithLead(GaussianLeaf("lead", .1, 1)),
+		"all of epsilon":  rest.WithLead(PureLeaf("lead", 1, 1)),
+		"nothing follows": Parallel("fit").WithLead(PureLeaf("lead", .1, 1)),
+		"of a seq": Sequence("fit", GaussianLeaf("a", 1, 1)).WithLead(PureLeaf("lead", .1,
+			1)),
 	} {
 		if p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6}); err == nil {
 			t.Errorf("%s: %+v", name, p.Leaves())
@@ -104,8 +106,8 @@ func TestLeadRefuses(t *testing.T) {
 // larger direction at either loss of the lead, and these directions may differ.)
 func TestLeadByBruteForce(t *testing.T) {
 	const h, lead, first, second = .3, .2, .7, 1.1
-	tree := Par("fit", FixedLeaf("train", pureLaw(Pure, first, 1)),
-		FixedLeaf("holdout", pureLaw(Pure, second, 1))).After(
+	tree := Parallel("fit", FixedLeaf("train", pureLaw(Pure, first, 1)),
+		FixedLeaf("holdout", pureLaw(Pure, second, 1))).WithLead(
 		FixedLeaf("lead", pureLaw(Pure, lead, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
@@ -141,9 +143,9 @@ func TestLeadByBruteForce(t *testing.T) {
 func TestStopIsPaidFor(t *testing.T) {
 	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2},
 		{1, 2, .2}} {
-		tree := Par("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)),
+		tree := Parallel("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)),
 			FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
-			After(FixedLeaf("lead", pureLaw(Pure, v.lead, 1)))
+			WithLead(FixedLeaf("lead", pureLaw(Pure, v.lead, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 		if err != nil {
 			t.Fatal(err)
@@ -197,9 +199,10 @@ func TestLeadCharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+	search := Parallel("fit", SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1,
+		1)),
 		GaussianLeaf("holdout", 1, 1)).
-		After(PureLeaf("check", .03, 1))
+		WithLead(PureLeaf("check", .03, 1))
 	for name, tree := range map[string]Node{"coin": ledPlan(.03, .1), "search": search} {
 		p, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
@@ -233,7 +236,7 @@ func TestLeadCharge(t *testing.T) {
 			}
 		}
 	}
-	p, err := Calibrate(Par("fit", GaussianLeaf("a", 1, 1)), Target{Epsilon: 1, Delta: 1e-6})
+	p, err := Calibrate(Parallel("fit", GaussianLeaf("a", 1, 1)), Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// mixture is the curve of a Par of two kids, where a secret coin decides which kid sees the record that
+// mixture is the curve of a Parallel of two kids, where a secret coin decides which kid sees the record that
 // differs (docs/proofs/prices.md, "The secret coin"). With h the odds of the second kid, (A1, B1) and (A2,
 // B2) the dominating pairs of the kids, and L1, L2 their likelihood ratios, it is the curve of
 //
@@ -48,7 +48,7 @@ const (
 	maxLoss  = 300
 )
 
-// newMixture returns the curve of a Par of two kids whose laws are filled, without its lead.
+// newMixture returns the curve of a Parallel of two kids whose laws are filled, without its lead.
 func (w *composer) newMixture(n *Node) *mixture {
 	m := &mixture{coin: n.Coin, cache: map[float64]float64{}}
 	kids := n.disjointKids()
@@ -191,6 +191,6 @@ func (m *mixture) backwardDelta(epsilon float64, second []atom) float64 {
 // secondAloneDelta returns the delta of the mixture at epsilon if the first kid releases no output: that of
 // the second kid on a random part of the records.
 func (w *composer) secondAloneDelta(n *Node, epsilon float64) float64 {
-	p := Node{Op: OpPar, Coin: n.Coin, Kids: []Node{{Op: OpSeq}, n.disjointKids()[1]}}
+	p := Node{Op: OpParallel, Coin: n.Coin, Kids: []Node{{Op: OpSequence}, n.disjointKids()[1]}}
 	return w.newMixture(&p).deltaAt(epsilon)
 }

@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// coinPlan returns a Par of fixed laws with a coin.
+// coinPlan returns a Parallel of fixed laws with a coin.
 func coinPlan(coin float64, first, second []Law) Node {
-	n := Par("fit", fixedSequence("train", first), fixedSequence("holdout", second))
+	n := Parallel("fit", fixedSequence("train", first), fixedSequence("holdout", second))
 	n.Coin = coin
 	return n
 }
 
 func fixedSequence(name string, laws []Law) Node {
-	seq := Seq(name)
+	seq := Sequence(name)
 	for i, law := range laws {
 		seq.Kids = append(seq.Kids, FixedLeaf(string(rune('a'+i)), law))
 	}
 	return seq
 }
 
-// coinMixture returns the curve of a Par of fixed laws with a coin.
+// coinMixture returns the curve of a Parallel of fixed laws with a coin.
 func coinMixture(t *testing.T, coin float64, first, second []Law) *mixture {
 	t.Helper()
 	p, err := Calibrate(coinPlan(coin, first, second), Target{Epsilon: 60, Delta: .9})
@@ -151,7 +151,7 @@ func (n *Node) useFixedLaws() {
 // within the target. Both parts get the same as before without a coin, under substitution, with basic composition,
 // for delta 0, and at the earlier price.
 func TestCoinCalibration(t *testing.T) {
-	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1), GaussianLeaf("b", 3, 2)),
+	tree := Parallel("fit", Sequence("train", GaussianLeaf("a", 1, 1), GaussianLeaf("b", 3, 2)),
 		GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
 	for _, v := range []struct{ epsilon, first, second float64 }{{.5, 1.0764, 2}, {1, 1.0643, 2},
@@ -189,9 +189,9 @@ func TestCoinCalibration(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []Node{{Op: OpPar, Name: "p", Coin: 1, Kids: tree.Kids},
-		{Op: OpSeq, Name: "s", Coin: .1, Kids: tree.Kids},
-		{Op: OpPar, Name: "p", Coin: .1, Kids: tree.Kids[:1]}} {
+	for _, bad := range []Node{{Op: OpParallel, Name: "p", Coin: 1, Kids: tree.Kids},
+		{Op: OpSequence, Name: "s", Coin: .1, Kids: tree.Kids},
+		{Op: OpParallel, Name: "p", Coin: .1, Kids: tree.Kids[:1]}} {
 		if _, err := Calibrate(bad, Target{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, ErrTree) {
 			t.Errorf("coin %v of a %v with %d kids: %v", bad.Coin, bad.Op, len(bad.Kids), err)
 		}
@@ -281,14 +281,15 @@ func TestCoverCharge(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := Target{Epsilon: 1, Delta: 1e-6}
-	coin := Par("fit", GaussianLeaf("train", 1, 1), GaussianLeaf("holdout", 1, 1))
+	coin := Parallel("fit", GaussianLeaf("train", 1, 1), GaussianLeaf("holdout", 1, 1))
 	coin.Coin = .1
-	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)),
+	search := Parallel("fit", SelectBest("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1,
+		1)),
 		GaussianLeaf("holdout", 1, 1))
 	both := search
 	both.Coin = .1
-	words := Par("fit",
-		Seq("train", GaussianLeaf("counts", .1, 1),
+	words := Parallel("fit",
+		Sequence("train", GaussianLeaf("counts", .1, 1),
 			FixedLeaf("words", Law{Kind: Approximate, Delta: 1e-7, Draws: 1}),
 			GaussianLeaf("rest", .9, 1)), GaussianLeaf("holdout", 1, 1))
 	words.Coin = .1
@@ -315,8 +316,8 @@ func TestCoverCharge(t *testing.T) {
 			mu)
 		if rho > v.most*plain || (mu > 0) != v.covered ||
 			mu > 0 &&
-				(c != CoverCharge(ZCDP, mu, p.Tree().Lost()) || delta < MinDelta+p.Tree().Lost() ||
-					delta > 1.01*(MinDelta+p.Tree().Lost())) {
+				(c != CoverCharge(ZCDP, mu, p.Tree().LostDelta()) || delta < MinDelta+p.Tree().LostDelta() ||
+					delta > 1.01*(MinDelta+p.Tree().LostDelta())) {
 			t.Errorf("%s: rho %v of %v, delta %v, mu %v", name, rho, plain, delta, mu)
 		}
 		total.BlackBox = 0
@@ -324,7 +325,7 @@ func TestCoverCharge(t *testing.T) {
 			t.Errorf("%s: without room %+v, mu %v", name, c, mu)
 		}
 		for eps := 0.; eps < 12 && mu > 0; eps += .1 {
-			lost := p.Tree().Lost()
+			lost := p.Tree().LostDelta()
 			if d := p.Delta(eps); d > lost+(1-lost)*math.Max(gaussianDelta(mu, eps), MinDelta) {
 				t.Errorf("%s: delta %v at %v is above the Gaussian law", name, d, eps)
 			}

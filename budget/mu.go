@@ -20,7 +20,7 @@ func (p *Priced) computeMu() float64 {
 	return math.Min(sum, p.muByProfile())
 }
 
-// maxLostDelta is the largest delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so
+// maxLostDelta is the largest delta that steps may lose outright ([Node.LostDelta]) in a tree with a mu. It is so
 // far below MinDelta, the smallest delta that mu covers, that it raises mu by a quarter of a percent at most.
 const maxLostDelta = MinDelta / 10
 
@@ -28,7 +28,7 @@ const maxLostDelta = MinDelta / 10
 // Gaussian curve covers such a tree, unless the loss is infinite with so little probability that
 // the curve need not reach it: Mu is about deltas of at least MinDelta.
 func (p *Priced) hasInfiniteLoss() bool {
-	return p.tree.Lost() > maxLostDelta*(1+1e-9) ||
+	return p.tree.LostDelta() > maxLostDelta*(1+1e-9) ||
 		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool {
 			return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.isFailureOnly()
 		})
@@ -37,9 +37,9 @@ func (p *Priced) hasInfiniteLoss() bool {
 // muByComposition bounds mu by composition: mu^2 adds, also when the steps are adaptive (Dong, Roth, Su 2022),
 // and an epsilon-private step is mu-Gaussian private for Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two
 // trade-off curves meet on the diagonal. The second result reports whether the bound is exact: all laws are
-// Gaussian, without a OneOf, a Select or a mixture.
+// Gaussian, without a Branches node, a SelectBest or a mixture.
 func (p *Priced) muByComposition() (mu float64, gaussian bool) {
-	gaussian = !p.tree.hasOp(OpOneOf) && !p.tree.hasOp(OpSelect) && p.root.mixture == nil
+	gaussian = !p.tree.hasOp(OpBranches) && !p.tree.hasOp(OpSelect) && p.root.mixture == nil
 	sum := p.tree.foldCost(func(l *Leaf) float64 {
 		m := l.Law.Mu
 		switch {

@@ -5,11 +5,13 @@ import "testing"
 // TestPlace checks that a leaf is located by the innermost node of each role and names its statistic, and that
 // scaling and pricing preserve both.
 func TestPlace(t *testing.T) {
-	inner := Seq("train", Seq("model", GaussianLeaf("gram", 1, 1).Of("gram")).As(Stage)).As(Part)
-	tree := Par("fit",
-		Seq("train",
-			Seq("a", inner, LaplaceLeaf("count", 1, 1).Of("count").As(Stage)).As(Candidate)).Scaled(
-			.5).As(Part),
+	inner := Sequence("train", Sequence("model", GaussianLeaf("gram", 1, 1).WithStatistic("gram")).
+		WithRole(RoleStage)).WithRole(RolePart)
+	tree := Parallel("fit",
+		Sequence("train",
+			Sequence("a", inner, LaplaceLeaf("count", 1, 1).WithStatistic("count").
+				WithRole(RoleStage)).WithRole(RoleCandidate)).Scaled(
+			.5).WithRole(RolePart),
 		GaussianLeaf("left", 1, 1))
 	priced, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
@@ -33,7 +35,8 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%+v, want %+v", l, want[i])
 		}
 	}
-	if inner.Kids[0].Kids[0].Of("other"); inner.Kids[0].Kids[0].Leaf.Statistic != "gram" {
+	if inner.Kids[0].Kids[0].
+		WithStatistic("other"); inner.Kids[0].Kids[0].Leaf.Statistic != "gram" {
 		t.Error("naming a leaf changes the one that it was made of")
 	}
 }

@@ -16,8 +16,8 @@ type Priced struct {
 	root           profileNode
 	leaves         []PricedLeaf
 	byPath         map[string]int
-	oneOfs         map[string][]string // paths of the leaves of the informer of each OneOf
-	raised         []float64           // see Raised
+	oneOfs         map[string][]string // paths of the leaves of the informer of each Branches
+	raised         []float64           // see RaiseFactors
 	cachedMu       func() float64      // mu of the guarantee, computed once
 	cachedAddition func() Addition     // computed once
 	opened         atomic.Bool         // the run was taken
@@ -50,17 +50,17 @@ func (p *Priced) Again() *Priced {
 type PricedLeaf struct {
 	Path string // names from the root, joined by "/"
 	Law  Law
-	// Part names the kids of Par that lead to the leaf, joined by "/"; it is empty
+	// Part names the kids of Parallel that lead to the leaf, joined by "/"; it is empty
 	// for a leaf that sees every record.
 	Part string
 	// Share is the leaf's share in the tree that was calibrated, after Scaled; 0
 	// for a fixed law.
 	Share float64
-	// Fixed reports a law that calibration did not choose, Informer a leaf of the informer of a OneOf or of the
-	// lead of a Par.
+	// Fixed reports a law that calibration did not choose, Informer a leaf of the informer of a Branches node or of the
+	// lead of a Parallel.
 	Fixed, Informer bool
-	// Candidate is the path of the kid of a Select that leads to the leaf; it is
-	// empty for a leaf that no Select holds.
+	// Candidate is the path of the kid of a SelectBest that leads to the leaf; it is
+	// empty for a leaf that no SelectBest holds.
 	Candidate string
 	// Place locates the leaf in the run.
 	Place Place
@@ -87,7 +87,7 @@ func (p *Priced) indexLeaves() {
 			p.leaves = append(p.leaves, leaf)
 			return
 		}
-		if n.Op == OpOneOf {
+		if n.Op == OpBranches {
 			p.oneOfs[leaf.Path] = n.informerLeaves(leaf.Path)
 		}
 		for i := range n.Kids {
@@ -100,7 +100,7 @@ func (p *Priced) indexLeaves() {
 			if n.Op == OpSelect {
 				kid.Candidate = kid.Path
 			}
-			if n.Op == OpPar && !first {
+			if n.Op == OpParallel && !first {
 				kidPart = append(slices.Clip(part), n.Kids[i].Name)
 			}
 			visit(&n.Kids[i], kid, kidPart)
@@ -112,7 +112,7 @@ func (p *Priced) indexLeaves() {
 	}, nil)
 }
 
-// informerLeaves returns the paths of the leaves of the informer of a OneOf at path.
+// informerLeaves returns the paths of the leaves of the informer of a Branches node at path.
 func (n *Node) informerLeaves(path string) []string {
 	var out []string
 	informer := &n.Kids[0]
@@ -122,13 +122,13 @@ func (n *Node) informerLeaves(path string) []string {
 	return out
 }
 
-// A Choice is a OneOf that leads to a node, by one of its branches.
+// A Choice is a Branches node that leads to a node, by one of its branches.
 type Choice struct {
-	OneOf, Branch string   // paths
-	Informers     []string // paths of the leaves of the informer, which come before the branch
+	Node, Branch string   // paths
+	Informers    []string // paths of the leaves of the informer, which come before the branch
 }
 
-// Choices returns the OneOfs on the path to a node, the outermost first, without those whose informer contains
+// Choices returns the Branches nodes on the path to a node, the outermost first, without those whose informer contains
 // the node.
 func (p *Priced) Choices(path string) []Choice {
 	if len(p.oneOfs) == 0 {
@@ -154,8 +154,8 @@ func (p *Priced) Choices(path string) []Choice {
 
 // isInformer reports whether the branch of a choice is in fact its informer.
 func (p *Priced) isInformer(c Choice) bool {
-	n, _ := p.nodeAt(c.OneOf)
-	return c.Branch == c.OneOf+"/"+n.Kids[0].Name
+	n, _ := p.nodeAt(c.Node)
+	return c.Branch == c.Node+"/"+n.Kids[0].Name
 }
 
 // nodeAt returns the node at path and whether there is one.
@@ -193,7 +193,7 @@ func (p *Priced) Leaf(path string) (PricedLeaf, bool) {
 	return p.leaves[i], true
 }
 
-// Selection returns the law of the number of runs of the Select at path and the
+// Selection returns the law of the number of runs of the SelectBest at path and the
 // names of its candidates, and whether there is one.
 func (p *Priced) Selection(path string) (law Selection, candidates []string, ok bool) {
 	n, ok := p.nodeAt(path)
@@ -211,10 +211,10 @@ func (p *Priced) Leaves() []PricedLeaf {
 	return slices.Clone(p.leaves)
 }
 
-// Raised returns, for each kid of a root Par, the factor by which the mu and epsilons of its steps exceed the
+// RaiseFactors returns, for each kid of a root Parallel, the factor by which the mu and epsilons of its steps exceed the
 // values that the target alone would allow that kid; see docs/proofs/prices.md, "What the gain is used for".
-// It is 1 without a coin or a choice, and under basic composition. A root that is no Par has one factor.
-func (p *Priced) Raised() []float64 {
+// It is 1 without a coin or a choice, and under basic composition. A root that is no Parallel has one factor.
+func (p *Priced) RaiseFactors() []float64 {
 	return slices.Clone(p.raised)
 }
 
@@ -242,7 +242,7 @@ func (p *Priced) Epsilon(delta float64) float64 {
 
 // ZCDP returns the zero-concentrated cost of the tree and the additional delta of Approximate laws, in the
 // currency of filters across runs (Feldman, Zrnic 2021): both add under fully adaptive composition. ok is
-// false if a Select makes the cost unbounded in this currency.
+// false if a SelectBest makes the cost unbounded in this currency.
 func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
 	rho = p.tree.foldCost(func(l *Leaf) float64 {
 		r, _ := l.Law.ZCDP()
@@ -271,7 +271,7 @@ type Guarantee struct {
 	Unit Unit
 	// Mu is the parameter of the smallest Gaussian curve above Profile at every epsilon where delta is at least
 	// MinDelta (to one part in 1e4, rounded up). It is +Inf for a tree with Approximate laws of a positive delta,
-	// which no Gaussian covers, unless together they lose at most MinDelta/10 outright ([Node.Lost]).
+	// which no Gaussian covers, unless together they lose at most MinDelta/10 outright ([Node.LostDelta]).
 	Mu float64
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.

@@ -20,8 +20,8 @@ type selectionFactor struct {
 	candidates []product
 }
 
-// flattenProducts returns the products of the tree beneath n. A record that changes is in one kid of a Par, so
-// each kid gives a product of its own, with that of a lead, and the cost of n is the largest. A OneOf may pick
+// flattenProducts returns the products of the tree beneath n. A record that changes is in one kid of a Parallel, so
+// each kid gives a product of its own, with that of a lead, and the cost of n is the largest. A Branches node may pick
 // its branch by anything released so far, so its branches are one factor, dominated by the pointwise maximum
 // of their curves, and of Gaussians by the largest.
 func (n *Node) flattenProducts() []product {
@@ -35,12 +35,12 @@ func (n *Node) flattenProducts() []product {
 			return []product{{mu2: float64(law.Draws) * law.Mu * law.Mu}}
 		}
 		return []product{{laws: []Law{law}}}
-	case OpPar:
+	case OpParallel:
 		if lead := n.leadNode(); lead != nil {
 			return crossProducts(lead.flattenProducts(), unionOf(n.disjointKids()))
 		}
 		return unionOf(n.Kids)
-	case OpOneOf:
+	case OpBranches:
 		branches := unionOf(n.Kids[1:])
 		all, ok := dominatingGaussian(branches)
 		if !ok {

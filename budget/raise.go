@@ -6,7 +6,7 @@ import "slices"
 // with a sharper curve are raised as far as that curve allows.
 
 const (
-	// maxSecondFactor bounds the factor by which the second kid of a Par with a coin is raised, and maxSecondShare
+	// maxSecondFactor bounds the factor by which the second kid of a Parallel with a coin is raised, and maxSecondShare
 	// bounds its share of delta by itself. See docs/proofs/prices.md, "What the gain is used for".
 	maxSecondFactor = 2
 	maxSecondShare  = .01
@@ -22,7 +22,7 @@ func (c *calibrator) raiseNode(v *profileNode) {
 		c.raiseParts(v.listParts(), func() float64 {
 			return largestDelta(c.composer.leadCurves(v), c.target.Epsilon)
 		})
-	case v.node.Op == OpOneOf:
+	case v.node.Op == OpBranches:
 		c.raiseParts(v.listParts(), func() float64 {
 			return largestDelta(c.composer.buildCurves(v.node.flattenProducts()), c.target.Epsilon)
 		})
@@ -33,7 +33,7 @@ func (c *calibrator) raiseNode(v *profileNode) {
 	}
 }
 
-// raiseMixture raises the second kid of a Par with a coin, up to its limits, and then the first as far as the
+// raiseMixture raises the second kid of a Parallel with a coin, up to its limits, and then the first as far as the
 // target allows.
 func (c *calibrator) raiseMixture(v *profileNode) {
 	first, second := v.kids[0].listParts(), v.kids[1].listParts()
@@ -60,7 +60,7 @@ func (c *calibrator) raiseMixture(v *profileNode) {
 	}
 }
 
-// mixtureDelta returns a function that computes delta, at the target's epsilon, of a Par with a coin and of
+// mixtureDelta returns a function that computes delta, at the target's epsilon, of a Parallel with a coin and of
 // its lead. Each call uses the current laws of the first kid; those of the second must not change.
 func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	n := v.node
@@ -77,10 +77,10 @@ func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	}
 }
 
-// raiseFactors returns, for each kid of a root Par, the factor by which its multiplier was raised, or 1 for a
+// raiseFactors returns, for each kid of a root Parallel, the factor by which its multiplier was raised, or 1 for a
 // kid without scalable laws; for another root it returns a single factor.
 func raiseFactors(v *profileNode) []float64 {
-	if len(v.kids) == 0 || v.node.Op != OpPar {
+	if len(v.kids) == 0 || v.node.Op != OpParallel {
 		for _, p := range v.listParts() {
 			if p.separateMultiplier > 0 {
 				return []float64{p.multiplier / p.separateMultiplier}
@@ -147,7 +147,7 @@ func (c *calibrator) computeCurves(v *profileNode) {
 	case v.node.leadNode() != nil:
 		v.jointCurves = c.composer.leadCurves(v)
 	case c.addsEpsilons() || c.target.Earlier:
-	case v.node.Op == OpOneOf:
+	case v.node.Op == OpBranches:
 		v.jointCurves = c.composer.buildCurves(v.node.flattenProducts())
 	}
 	v.part = nil

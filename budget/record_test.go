@@ -9,8 +9,8 @@ import (
 // of both and the factors by which they were raised.
 func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, raised []float64) {
 	t.Helper()
-	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1)),
-		Seq("holdout", GaussianLeaf("b", 1, 1)))
+	tree := Parallel("fit", Sequence("train", GaussianLeaf("a", 1, 1)),
+		Sequence("holdout", GaussianLeaf("b", 1, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: epsilon, Delta: delta})
 	if err != nil {
@@ -18,7 +18,7 @@ func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, ra
 	}
 	a, _ := p.Law("fit/train/a")
 	b, _ := p.Law("fit/holdout/b")
-	return a.Mu, b.Mu, p.Raised()
+	return a.Mu, b.Mu, p.RaiseFactors()
 }
 
 // recordDelta returns the delta at epsilon of a pair of tables that both contain a unit and differ in one of its
@@ -109,8 +109,8 @@ func TestGroupOfRecords(t *testing.T) {
 	beyond := 0.
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
-		tree := Par("fit", Seq("train", FixedLeaf("a", gaussianLaw(train))),
-			Seq("holdout", FixedLeaf("b", gaussianLaw(held))))
+		tree := Parallel("fit", Sequence("train", FixedLeaf("a", gaussianLaw(train))),
+			Sequence("holdout", FixedLeaf("b", gaussianLaw(held))))
 		tree.Coin = x.h
 		p, err := Calibrate(tree, Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6})
 		if err != nil {

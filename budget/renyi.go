@@ -47,16 +47,16 @@ func (l *ledger) addNode(n *Node) {
 		} else if !law.isZero() {
 			l.laws = mergeLaw(l.laws, law)
 		}
-	case OpSeq:
+	case OpSequence:
 		for i := range n.Kids {
 			l.addNode(&n.Kids[i])
 		}
-	case OpPar:
+	case OpParallel:
 		if lead := n.leadNode(); lead != nil {
 			l.addNode(lead)
 		}
 		l.addAlternatives(n.disjointKids())
-	case OpOneOf:
+	case OpBranches:
 		l.addNode(&n.Kids[0])
 		l.addAlternatives(n.Kids[1:])
 	case OpSelect:

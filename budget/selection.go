@@ -63,12 +63,12 @@ func (s Selection) Mean() float64 {
 //	R(a) + (1+eta)(1-1/b) R(b) + (1+eta) ln(1/gamma)/b + ln(E K)/(a-1)
 //
 // The candidate of a run is drawn by coins that are independent of all records, so the run's divergence is at
-// most that of the worst candidate (quasi-convexity), and R is its curve. A candidate may be a Par of disjoint
+// most that of the worst candidate (quasi-convexity), and R is its curve. A candidate may be a Parallel of disjoint
 // records, such as a training part and a scoring part. Which part holds the record that differs is decided
 // once, by that record's coin, before the first run, so for every value of the coins it is the same part in
 // all runs: the divergence of a run is at most the curve of that part. Both terms in R grow with it, so the
-// pointwise largest curve of the parts, which is the curve of a Par, covers both cases, and the mixture over
-// the coin is no worse. For the same reason the Select itself may be a kid of a Par: compared with its
+// pointwise largest curve of the parts, which is the curve of a Parallel, covers both cases, and the mixture over
+// the coin is no worse. For the same reason the SelectBest itself may be a kid of a Parallel: compared with its
 // siblings it is one mechanism on its own records, and at every epsilon the delta of the mixture over the coin
 // is at most the largest of the kids' deltas.
 type selectionLedger struct {

@@ -90,7 +90,7 @@ func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 }
 
 // TestSelectBesideOthers checks a selection among candidates that train on some records and score on others. It costs
-// as much as a selection among the worst parts, and as a kid of a Par it leaves the others their whole budget.
+// as much as a selection among the worst parts, and as a kid of a Parallel it leaves the others their whole budget.
 func TestSelectBesideOthers(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
@@ -99,14 +99,15 @@ func TestSelectBesideOthers(t *testing.T) {
 	target := Target{Epsilon: 10, Delta: 1e-6}
 	train, score := FixedLeaf("train", gaussianLaw(.1)), FixedLeaf("score", gaussianLaw(.07))
 	p, err := Calibrate(
-		Par("fit",
-			Select("s", s, Par("a", train, score),
-				Par("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held", 1, 1)),
+		Parallel("fit",
+			SelectBest("s", s, Parallel("a", train, score),
+				Parallel("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held",
+				1, 1)),
 		target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := Calibrate(Select("s", s, train), target)
+	alone, err := Calibrate(SelectBest("s", s, train), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,8 @@ func TestSelectionByBruteForce(t *testing.T) {
 			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
 		}
 		check := func(kind string, step Law, p, q []float64) {
-			priced, err := Calibrate(Select("best", s, FixedLeaf("a", step), FixedLeaf("b", step)),
+			priced, err := Calibrate(SelectBest("best", s, FixedLeaf("a", step), FixedLeaf("b",
+				step)),
 				Target{Epsilon: 60, Delta: 1e-6})
 			if err != nil {
 				t.Fatal(err)
@@ -243,7 +245,7 @@ func TestSelectionNearOne(t *testing.T) {
 		if err != nil || !(math.Abs(s.Mean()-mean) <= 1e-15) {
 			t.Errorf("mean %v: %+v of mean %v, %v", mean, s, s.Mean(), err)
 		}
-		if _, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1)),
+		if _, err := Calibrate(SelectBest("best", s, GaussianLeaf("a", 1, 1)),
 			Target{Epsilon: 1, Delta: 1e-6}); err != nil {
 			t.Errorf("mean %v: %v", mean, err)
 		}
@@ -264,7 +266,7 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(v.mu))),
+		p, err := Calibrate(SelectBest("best", s, FixedLeaf("a", gaussianLaw(v.mu))),
 			Target{Epsilon: 60, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
@@ -291,10 +293,10 @@ func TestSelectionInsideSeq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, target := Select("best", s, FixedLeaf("a", gaussianLaw(.2)),
+	best, target := SelectBest("best", s, FixedLeaf("a", gaussianLaw(.2)),
 		FixedLeaf("b", pureLaw(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
 	cost := func(kids ...Node) float64 {
-		p, err := Calibrate(Seq("run", kids...), target)
+		p, err := Calibrate(Sequence("run", kids...), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +355,7 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(x.mu))),
+		priced, err := Calibrate(SelectBest("best", s, FixedLeaf("a", gaussianLaw(x.mu))),
 			Target{Epsilon: 60, Delta: delta})
 		if err != nil {
 			t.Fatal(err)

@@ -13,17 +13,17 @@ type Op uint8
 const (
 	// OpLeaf is one mechanism.
 	OpLeaf Op = iota
-	// OpSeq runs all kids on the same records; later kids may use earlier
+	// OpSequence runs all kids on the same records; later kids may use earlier
 	// releases as inputs.
-	OpSeq
-	// OpPar runs the kids on disjoint sets of records: which kid sees a record is
+	OpSequence
+	// OpParallel runs the kids on disjoint sets of records: which kid sees a record is
 	// decided by a coin of that record alone. Under substitution the coin belongs
 	// to the record's place, so that its replacement is seen by the same kid; a
 	// coin made of the record's content would let both kids change.
-	OpPar
-	// OpOneOf runs Kids[0], the informer, and then one of the other kids, chosen
+	OpParallel
+	// OpBranches runs Kids[0], the informer, and then one of the other kids, chosen
 	// by released values.
-	OpOneOf
+	OpBranches
 	// OpSelect runs a candidate a random number of times; see Selection.
 	OpSelect
 )
@@ -51,7 +51,7 @@ type Leaf struct {
 	Fixed *Law
 	// Law is filled by Calibrate.
 	Law Law
-	// Statistic is the released statistic; see [Node.Of].
+	// Statistic is the released statistic; see [Node.WithStatistic].
 	Statistic Statistic
 }
 
@@ -66,16 +66,16 @@ type Role uint8
 
 // The roles. Most nodes have the zero Role.
 const (
-	// Part names the records that everything beneath sees: "all", "train", "score" or "holdout".
-	Part Role = iota + 1
-	// Candidate names one of several ways to train; a search keeps the best.
-	Candidate
-	// Branch names one of several ways to train; released values choose one.
-	Branch
-	// Stage names a step of a run, such as "scaling" or "model".
-	Stage
-	// Size names a number of features that a model is tried with.
-	Size
+	// RolePart names the records that everything beneath sees: "all", "train", "score" or "holdout".
+	RolePart Role = iota + 1
+	// RoleCandidate names one of several ways to train; a search keeps the best.
+	RoleCandidate
+	// RoleBranch names one of several ways to train; released values choose one.
+	RoleBranch
+	// RoleStage names a step of a run, such as "scaling" or "model".
+	RoleStage
+	// RoleSize names a number of features that a model is tried with.
+	RoleSize
 )
 
 // A Place locates a leaf in a run: for each [Role], the name of the innermost node with that role on the path
@@ -86,18 +86,18 @@ type Place struct{ Part, Candidate, Branch, Stage, Size string }
 // withNode returns p extended by a node of the given role and name.
 func (p Place) withNode(r Role, name string) Place {
 	switch r {
-	case Part:
+	case RolePart:
 		p.Part = name
-	case Candidate:
+	case RoleCandidate:
 		p.Candidate = name
-	case Branch:
+	case RoleBranch:
 		if p.Branch != "" {
 			name = p.Branch + "/" + name
 		}
 		p.Branch = name
-	case Stage:
+	case RoleStage:
 		p.Stage = name
-	case Size:
+	case RoleSize:
 		p.Size = name
 	}
 	return p
@@ -112,27 +112,27 @@ type Node struct {
 	Leaf   *Leaf
 	Kids   []Node
 	Select *Selection
-	// Coin, in (0, 1), is the probability with which a record is in the second of the two kids of a Par, by a
-	// secret coin that is independent of all else; 0 if the probability is unknown. The price of such a Par is
+	// Coin, in (0, 1), is the probability with which a record is in the second of the two kids of a Parallel, by a
+	// secret coin that is independent of all else; 0 if the probability is unknown. The price of such a Parallel is
 	// that of the mixture over the coin, see docs/proofs/prices.md, "The secret coin". It holds only if the coin
 	// stays secret: neither the assignment of records to kids nor the number of records per kid may be released.
 	Coin float64
-	// Lead marks Kids[0] of a Par as a lead: it runs first, on the records of all other kids together; only the
-	// others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable leaves hold fractions
+	// Lead marks Kids[0] of a Parallel as a lead: it runs first, on the records of all other kids together; only the
+	// others are disjoint. A lead is a leaf, or a Sequence of leaves, of pure laws. Its scalable leaves hold fractions
 	// of the target's epsilon, which Scaled does not change, like those of an informer. The steps after a lead may
 	// be cancelled because of its release; see [Priced.LeadCharge].
 	Lead bool
 }
 
-// leadNode returns the lead of a Par, or nil if n has no lead.
+// leadNode returns the lead of a Parallel, or nil if n has no lead.
 func (n *Node) leadNode() *Node {
-	if n.Op == OpPar && n.Lead {
+	if n.Op == OpParallel && n.Lead {
 		return &n.Kids[0]
 	}
 	return nil
 }
 
-// disjointKids returns the kids of a Par without its lead.
+// disjointKids returns the kids of a Parallel without its lead.
 func (n *Node) disjointKids() []Node {
 	if n.Lead {
 		return n.Kids[1:]
@@ -140,23 +140,23 @@ func (n *Node) disjointKids() []Node {
 	return n.Kids
 }
 
-// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a OneOf or the lead
-// of a Par. It returns nil for other nodes.
+// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a Branches node or the lead
+// of a Parallel. It returns nil for other nodes.
 func (n *Node) pureFirstKid() *Node {
-	if n.Op == OpOneOf && len(n.Kids) > 0 {
+	if n.Op == OpBranches && len(n.Kids) > 0 {
 		return &n.Kids[0]
 	}
 	return n.leadNode()
 }
 
-// As returns a copy of n with the role r.
-func (n Node) As(r Role) Node {
+// WithRole returns a copy of n with the role r.
+func (n Node) WithRole(r Role) Node {
 	n.Role = r
 	return n
 }
 
-// Of returns a copy of the leaf n that releases only the statistic x.
-func (n Node) Of(x Statistic) Node {
+// WithStatistic returns a copy of the leaf n that releases only the statistic x.
+func (n Node) WithStatistic(x Statistic) Node {
 	n = n.clone()
 	n.Leaf.Statistic = x
 	return n
@@ -195,56 +195,56 @@ func FixedLeaf(name string, law Law) Node {
 	return Node{Name: name, Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Fixed: &law}}
 }
 
-// Seq runs kids one after another on the same records. Without kids it is a free stage.
-func Seq(name string, kids ...Node) Node {
+// Sequence runs kids one after another on the same records. Without kids it is a free stage.
+func Sequence(name string, kids ...Node) Node {
 	return Node{
-		Op:   OpSeq,
+		Op:   OpSequence,
 		Name: name,
 		Kids: kids,
 	}
 }
 
-// Par runs kids on disjoint records: the cost is the largest of theirs, or less where
-// [Node.Coin] is known. A Par that the root reaches through Par and OneOf only gives every
+// Parallel runs kids on disjoint records: the cost is the largest of theirs, or less where
+// [Node.Coin] is known. A Parallel that the root reaches through Parallel and Branches only gives every
 // kid the full target and a multiplier of its own.
-func Par(name string, kids ...Node) Node {
+func Parallel(name string, kids ...Node) Node {
 	return Node{
-		Op:   OpPar,
+		Op:   OpParallel,
 		Name: name,
 		Kids: kids,
 	}
 }
 
-// After returns a Par that runs lead first, on all records, and then the kids of n, which must be a Par
+// WithLead returns a Parallel that runs lead first, on all records, and then the kids of n, which must be a Parallel
 // without a lead.
-func (n Node) After(lead Node) Node {
+func (n Node) WithLead(lead Node) Node {
 	n.Lead = true
 	n.Kids = append([]Node{lead}, n.Kids...)
 	return n
 }
 
-// OneOf runs informer and then the one branch that released values chose. The
-// informer is a leaf, or a Seq of leaves, of pure laws; its scalable leaves hold
+// Branches runs informer and then the one branch that released values chose. The
+// informer is a leaf, or a Sequence of leaves, of pure laws; its scalable leaves hold
 // fractions of the target's epsilon (such as .03), which Scaled does not change.
 //
 // Which branch runs may depend on every earlier release. At the root (through
-// Par and OneOf only) each branch is calibrated to (epsilon - informer, delta), and then
-// all are raised as far as the rule for the inside of a Seq allows. Inside a Seq the branches enter as the pointwise maximum of their curves,
+// Parallel and Branches only) each branch is calibrated to (epsilon - informer, delta), and then
+// all are raised as far as the rule for the inside of a Sequence allows. Inside a Sequence the branches enter as the pointwise maximum of their curves,
 // taken before anything is composed with it; the maximum after composing would
 // miss a choice that reacts to what earlier steps released.
-func OneOf(name string, informer Node, branches ...Node) Node {
-	return Node{Op: OpOneOf, Name: name, Kids: append([]Node{informer}, branches...)}
+func Branches(name string, informer Node, branches ...Node) Node {
+	return Node{Op: OpBranches, Name: name, Kids: append([]Node{informer}, branches...)}
 }
 
-// Select runs one of the candidates, drawn by public coins, K times, and returns
+// SelectBest runs one of the candidates, drawn by public coins, K times, and returns
 // the best run; K follows s. Every candidate is charged as the most expensive
 // one. Candidates must not hold Approximate laws, which have no Rényi curve.
-func Select(name string, s Selection, candidates ...Node) Node {
+func SelectBest(name string, s Selection, candidates ...Node) Node {
 	return Node{Op: OpSelect, Name: name, Kids: candidates, Select: &s}
 }
 
 // Scaled returns a copy in which every share beneath n is multiplied by f.
-// Informers of OneOf and leads keep theirs: they are absolute fractions of epsilon.
+// Informers of Branches and leads keep theirs: they are absolute fractions of epsilon.
 func (n Node) Scaled(f float64) Node {
 	c := n.clone()
 	c.scaleShares(f)
@@ -302,18 +302,18 @@ func (n *Node) validate(path string, r leafConstraints) error {
 		return bad("unknown operation %v", n.Op)
 	case n.Leaf != nil:
 		return bad("a %v has kids, not a leaf", n.Op)
-	case n.Op != OpSeq && len(n.Kids) == 0:
+	case n.Op != OpSequence && len(n.Kids) == 0:
 		return bad("a %v needs kids", n.Op)
-	case n.Op == OpOneOf && len(n.Kids) < 2:
+	case n.Op == OpBranches && len(n.Kids) < 2:
 		return bad("a one-of needs an informer and at least one branch")
-	case n.Lead && (n.Op != OpPar || len(n.Kids) < 2):
+	case n.Lead && (n.Op != OpParallel || len(n.Kids) < 2):
 		return bad("a lead belongs to a par, before at least one other kid")
 	case n.Coin != 0 &&
-		(n.Op != OpPar || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+		(n.Op != OpParallel || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
 		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")
-	case r.informer && n.Op != OpSeq:
+	case r.informer && n.Op != OpSequence:
 		return bad("an informer or a lead is a leaf or a seq of leaves, not a %v", n.Op)
 	}
 	if n.Select != nil {

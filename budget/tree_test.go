@@ -10,11 +10,11 @@ import (
 
 // samplePlan returns a realistic plan: a training and a held-out part, where the training part has a scaling stage.
 func samplePlan() Node {
-	scaling := Seq("scaling", GaussianLeaf("histogram", 0.08, 1),
+	scaling := Sequence("scaling", GaussianLeaf("histogram", 0.08, 1),
 		ExponentialLeaf("quantiles", 0.10, 12))
-	return Par("fit",
-		Seq("train", scaling, Seq("model", GaussianLeaf("gram", 0.82, 1))),
-		Seq("holdout", GaussianLeaf("metric", 1, 1)))
+	return Parallel("fit",
+		Sequence("train", scaling, Sequence("model", GaussianLeaf("gram", 0.82, 1))),
+		Sequence("holdout", GaussianLeaf("metric", 1, 1)))
 }
 
 func TestPathsAndParts(t *testing.T) {
@@ -63,8 +63,8 @@ func TestPathsAndParts(t *testing.T) {
 }
 
 func TestScaled(t *testing.T) {
-	tree := Seq("s", GaussianLeaf("a", 2, 1),
-		OneOf("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)),
+	tree := Sequence("s", GaussianLeaf("a", 2, 1),
+		Branches("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)),
 		FixedLeaf("f", gaussianLaw(1)))
 	half := tree.Scaled(0.5)
 	if tree.Kids[0].Leaf.Share != 2 {
@@ -89,9 +89,9 @@ func TestTreeErrors(t *testing.T) {
 		want error
 		path string
 	}{
-		"empty name": {Seq("s", GaussianLeaf("", 1, 1), g), ErrTree, "s/"},
-		"slash":      {Seq("s", GaussianLeaf("a/b", 1, 1), g), ErrTree, "s/a/b"},
-		"twins":      {Seq("s", Seq("t", g, g)), ErrTree, "s/t"},
+		"empty name": {Sequence("s", GaussianLeaf("", 1, 1), g), ErrTree, "s/"},
+		"slash":      {Sequence("s", GaussianLeaf("a/b", 1, 1), g), ErrTree, "s/a/b"},
+		"twins":      {Sequence("s", Sequence("t", g, g)), ErrTree, "s/t"},
 		"zero draws": {GaussianLeaf("g", 1, 0), ErrTree, "g"},
 		"zero share": {GaussianLeaf("g", 0, 1), ErrTree, "g"},
 		"NaN share":  {GaussianLeaf("g", math.NaN(), 1), ErrTree, "g"},
@@ -100,24 +100,24 @@ func TestTreeErrors(t *testing.T) {
 			Leaf: &Leaf{Kind: Approximate, Share: 1, Draws: 1},
 		}, ErrTree, "a"},
 		"no leaf":           {Node{Name: "a"}, ErrTree, "a"},
-		"empty par":         {Par("p"), ErrTree, "p"},
-		"no branch":         {OneOf("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
-		"gaussian informer": {OneOf("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
-		"par informer": {OneOf("o", Par("i", LaplaceLeaf("l", 0.1, 1)), g), ErrTree,
+		"empty par":         {Parallel("p"), ErrTree, "p"},
+		"no branch":         {Branches("o", LaplaceLeaf("l", 0.1, 1)), ErrTree, "o"},
+		"gaussian informer": {Branches("o", g, LaplaceLeaf("l", 1, 1)), ErrNotPure, ""},
+		"par informer": {Branches("o", Parallel("i", LaplaceLeaf("l", 0.1, 1)), g), ErrTree,
 			"o/i"},
-		"approximate selected": {Select("s", sel, FixedLeaf("a", approx)), ErrTree, "s/a"},
-		"bad selection":        {Select("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
-		"selection on a seq":   {Node{Op: OpSeq, Name: "s", Select: &sel}, ErrTree, "s"},
+		"approximate selected": {SelectBest("s", sel, FixedLeaf("a", approx)), ErrTree, "s/a"},
+		"bad selection":        {SelectBest("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
+		"selection on a seq":   {Node{Op: OpSequence, Name: "s", Select: &sel}, ErrTree, "s"},
 		"unknown op":           {Node{Op: 77, Name: "s"}, ErrTree, "s"},
 		"bad fixed law":        {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
 		"fixed without draws":  {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
 		"law of two kinds": {FixedLeaf("f",
 			Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1}), ErrLaw, ""},
-		"overspent": {Seq("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent,
+		"overspent": {Sequence("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent,
 			""},
-		"overspent, nothing scalable": {Seq("s", FixedLeaf("f", gaussianLaw(3)),
+		"overspent, nothing scalable": {Sequence("s", FixedLeaf("f", gaussianLaw(3)),
 			FixedLeaf("h", approx)), ErrOverspent, ""},
-		"overspent informer": {OneOf("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
+		"overspent informer": {Branches("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
 	} {
 		_, err := Calibrate(v.tree, Target{Epsilon: 1, Delta: 1e-6})
 		if !errors.Is(err, v.want) {
@@ -175,7 +175,7 @@ func TestNames(t *testing.T) {
 	var zero Relation
 	if zero.String() != "add-remove" ||
 		SubstitutePrivateColumns.String() != "substitute-private-columns" ||
-		Exponential.String() != "exponential" || OpOneOf.String() != "one-of" ||
+		Exponential.String() != "exponential" || OpBranches.String() != "one-of" ||
 		Kind(9).String() != "kind(9)" {
 		t.Error("names changed")
 	}

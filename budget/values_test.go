@@ -138,7 +138,7 @@ func TestGeometricDelta(t *testing.T) {
 
 // composePLD returns the PLD curve of laws on a grid of step h alone, without the other accountants.
 func composePLD(h float64, laws ...Law) curve {
-	seq := Node{Op: OpSeq}
+	seq := Node{Op: OpSequence}
 	for _, law := range laws {
 		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{Law: law}})
 	}
@@ -282,7 +282,7 @@ func TestSelectionValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkNear(t, "mean", s.Mean(), v.mean, 1e-12)
-		tree := Select("s", s, FixedLeaf("q", gaussianLaw(v.mu)))
+		tree := SelectBest("s", s, FixedLeaf("q", gaussianLaw(v.mu)))
 		for earlier, want := range map[bool]float64{true: v.want, false: v.sharper} {
 			p, err := Calibrate(tree, Target{Epsilon: 10, Delta: 1e-6, Earlier: earlier})
 			if err != nil {

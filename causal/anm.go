@@ -82,10 +82,10 @@ func (s Study) checkANM() error {
 func (s Study) anmLeaf() budget.Node {
 	if s.Score == direction.IQR {
 		return budget.ExponentialLeaf(quartilesName, 1,
-			8).Of(mechanism.StatQuartile).As(budget.Stage)
+			8).WithStatistic(mechanism.StatQuartile).WithRole(budget.RoleStage)
 	}
 	return budget.LaplaceLeaf(differenceName, 1,
-		1).Of(mechanism.StatScoreDifference).As(budget.Stage)
+		1).WithStatistic(mechanism.StatScoreDifference).WithRole(budget.RoleStage)
 }
 
 // ridge returns the penalty of the baseline: weak if only test records are protected, otherwise strong enough

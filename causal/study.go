@@ -137,7 +137,8 @@ func (s Study) validate() error {
 // composition.
 func (s Study) planTree(gaussian bool) budget.Node {
 	if s.method() == anmMethod {
-		return budget.Par(rootName, budget.Seq(partName, s.anmLeaf()).As(budget.Part))
+		return budget.Parallel(rootName, budget.Sequence(partName, s.anmLeaf()).
+			WithRole(budget.RolePart))
 	}
 	share := func(x float64) float64 {
 		if s.Budget.Delta == 0 || s.Budget.Composition == budget.Basic {
@@ -156,7 +157,7 @@ func (s Study) planTree(gaussian bool) budget.Node {
 		left -= countShare
 		steps = append(steps,
 			budget.LaplaceLeaf(countName, share(countShare),
-				1).Of(mechanism.StatCount).As(budget.Stage))
+				1).WithStatistic(mechanism.StatCount).WithRole(budget.RoleStage))
 	}
 	pairs := s.columnPairs()
 	each := share(left / float64(len(pairs)))
@@ -165,13 +166,14 @@ func (s Study) planTree(gaussian bool) budget.Node {
 		if gaussian {
 			leaves = append(leaves,
 				budget.GaussianLeaf(pairName(i), share(left)/float64(len(pairs)),
-					1).Of(mechanism.StatHistogram))
+					1).WithStatistic(mechanism.StatHistogram))
 		} else {
-			leaves = append(leaves, budget.PureLeaf(pairName(i), each, 1).Of(mechanism.StatCells))
+			leaves = append(leaves, budget.PureLeaf(pairName(i), each, 1).
+				WithStatistic(mechanism.StatCells))
 		}
 	}
-	steps = append(steps, budget.Seq(pairsName, leaves...).As(budget.Stage))
-	return budget.Par(rootName, budget.Seq(partName, steps...).As(budget.Part))
+	steps = append(steps, budget.Sequence(pairsName, leaves...).WithRole(budget.RoleStage))
+	return budget.Parallel(rootName, budget.Sequence(partName, steps...).WithRole(budget.RolePart))
 }
 
 // rangeStage returns the stage that finds ranges.

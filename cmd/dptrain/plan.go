@@ -204,7 +204,7 @@ func pricedBill(plan *budget.Priced) *bill {
 // raised returns the factors above 1 by which the budgets of parts of the plan are raised.
 func raised(plan *budget.Priced) map[string]float64 {
 	out := map[string]float64{}
-	tree, factors := plan.Tree(), plan.Raised()
+	tree, factors := plan.Tree(), plan.RaiseFactors()
 	kids := tree.Kids
 	if tree.Lead {
 		kids = kids[1:]

@@ -37,7 +37,7 @@ func line(n int) *dataset.Table {
 }
 
 func sessionFor(node budget.Node) *mechanism.Session {
-	p, err := budget.Calibrate(budget.Seq("run", node),
+	p, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		panic(err)

@@ -76,7 +76,7 @@ func price(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node),
+	p, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: r})
 	if err != nil {
 		t.Fatal(err)

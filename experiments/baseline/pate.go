@@ -79,7 +79,7 @@ func (t PATE) Plan() (budget.Node, error) {
 			fmt.Errorf("%w: %d buckets and %d queries; choose 1 to %d and 1 to %d", ErrSetting,
 				t.Buckets, t.Queries, MaxBuckets, MaxQueries)
 	}
-	return budget.Seq(pateNode,
+	return budget.Sequence(pateNode,
 		budget.GaussianLeaf(agreementLeaf, agreementShare, 1),
 		budget.GaussianLeaf(answersLeaf, 1-agreementShare, 1)), nil
 }

@@ -65,7 +65,7 @@ func (t People) Plan() (budget.Node, error) {
 	if n := t.rounds(); n < 1 || n > maxRounds {
 		return budget.Node{}, fmt.Errorf("%w: %d rounds; choose 1 to %d", ErrSetting, n, maxRounds)
 	}
-	return budget.Seq(peopleNode,
+	return budget.Sequence(peopleNode,
 		budget.GaussianLeaf(meansLeaf, linear.GramShare/2, t.rounds()),
 		budget.GaussianLeaf(agreementLeaf, linear.GramShare/2, t.rounds())), nil
 }

@@ -188,8 +188,8 @@ func TestGroups(t *testing.T) {
 // sessions returns a function that opens a session of the held-out part of a run, whose split is secret.
 func sessions(t *testing.T, metric budget.Node, epsilon float64) func() *mechanism.Session {
 	t.Helper()
-	root := budget.Par("fit", budget.Seq("train", budget.GaussianLeaf("model", 1, 1)),
-		budget.Seq("holdout", metric))
+	root := budget.Parallel("fit", budget.Sequence("train", budget.GaussianLeaf("model", 1, 1)),
+		budget.Sequence("holdout", metric))
 	root.Coin = mechanism.Odds(pipeline.DefaultHoldout)
 	priced, err := budget.Calibrate(root, budget.Target{Epsilon: epsilon, Delta: delta})
 	if err != nil {

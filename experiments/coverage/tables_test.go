@@ -336,10 +336,10 @@ func heldOutPlan(t *testing.T, plan *pipeline.Plan) *budget.Priced {
 		if !ok {
 			t.Fatalf("the plan has no leaf %q", leaf.Name)
 		}
-		node.Kids[i] = budget.FixedLeaf(leaf.Name, law).Of(leaf.Leaf.Statistic)
+		node.Kids[i] = budget.FixedLeaf(leaf.Name, law).WithStatistic(leaf.Leaf.Statistic)
 	}
 	priced, err := budget.Calibrate(
-		budget.Seq("r2", append(node.Kids, budget.GaussianLeaf("rest", 1, 1))...),
+		budget.Sequence("r2", append(node.Kids, budget.GaussianLeaf("rest", 1, 1))...),
 		budget.Target{Epsilon: 50, Delta: delta})
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func (p problem) choose(
 	if !private {
 		return x.Select(ctx, nil, p.facts, memory.NewRecords(p.table.All()))
 	}
-	priced, err := budget.Calibrate(budget.Seq("choose", node), target)
+	priced, err := budget.Calibrate(budget.Sequence("choose", node), target)
 	if err != nil {
 		return nil, err
 	}

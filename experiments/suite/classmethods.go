@@ -70,7 +70,7 @@ func priced(
 	if s, private := scale.Plan(); ranges && private {
 		kids = []budget.Node{s, node}
 	}
-	p, err := budget.Calibrate(budget.Seq("run", kids...), target)
+	p, err := budget.Calibrate(budget.Sequence("run", kids...), target)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,7 @@ func rangedChoice(
 		private := scaling.Private{Columns: columns, Target: len(columns) - 1}
 		ranges, _ := private.Plan()
 		priced, err := budget.Calibrate(
-			budget.Seq("choose", ranges.Scaled(rangesShare), choice.Scaled(1-rangesShare)),
+			budget.Sequence("choose", ranges.Scaled(rangesShare), choice.Scaled(1-rangesShare)),
 			budget.Target{Epsilon: s.Epsilon, Delta: s.Delta, Relation: budget.AddRemove})
 		if err != nil {
 			return nil, err

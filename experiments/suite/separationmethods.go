@@ -217,7 +217,7 @@ func scoreSession(f selection.Facts, epsilon float64) (*mechanism.Session, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node),
+	p, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: separationDelta, Relation: f.Relation})
 	if err != nil {
 		return nil, err

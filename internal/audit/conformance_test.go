@@ -306,14 +306,14 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 	}
 	promised := plan.Target()
 	promised.Epsilon *= 1 + 1e-9
-	whole := budget.Par("fit")
+	whole := budget.Parallel("fit")
 	lead := parts[""] // the steps on all records
 	names := []string{"train", "holdout"}
 	if len(lead) > 0 {
 		names = []string{"", "train", "holdout"}
 	}
 	for _, part := range names {
-		seq := budget.Seq(cmp.Or(part, pipeline.AllName))
+		seq := budget.Sequence(cmp.Or(part, pipeline.AllName))
 		for i, law := range parts[part] {
 			seq.Kids = append(seq.Kids, budget.FixedLeaf(strconv.Itoa(i), law))
 		}
@@ -392,8 +392,8 @@ func TestStatisticsConform(t *testing.T) {
 				other.Kind = budget.Exponential
 			}
 			leaves := append(x.leaves("step", law), budget.FixedLeaf("other", other),
-				budget.FixedLeaf("named", law).Of("another"))
-			priced, err := budget.Calibrate(budget.Seq("audit", leaves...),
+				budget.FixedLeaf("named", law).WithStatistic("another"))
+			priced, err := budget.Calibrate(budget.Sequence("audit", leaves...),
 				budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
 			if err != nil {
 				t.Fatal(err)

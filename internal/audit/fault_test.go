@@ -193,7 +193,7 @@ func TestFaultFloatSums(t *testing.T) {
 			int16(mechanism.FixedOne-rng.IntN(mechanism.FixedOne/4))
 	}
 	order := rng.Perm(n)
-	priced, err := budget.Calibrate(budget.Seq("audit", budget.ExponentialLeaf("step", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("audit", budget.ExponentialLeaf("step", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -19,10 +19,11 @@ func TestMixturesComeClose(t *testing.T) {
 		draws         int
 	}{{.1, 1, 60_000}, {.1, 3, 12_000}, {.4, 1, 60_000}, {.4, 3, 12_000}} {
 		count := func(name string) budget.Node {
-			return budget.GaussianLeaf(name, 1, 1).Of(mechanism.StatAlone(mechanism.StatCount))
+			return budget.GaussianLeaf(name, 1, 1).
+				WithStatistic(mechanism.StatAlone(mechanism.StatCount))
 		}
-		tree := budget.Par("fit", budget.Seq("train", count("n")),
-			budget.Seq("holdout", count("n")))
+		tree := budget.Parallel("fit", budget.Sequence("train", count("n")),
+			budget.Sequence("holdout", count("n")))
 		tree.Coin = mechanism.Odds(c.coin)
 		priced, err := budget.Calibrate(tree, budget.Target{Epsilon: c.epsilon, Delta: 1e-6})
 		if err != nil {

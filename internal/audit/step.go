@@ -34,11 +34,12 @@ func step(
 		return Measure{},
 			fmt.Errorf("%w: %q as %v under %v", ErrStatistic, x.Statistic, law.Kind, rel)
 	}
-	priced, err := budget.Calibrate(budget.Seq("audit", x.leaves("step", law)...), budget.Target{
-		Epsilon:  1e6,
-		Delta:    .9,
-		Relation: rel,
-	})
+	priced, err := budget.Calibrate(budget.Sequence("audit", x.leaves("step", law)...),
+		budget.Target{
+			Epsilon:  1e6,
+			Delta:    .9,
+			Relation: rel,
+		})
 	if err != nil {
 		return Measure{}, err
 	}

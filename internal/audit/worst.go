@@ -41,10 +41,11 @@ type Companion struct {
 
 // leaves returns the leaf of the given name for the statistic of the pair and its companion, if it has one.
 func (x WorstPair) leaves(name string, law budget.Law) []budget.Node {
-	out := []budget.Node{budget.FixedLeaf(name, law).Of(x.Statistic)}
+	out := []budget.Node{budget.FixedLeaf(name, law).WithStatistic(x.Statistic)}
 	if x.Companion.Name != "" {
 		out = append(out,
-			budget.FixedLeaf(x.Companion.Name, x.Companion.Law).Of(x.Companion.Statistic))
+			budget.FixedLeaf(x.Companion.Name, x.Companion.Law).
+				WithStatistic(x.Companion.Statistic))
 	}
 	return out
 }

@@ -444,14 +444,15 @@ func TestPlanRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tree := range []budget.Node{
-		budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("n", .03, 1),
-			budget.Seq("a", budget.ExponentialLeaf("q", .2, 8), budget.GaussianLeaf("g", .8, 1)),
+		budget.Parallel("fit", budget.Branches("train", budget.LaplaceLeaf("n", .03, 1),
+			budget.Sequence("a", budget.ExponentialLeaf("q", .2, 8), budget.GaussianLeaf("g", .8,
+				1)),
 			budget.PureLeaf("b", 1, 2)), budget.GaussianLeaf("h", 1, 1)),
-		budget.Seq("fit",
+		budget.Sequence("fit",
 			budget.FixedLeaf("box",
 				budget.Law{Kind: budget.Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2}),
-			budget.Seq("nothing")),
-		budget.Seq("fit", budget.Select("tune", runs, budget.GaussianLeaf("try", 1, 1))),
+			budget.Sequence("nothing")),
+		budget.Sequence("fit", budget.SelectBest("tune", runs, budget.GaussianLeaf("try", 1, 1))),
 	} {
 		p, err := budget.Calibrate(tree, budget.Target{Epsilon: 2, Delta: 1e-6})
 		if err != nil {

@@ -62,7 +62,8 @@ func (s Step) pricedNode() (budget.Node, error) {
 		}
 	}
 	n := budget.Node{Name: s.Name, Lead: s.Lead}
-	for _, op := range []budget.Op{budget.OpSeq, budget.OpPar, budget.OpOneOf, budget.OpSelect} {
+	for _, op := range []budget.Op{budget.OpSequence, budget.OpParallel, budget.OpBranches,
+		budget.OpSelect} {
 		if s.Op == op.String() {
 			n.Op = op
 		}
@@ -107,7 +108,7 @@ func (r *Run) recomputePrice(c budget.Currency) (budget.Charge, error) {
 		return budget.Charge{}, err
 	}
 	if r.Mu > 0 {
-		return budget.CoverCharge(c, r.Mu, tree.Lost()).Plus(lead), nil
+		return budget.CoverCharge(c, r.Mu, tree.LostDelta()).Plus(lead), nil
 	}
 	if r.Plan.containsOp(budget.OpSelect.String()) {
 		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta).Plus(lead), nil

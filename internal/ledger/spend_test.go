@@ -131,7 +131,8 @@ func TestCoverBesideWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := budget.FixedLeaf("words", budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1})
-	tree := budget.Par("fit", budget.Seq("train", words, budget.GaussianLeaf("rest", 1, 1)),
+	tree := budget.Parallel("fit", budget.Sequence("train", words, budget.GaussianLeaf("rest", 1,
+		1)),
 		budget.GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
 	r := request(t, .1)
@@ -169,7 +170,7 @@ func TestCover(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := At(path, Options{})
-	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1),
+	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
 		budget.GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
 	r := request(t, .1)

@@ -12,8 +12,8 @@ import (
 // ledRequest returns a run whose plan has a lead, optionally a coin, and one more step.
 func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	t.Helper()
-	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1),
-		budget.GaussianLeaf("holdout", 1, 1)).After(budget.PureLeaf("check", .03, 1))
+	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
+		budget.GaussianLeaf("holdout", 1, 1)).WithLead(budget.PureLeaf("check", .03, 1))
 	tree.Coin = coin
 	r := request(t, .1)
 	var err error

@@ -15,10 +15,11 @@ import (
 // searching returns a session of a plan with a selection between two candidates and one more step.
 func searching(t testing.TB, law budget.Selection, seed uint64) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Par("fit",
-		budget.Select("train", law,
-			budget.Par("a", budget.GaussianLeaf("model", 1, 1), budget.GaussianLeaf("score", 1, 1)),
-			budget.Seq("b", budget.GaussianLeaf("model", 1, 2))),
+	p, err := budget.Calibrate(budget.Parallel("fit",
+		budget.SelectBest("train", law,
+			budget.Parallel("a", budget.GaussianLeaf("model", 1, 1), budget.GaussianLeaf("score",
+				1, 1)),
+			budget.Sequence("b", budget.GaussianLeaf("model", 1, 2))),
 		budget.GaussianLeaf("metric", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
@@ -228,9 +229,10 @@ func ExampleBest() {
 	if err != nil {
 		panic(err)
 	}
-	tree := budget.Select("search", law, budget.GaussianLeaf("coarse", 1, 1),
+	tree := budget.SelectBest("search", law, budget.GaussianLeaf("coarse", 1, 1),
 		budget.GaussianLeaf("fine", 1, 1))
-	priced, err := budget.Calibrate(budget.Seq("run", tree), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("run", tree), budget.Target{Epsilon: 1,
+		Delta: 1e-6})
 	if err != nil {
 		panic(err)
 	}

@@ -104,11 +104,11 @@ func (t TopK) isLipschitz() bool {
 func (t TopK) Plan(name string, share float64) budget.Node {
 	switch t.Form {
 	case Lipschitz:
-		return budget.ExponentialLeaf(name, share, 1).Of(t.Statistic())
+		return budget.ExponentialLeaf(name, share, 1).WithStatistic(t.Statistic())
 	case LipschitzExponential:
-		return budget.PureLeaf(name, share, 1).Of(t.Statistic())
+		return budget.PureLeaf(name, share, 1).WithStatistic(t.Statistic())
 	}
-	return budget.ExponentialLeaf(name, share, t.K).Of(t.Statistic())
+	return budget.ExponentialLeaf(name, share, t.K).WithStatistic(t.Statistic())
 }
 
 // Validate returns an error wrapping [ErrTopK] if the choice cannot be made

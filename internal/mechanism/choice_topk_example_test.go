@@ -12,7 +12,7 @@ import (
 // A single draw selects the two of four columns that are related to the target.
 func ExampleTopK() {
 	top := mechanism.TopK{Form: mechanism.Lipschitz, K: 2}
-	priced, err := budget.Calibrate(budget.Seq("run", top.Plan("columns", 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", top.Plan("columns", 1)),
 		budget.Target{Epsilon: 2, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)

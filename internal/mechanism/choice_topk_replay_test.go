@@ -15,7 +15,7 @@ import (
 func TestTopKReplay(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 2}
-		priced, err := budget.Calibrate(budget.Seq("run", top.Plan("top", 1)),
+		priced, err := budget.Calibrate(budget.Sequence("run", top.Plan("top", 1)),
 			budget.Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)

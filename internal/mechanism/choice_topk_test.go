@@ -129,7 +129,7 @@ var forms = []TopKForm{OneShot, Peeling, Lipschitz, LipschitzExponential}
 // topKSession returns a session with one priced release in the given form.
 func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", x.Plan("top", 1)),
+	p, err := budget.Calibrate(budget.Sequence("run", x.Plan("top", 1)),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -520,7 +520,7 @@ func depthSession(
 	t testing.TB, rel budget.Relation, epsilon, delta float64,
 ) func(seed int) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run",
+	p, err := budget.Calibrate(budget.Sequence("run",
 		budget.FixedLeaf("tukey",
 			budget.Law{Kind: budget.Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}),
 		budget.LaplaceLeaf("rest", 1, 1),

@@ -10,7 +10,7 @@ import (
 // A sum of clamped values and the most frequent decade are priced together and then
 // released, each once.
 func Example() {
-	priced, err := budget.Calibrate(budget.Seq("survey",
+	priced, err := budget.Calibrate(budget.Sequence("survey",
 		budget.GaussianLeaf("total", .5, 1),
 		budget.ExponentialLeaf("decade", .5, 1),
 	), budget.Target{Epsilon: 20, Delta: 1e-6})

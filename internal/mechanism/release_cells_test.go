@@ -60,7 +60,7 @@ func TestCellBound(t *testing.T) {
 func TestLaplaceCells(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		priced, err := budget.Calibrate(
-			budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)),
+			budget.Sequence("run", budget.PureLeaf("cells", 1, 1).WithStatistic(StatCells)),
 			budget.Target{Epsilon: .5,
 				Relation: rel})
 		if err != nil {
@@ -100,7 +100,7 @@ func TestLaplaceCells(t *testing.T) {
 
 // TestPublicSeed checks that a published seed reproduces the same numbers and reveals no other stream.
 func TestPublicSeed(t *testing.T) {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
 		budget.Target{Epsilon: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestPublicSeed(t *testing.T) {
 }
 
 func BenchmarkLaplaceCells(b *testing.B) {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.PureLeaf("cells", 1, 1)),
 		budget.Target{Epsilon: 1})
 	if err != nil {
 		b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // TestWeightedTap checks that the tap measures a weighted vector in its own norm and detects weights that depend on
 // the data.
 func TestWeightedTap(t *testing.T) {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("stats", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

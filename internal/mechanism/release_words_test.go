@@ -82,10 +82,10 @@ func TestWordsSensitivity(t *testing.T) {
 func wordSession(t *testing.T, mu, q float64, rel budget.Relation, unit budget.Unit) *Session {
 	t.Helper()
 	counts := budget.FixedLeaf("counts",
-		budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}).Of(StatWords)
+		budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}).WithStatistic(StatWords)
 	words := budget.FixedLeaf("words",
-		budget.Law{Kind: budget.Approximate, Delta: q, Draws: 1}).Of(StatNewWords)
-	p, err := budget.Calibrate(budget.Seq("run", counts, words),
+		budget.Law{Kind: budget.Approximate, Delta: q, Draws: 1}).WithStatistic(StatNewWords)
+	p, err := budget.Calibrate(budget.Sequence("run", counts, words),
 		budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel, Unit: unit})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ var (
 	// that of the release.
 	ErrLaw = errors.New("the leaf was priced for another law")
 	// ErrStatistic is returned if a leaf is planned for another statistic than the one
-	// that is released; see [budget.Node.Of].
+	// that is released; see [budget.Node.WithStatistic].
 	ErrStatistic = errors.New("the leaf was planned for another statistic")
 	// ErrNorm is returned if the sensitivity of the value is in another norm than
 	// the release needs.
@@ -71,7 +71,7 @@ type runState struct {
 	parts  map[drawID]partProgress
 	events map[string]Event
 	tries  map[string]bool   // private selections that have started
-	taken  map[string]string // path of the branch that was taken, by path of the OneOf
+	taken  map[string]string // path of the branch that was taken, by path of the Branches
 	busy   bool              // whether a private selection is running
 	closed bool
 

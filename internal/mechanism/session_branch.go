@@ -27,7 +27,7 @@ func (c *runState) checkReady(path string) error {
 }
 
 // takeBranches takes the branches that lead to a leaf or a private selection, or returns
-// [ErrBranch]. The price of a OneOf covers its informers and one branch. The first release in a
+// [ErrBranch]. The price of a Branches node covers its informers and one branch. The first release in a
 // branch takes this branch, and it must follow every draw of the informers. Inside a try the
 // choices outside the try have been made. The caller holds the lock.
 func (c *runState) takeBranches(path string) error {
@@ -36,7 +36,7 @@ func (c *runState) takeBranches(path string) error {
 		if c.within != "" && !strings.HasPrefix(x.Branch, c.within+"/") {
 			continue
 		}
-		if taken, ok := c.taken[x.OneOf]; ok && taken != x.Branch {
+		if taken, ok := c.taken[x.Node]; ok && taken != x.Branch {
 			return fmt.Errorf("%w: %q, and %q was taken", ErrBranch, path, taken)
 		}
 		for _, informer := range x.Informers {
@@ -46,7 +46,7 @@ func (c *runState) takeBranches(path string) error {
 		}
 	}
 	for _, x := range choices {
-		c.taken[x.OneOf] = x.Branch
+		c.taken[x.Node] = x.Branch
 	}
 	return nil
 }

@@ -11,13 +11,14 @@ import (
 // second branch contains another choice.
 func branched(t *testing.T) *Session {
 	t.Helper()
-	inner := budget.OneOf("inner", budget.Seq("nothing"), budget.GaussianLeaf("left", .1, 1),
-		budget.Seq("right", budget.GaussianLeaf("sums", .1, 1)))
+	inner := budget.Branches("inner", budget.Sequence("nothing"), budget.GaussianLeaf("left", .1,
+		1),
+		budget.Sequence("right", budget.GaussianLeaf("sums", .1, 1)))
 	p, err := budget.Calibrate(
-		budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("count", .03, 1),
-			budget.Seq("all", budget.GaussianLeaf("sums", .5, 2),
+		budget.Parallel("fit", budget.Branches("train", budget.LaplaceLeaf("count", .03, 1),
+			budget.Sequence("all", budget.GaussianLeaf("sums", .5, 2),
 				budget.GaussianLeaf("more", .5, 1)),
-			budget.Seq("few", inner, budget.GaussianLeaf("sums", .5, 1)),
+			budget.Sequence("few", inner, budget.GaussianLeaf("sums", .5, 1)),
 		)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +79,12 @@ func TestBestIsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	selected := budget.Select("choice", law, budget.GaussianLeaf("a", .1, 1),
+	selected := budget.SelectBest("choice", law, budget.GaussianLeaf("a", .1, 1),
 		budget.GaussianLeaf("b", .1, 1))
 	other := selected
 	other.Name = "other"
 	p, err := budget.Calibrate(
-		budget.Seq("fit", budget.GaussianLeaf("sums", .1, 2), selected, other),
+		budget.Sequence("fit", budget.GaussianLeaf("sums", .1, 2), selected, other),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -120,10 +121,10 @@ func TestBestInABranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := budget.OneOf("way", budget.Seq("none"), budget.GaussianLeaf("a", .1, 1),
+	inside := budget.Branches("way", budget.Sequence("none"), budget.GaussianLeaf("a", .1, 1),
 		budget.GaussianLeaf("b", .1, 1))
-	p, err := budget.Calibrate(budget.OneOf("fit", budget.LaplaceLeaf("count", .03, 1),
-		budget.Seq("some", budget.Select("choice", law, budget.Seq("one", inside))),
+	p, err := budget.Calibrate(budget.Branches("fit", budget.LaplaceLeaf("count", .03, 1),
+		budget.Sequence("some", budget.SelectBest("choice", law, budget.Sequence("one", inside))),
 		budget.GaussianLeaf("sums", .1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 
 func priced(t testing.TB, rel budget.Relation) *budget.Priced {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run",
+	p, err := budget.Calibrate(budget.Sequence("run",
 		budget.GaussianLeaf("sums", .4, 2),
 		budget.LaplaceLeaf("count", .2, 1),
-		budget.Seq("inner", budget.ExponentialLeaf("pick", .4, 3)),
+		budget.Sequence("inner", budget.ExponentialLeaf("pick", .4, 3)),
 	), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestEvents(t *testing.T) {
 func TestReleasesCarryTheirNoise(t *testing.T) {
 	// Half the epsilon of a Laplace step doubles its scale.
 	run := func(eps float64) float64 {
-		p, err := budget.Calibrate(budget.Seq("run", budget.LaplaceLeaf("count", 1, 1)),
+		p, err := budget.Calibrate(budget.Sequence("run", budget.LaplaceLeaf("count", 1, 1)),
 			budget.Target{Epsilon: eps, Delta: 0})
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestCoins(t *testing.T) {
 // TestRehearsalMargin checks that a rehearsal refuses noise within 2^4 of the grid's limit, which a run may still
 // draw, and that it refuses a choice at the run's own limit.
 func TestRehearsalMargin(t *testing.T) {
-	plan, err := budget.Calibrate(budget.Seq("run",
+	plan, err := budget.Calibrate(budget.Sequence("run",
 		budget.FixedLeaf("sum", budget.Law{Kind: budget.Gaussian, Mu: 1, Draws: 1}),
 		budget.FixedLeaf("one", budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}),
 		budget.FixedLeaf("pick", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1})),

@@ -89,7 +89,7 @@ func TestBinSumsLengths(t *testing.T) {
 // partSession has a Gaussian leaf "g" with two draws.
 func partSession(t testing.TB) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("g", 1, 2)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("g", 1, 2)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

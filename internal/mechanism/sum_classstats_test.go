@@ -138,7 +138,7 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 // classSession has a Gaussian leaf "stats" priced at an epsilon.
 func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("stats", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("stats", 1, 1)),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -204,9 +204,10 @@ func TestMedians(t *testing.T) {
 func TestChooseEach(t *testing.T) {
 	const draws = 4000
 	p, err := budget.Calibrate(
-		budget.Seq("run",
+		budget.Sequence("run",
 			budget.FixedLeaf("medians",
-				budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).Of(StatMedians)),
+				budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).
+				WithStatistic(StatMedians)),
 		budget.Target{Epsilon: draws, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -249,7 +249,7 @@ func TestProductsShape(t *testing.T) {
 
 func ExampleProducts() {
 	node := TopK{Form: Lipschitz, K: 1}.Plan("best", 1)
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 300})
+	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 300})
 	if err != nil {
 		fmt.Println(err)
 		return

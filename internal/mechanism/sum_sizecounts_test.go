@@ -98,7 +98,7 @@ func TestSizeCountsNoise(t *testing.T) {
 // precise opens a session with one Gaussian leaf, "leaf", with the given mu.
 func precise(t testing.TB, rel budget.Relation, mu float64) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run",
+	p, err := budget.Calibrate(budget.Sequence("run",
 		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
 		budget.GaussianLeaf("rest", 1, 1),
 	), budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel})

@@ -103,7 +103,7 @@ func TestTallySplits(t *testing.T) {
 // alarm below 1e-8).
 func TestTallyNoise(t *testing.T) {
 	const runs = 500
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("cells", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("cells", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,8 @@ func TestVotesSensitivity(t *testing.T) {
 // TestVotesOneBucket checks that a record added, removed or replaced under coins moves the votes of one bucket only.
 func TestVotesOneBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.ExponentialLeaf("pick", 1, 1)),
+		priced, err := budget.Calibrate(budget.Sequence("run", budget.ExponentialLeaf("pick", 1,
+			1)),
 			budget.Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func TestVotesAdd(t *testing.T) {
 // TestVotesRelease checks that both releases of the counts run, and that they name the winner under a large budget.
 func TestVotesRelease(t *testing.T) {
 	priced, err := budget.Calibrate(
-		budget.Seq("run", budget.ExponentialLeaf("pick", 1, 1),
+		budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 1),
 			budget.GaussianLeaf("counts", 1, 1)),
 		budget.Target{Epsilon: 40, Delta: 1e-6})
 	if err != nil {
@@ -161,7 +162,7 @@ func TestVotesRelease(t *testing.T) {
 }
 
 func ExampleVotes() {
-	priced, err := budget.Calibrate(budget.Seq("run", budget.ExponentialLeaf("pick", 1, 2)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.ExponentialLeaf("pick", 1, 2)),
 		budget.Target{Epsilon: 50, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)

@@ -11,7 +11,7 @@ import (
 // unitSession is a session that protects units of up to m records.
 func unitSession(t testing.TB, m int, kids ...budget.Node) *Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", kids...),
+	p, err := budget.Calibrate(budget.Sequence("run", kids...),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: m}})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestReleasesForUnits(t *testing.T) {
 		if records == 0 {
 			unit = budget.Unit{}
 		}
-		p, err := budget.Calibrate(budget.Seq("run",
+		p, err := budget.Calibrate(budget.Sequence("run",
 			budget.GaussianLeaf("vector", .1, 1), budget.GaussianLeaf("symmetric", .1, 1),
 			budget.GaussianLeaf("weighted", .1, 1),
 			budget.GaussianLeaf("part", .1, 1), budget.LaplaceLeaf("count", .1, 1),

@@ -93,7 +93,8 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 // lots returns the lots of a run.
 func lots(t *testing.T) mechanism.Lots {
 	t.Helper()
-	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).Of(mechanism.StatHistogram),
+	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).
+		WithStatistic(mechanism.StatHistogram),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})
 	if err != nil {
 		t.Fatal(err)

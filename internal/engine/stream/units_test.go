@@ -16,7 +16,7 @@ import (
 // session returns a session with a plan of one leaf.
 func session(t *testing.T) *mechanism.Session {
 	t.Helper()
-	p, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("leaf", 1, 1)),
+	p, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("leaf", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

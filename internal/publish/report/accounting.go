@@ -84,17 +84,17 @@ func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit)
 	part := func(n budget.Node, path string, raised float64) {
 		out.Parts = append(out.Parts, AccountingPart{n.Name, raised, accountingNode(a, n, path)})
 	}
-	if a.Tree.Op == budget.OpPar {
+	if a.Tree.Op == budget.OpParallel {
 		kids := a.Tree.Kids
 		if a.Tree.Lead {
 			lead := accountingNode(a, kids[0], a.Tree.Name+"/"+kids[0].Name)
 			out.Lead, kids = &lead, kids[1:]
 		}
 		for i, kid := range kids {
-			part(kid, a.Tree.Name+"/"+kid.Name, a.Raised[i])
+			part(kid, a.Tree.Name+"/"+kid.Name, a.RaiseFactors[i])
 		}
 	} else {
-		part(a.Tree, a.Tree.Name, a.Raised[0])
+		part(a.Tree, a.Tree.Name, a.RaiseFactors[0])
 	}
 	out.Formula = out.formula(relation, unit, lawsOf(a.Tree))
 	return out
@@ -122,10 +122,10 @@ func accountingNode(a budget.Addition, n budget.Node, path string) AccountingNod
 		kids = append(kids, accountingNode(a, kid, path+"/"+kid.Name))
 	}
 	switch n.Op {
-	case budget.OpOneOf:
+	case budget.OpBranches:
 		chosen := AccountingNode{Op: "largest", Kids: kids[1:]}
 		return sequence([]AccountingNode{kids[0], chosen})
-	case budget.OpPar:
+	case budget.OpParallel:
 		return AccountingNode{Op: "largest", Kids: kids}
 	case budget.OpSelect:
 		return AccountingNode{

@@ -233,7 +233,7 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 				shown(v.report.Model.Method)))
 	}
 	if a := v.report.Accounting; v.report.Format == Format && a != nil {
-		out = append(out, a.factorProblems(plan.Raised())...)
+		out = append(out, a.factorProblems(plan.RaiseFactors())...)
 	}
 	return append(out, v.triesProblems(p, plan)...)
 }

@@ -329,7 +329,7 @@ func (g *Guarantee) unnudge(want Guarantee) {
 // run on disjoint records, except for the first steps of the root, which run on all records; a count chooses between
 // branches, candidates and sizes are tried, and every other node is a sequence.
 func treeOf(r *Report) (budget.Node, error) {
-	root := &budget.Node{Op: budget.OpPar}
+	root := &budget.Node{Op: budget.OpParallel}
 	for _, e := range r.Events {
 		law, err := lawOf(e)
 		if err != nil {
@@ -376,7 +376,7 @@ func kidOf(n *budget.Node, name string) *budget.Node {
 			return &n.Kids[i]
 		}
 	}
-	n.Kids = append(n.Kids, budget.Node{Op: budget.OpSeq, Name: name})
+	n.Kids = append(n.Kids, budget.Node{Op: budget.OpSequence, Name: name})
 	return &n.Kids[len(n.Kids)-1]
 }
 
@@ -387,7 +387,7 @@ func shapeTree(n *budget.Node, r *Report) {
 			continue
 		}
 		if pipeline.IsCandidate(n.Kids[i].Name) {
-			n.Kids[i].Op = budget.OpPar
+			n.Kids[i].Op = budget.OpParallel
 			if x := r.training().Search; x != nil {
 				n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 			}
@@ -404,8 +404,8 @@ func shapeTree(n *budget.Node, r *Report) {
 			(pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
 	}
 	if slices.ContainsFunc(n.Kids, chosen) {
-		n.Op, n.Kids = budget.OpOneOf,
-			append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+		n.Op, n.Kids = budget.OpBranches,
+			append([]budget.Node{budget.Sequence(pipeline.CountName)}, n.Kids...)
 		return
 	}
 	isWay := func(kid budget.Node) bool {
@@ -415,8 +415,8 @@ func shapeTree(n *budget.Node, r *Report) {
 		!slices.ContainsFunc(n.Kids, isWay) {
 		return
 	}
-	n.Op = budget.OpOneOf
+	n.Op = budget.OpBranches
 	if pipeline.IsBranch(n.Kids[0].Name) { // chosen by a public count
-		n.Kids = append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+		n.Kids = append([]budget.Node{budget.Sequence(pipeline.CountName)}, n.Kids...)
 	}
 }

@@ -59,7 +59,7 @@ func Session(
 	t testing.TB, node budget.Node, epsilon float64, rel budget.Relation,
 ) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -106,15 +106,17 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	if f.LabelOnly {
-		return budget.Seq(adasspNode,
-			budget.GaussianLeaf(momentsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+		return budget.Sequence(adasspNode,
+			budget.GaussianLeaf(momentsLeaf, linear.GramShare, 1).
+				WithStatistic(mechanism.StatLabelSums)), nil
 	}
-	return budget.Seq(adasspNode,
+	return budget.Sequence(adasspNode,
 			budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*shares[0],
-				1).Of(mechanism.StatEigenvalue),
-			budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).Of(mechanism.StatGram),
+				1).WithStatistic(mechanism.StatEigenvalue),
+			budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).
+				WithStatistic(mechanism.StatGram),
 			budget.GaussianLeaf(momentsLeaf, linear.GramShare*shares[2],
-				1).Of(mechanism.StatCross)),
+				1).WithStatistic(mechanism.StatCross)),
 		nil
 }
 

@@ -25,7 +25,7 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node),
+	priced, err := budget.Calibrate(budget.Sequence("model", node),
 		budget.Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		panic(err)

@@ -325,7 +325,7 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 		mechanism.ErrUnknownLeaf: budget.GaussianLeaf("other", 1, 1),
 		mechanism.ErrLaw:         budget.LaplaceLeaf(eigenvalueLeaf, 1, 1),
 	} {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.Seq(adasspNode, leaf)),
+		priced, err := budget.Calibrate(budget.Sequence("run", budget.Sequence(adasspNode, leaf)),
 			budget.Target{Epsilon: 1, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)

@@ -35,13 +35,16 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 	}
 	switch {
 	case f.LabelOnly && !t.pure:
-		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatLabelSums), nil
+		return budget.GaussianLeaf("gram", linear.GramShare, 1).
+			WithStatistic(mechanism.StatLabelSums), nil
 	case len(f.Columns) > 0 && protectsFeaturesOnly(f.Columns, f.Relation):
-		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatPrivateBlocks), nil
+		return budget.GaussianLeaf("gram", linear.GramShare, 1).
+			WithStatistic(mechanism.StatPrivateBlocks), nil
 	case t.pure:
-		return budget.PureLeaf("gram", linear.GramShare, 1).Of(mechanism.StatGramEntries), nil
+		return budget.PureLeaf("gram", linear.GramShare, 1).
+			WithStatistic(mechanism.StatGramEntries), nil
 	}
-	return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatGram), nil
+	return budget.GaussianLeaf("gram", linear.GramShare, 1).WithStatistic(mechanism.StatGram), nil
 }
 
 // Fit trains; see [method.Trainer].

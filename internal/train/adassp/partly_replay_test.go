@@ -23,7 +23,7 @@ func TestPartlyReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestPartlyClassesReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)

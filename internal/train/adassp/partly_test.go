@@ -164,7 +164,7 @@ func TestPartlyIsTotal(t *testing.T) {
 
 func partlySession(t *testing.T) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)

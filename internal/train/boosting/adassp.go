@@ -85,10 +85,11 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(rootNode,
-		budget.GaussianLeaf(gramLeaf, linear.GramShare*t.gramShare(), 1).Of(mechanism.StatGram),
+	return budget.Sequence(rootNode,
+		budget.GaussianLeaf(gramLeaf, linear.GramShare*t.gramShare(), 1).
+			WithStatistic(mechanism.StatGram),
 		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-t.gramShare()),
-			1).Of(mechanism.StatCross)), nil
+			1).WithStatistic(mechanism.StatCross)), nil
 }
 
 func (t BoostedAdaSSP) clip() float64 {

@@ -21,8 +21,8 @@ func recordGradients(
 	t *testing.T, columns []dataset.Column, records [][]float64, rel budget.Relation, theta []float64, clip float64,
 ) (gradients []mechanism.Vector, sensitivity float64) {
 	t.Helper()
-	node := budget.Seq(rootNode,
-		budget.GaussianLeaf(gradientsLeaf, 1, len(records)+1).Of(mechanism.StatCross))
+	node := budget.Sequence(rootNode,
+		budget.GaussianLeaf(gradientsLeaf, 1, len(records)+1).WithStatistic(mechanism.StatCross))
 	priced, err := budget.Calibrate(node, budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestBoostedReplays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				priced, err := budget.Calibrate(budget.Seq("run", node),
+				priced, err := budget.Calibrate(budget.Sequence("run", node),
 					budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
 				if err != nil {
 					t.Fatal(err)

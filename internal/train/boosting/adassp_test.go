@@ -394,14 +394,16 @@ func TestWrongLeaf(t *testing.T) {
 		}
 	}
 	gram := budget.GaussianLeaf(gramLeaf, 1, 1)
-	refused(testrows.Session(t, budget.Seq("other", gram), 1, budget.AddRemove),
+	refused(testrows.Session(t, budget.Sequence("other", gram), 1, budget.AddRemove),
 		mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove),
+	refused(testrows.Session(t, budget.Sequence(rootNode, gram), 1, budget.AddRemove),
 		mechanism.ErrUnknownLeaf)
-	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)),
+	refused(testrows.Session(t, budget.Sequence(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf,
+		1, 3)),
 		1, budget.AddRemove), mechanism.ErrLaw)
 	once := testrows.Session(t,
-		budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1, budget.AddRemove)
+		budget.Sequence(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1,
+		budget.AddRemove)
 	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once,
 		x.data(budget.AddRemove)); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	leaf := func(name string, share float64, draws int, of budget.Statistic) budget.Node {
-		return budget.GaussianLeaf(name, linear.GramShare*share, draws).Of(of)
+		return budget.GaussianLeaf(name, linear.GramShare*share, draws).WithStatistic(of)
 	}
 	leaves := []budget.Node{
 		leaf(gramLeaf, momentsShare, 1, mechanism.StatGram),
@@ -78,7 +78,7 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 		leaves = append(leaves,
 			leaf(residualsLeaf, residualsShare, additiveEpochs, mechanism.StatHistogram))
 	}
-	return budget.Seq(additiveNode, append(leaves,
+	return budget.Sequence(additiveNode, append(leaves,
 		leaf(linearLeaf, linearShare, additiveEpochs, mechanism.StatCross),
 		leaf(shapesLeaf, shapes, additiveEpochs, mechanism.StatBinSums))...), nil
 }

@@ -190,7 +190,7 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 		agreement = mechanism.StatAgreementRatio
 	}
 	share := linear.GramShare
-	root := budget.Seq(brcNode)
+	root := budget.Sequence(brcNode)
 	if f.Relation == budget.AddRemove {
 		root.Kids = append(root.Kids,
 			set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
@@ -202,11 +202,12 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 		rounds := share / float64(scores)
 		if set.startsFromLabels(f) {
 			leaves = append(leaves,
-				budget.GaussianLeaf(startLeaf, rounds*brcStartShare, 1).Of(mechanism.StatLabelSums))
+				budget.GaussianLeaf(startLeaf, rounds*brcStartShare, 1).
+					WithStatistic(mechanism.StatLabelSums))
 			rounds *= 1 - brcStartShare
 		}
 		root.Kids = append(root.Kids,
-			budget.Seq(classNode(c), append(leaves, set.roundLeaves(rounds, agreement)...)...))
+			budget.Sequence(classNode(c), append(leaves, set.roundLeaves(rounds, agreement)...)...))
 	}
 	return root, nil
 }
@@ -224,7 +225,7 @@ func (set brcSettings) roundLeaves(share float64, agreement budget.Statistic) []
 	}
 	return []budget.Node{
 		budget.ExponentialLeaf(interceptLeaf, share*interceptShare,
-			set.rounds).Of(mechanism.StatIntercepts),
+			set.rounds).WithStatistic(mechanism.StatIntercepts),
 		set.leaf(agreementLeaf, share*(1-interceptShare), set.rounds, agreement),
 	}
 }
@@ -358,9 +359,9 @@ func (set brcSettings) leaf(
 	name string, share float64, draws int, number budget.Statistic,
 ) budget.Node {
 	if set.laplace {
-		return budget.LaplaceLeaf(name, share, draws).Of(number)
+		return budget.LaplaceLeaf(name, share, draws).WithStatistic(number)
 	}
-	return budget.GaussianLeaf(name, share, draws).Of(mechanism.StatAlone(number))
+	return budget.GaussianLeaf(name, share, draws).WithStatistic(mechanism.StatAlone(number))
 }
 
 // release adds the noise of the run to one number.

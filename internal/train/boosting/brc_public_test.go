@@ -135,9 +135,9 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	schema := x.train.Schema().Columns
 	features := schema[:len(schema)-1]
 	scale := scaling.Private{Columns: features, Target: -1, Relation: x.relation}
-	root := budget.Seq("run", node)
+	root := budget.Sequence("run", node)
 	if s, private := scale.Plan(); private {
-		root = budget.Seq("run", s, node)
+		root = budget.Sequence("run", s, node)
 	}
 	priced, err := budget.Calibrate(root,
 		budget.Target{Epsilon: x.epsilon, Delta: 1e-5, Relation: x.relation})

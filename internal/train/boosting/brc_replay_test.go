@@ -26,7 +26,7 @@ func (x sample) recorded(
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestPublicSideIsPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Seq("run", node),
+		priced, err := budget.Calibrate(budget.Sequence("run", node),
 			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func ExampleBoostedAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node),
+	priced, err := budget.Calibrate(budget.Sequence("model", node),
 		budget.Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		panic(err)
@@ -77,7 +77,7 @@ func ExampleAdditive() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node),
+	priced, err := budget.Calibrate(budget.Sequence("model", node),
 		budget.Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		panic(err)
@@ -130,7 +130,7 @@ func ExampleBRC() {
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node),
+	priced, err := budget.Calibrate(budget.Sequence("model", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6, Relation: facts.Relation})
 	if err != nil {
 		panic(err)

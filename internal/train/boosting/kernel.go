@@ -72,7 +72,7 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	leaf := func(name string, share float64, of budget.Statistic) budget.Node {
-		return budget.GaussianLeaf(name, linear.GramShare*share, 1).Of(of)
+		return budget.GaussianLeaf(name, linear.GramShare*share, 1).WithStatistic(of)
 	}
 	leaves := []budget.Node{leaf(gramLeaf, momentsShare, mechanism.StatGram),
 		leaf(countsLeaf, countsShare, mechanism.StatHistogram)}
@@ -82,7 +82,8 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 	} else {
 		leaves = append(leaves, leaf(residualsLeaf, residualsShare, mechanism.StatHistogram))
 	}
-	return budget.Seq(kernelNode, append(leaves, leaf(sumsLeaf, sums, mechanism.StatCross))...), nil
+	return budget.Sequence(kernelNode, append(leaves, leaf(sumsLeaf, sums,
+		mechanism.StatCross))...), nil
 }
 
 // Fit trains; see [method.Trainer].

@@ -35,7 +35,7 @@ func (x sample) recordedOf(
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

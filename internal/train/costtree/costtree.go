@@ -74,14 +74,14 @@ func (t CostTree) Plan(f method.Facts) (budget.Node, error) {
 	}
 	grams := func(share float64) budget.Node {
 		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share,
-			t.maxLevels()).Of(mechanism.StatNodeGrams)
+			t.maxLevels()).WithStatistic(mechanism.StatNodeGrams)
 	}
 	if t.maxLevels() == 1 {
-		return budget.Seq(treeNode, grams(1)), nil
+		return budget.Sequence(treeNode, grams(1)), nil
 	}
 	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare,
-		t.maxLevels()-1).Of(mechanism.StatMedians)
-	return budget.Seq(treeNode, grams(1-medianShare), medians), nil
+		t.maxLevels()-1).WithStatistic(mechanism.StatMedians)
+	return budget.Sequence(treeNode, grams(1-medianShare), medians), nil
 }
 
 func (t CostTree) checkSettings() error {

@@ -142,7 +142,7 @@ func calibrated(
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node),
+	p, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -205,7 +205,7 @@ func (s Study) planTree() budget.Node {
 		words := append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-kindShare-wordShare)...)
 		steps = []budget.Node{pipeline.KindSteps(kindShare), pipeline.Undeclared(scaled(1-kindShare), words)}
 	}
-	return budget.Par(RootName, budget.Seq(partName, steps...).As(budget.Part))
+	return budget.Parallel(RootName, budget.Sequence(partName, steps...).WithRole(budget.RolePart))
 }
 
 // planSteps lists the steps after the vocabulary. Their shares add up to 1.
@@ -217,7 +217,8 @@ func (s Study) planSteps() []budget.Node {
 		total += scaling.ExponentShare + scaling.BinShare/2
 	}
 	leaf := func(name string, share float64, of budget.Statistic) {
-		out = append(out, budget.GaussianLeaf(name, share, 1).Of(of).As(budget.Stage))
+		out = append(out, budget.GaussianLeaf(name, share, 1).WithStatistic(of).
+			WithRole(budget.RoleStage))
 		total += share
 	}
 	leaf(histogramName, histogramShare, mechanism.StatTreeCounts)

@@ -37,8 +37,9 @@ func (c Classification) Plan() (budget.Node, error) {
 	if n := len(c.Classes); n < 2 || n > MaxClasses {
 		return budget.Node{}, fmt.Errorf("%w: %d", ErrClasses, n)
 	}
-	return budget.Seq(accuracyNode,
-		budget.GaussianLeaf(confusionLeaf, 1, 1).Of(mechanism.StatTally)).As(budget.Stage), nil
+	return budget.Sequence(accuracyNode,
+		budget.GaussianLeaf(confusionLeaf, 1, 1).WithStatistic(mechanism.StatTally)).
+		WithRole(budget.RoleStage), nil
 }
 
 // Labels are the held-out records and the classes that a model predicts for them.

@@ -59,7 +59,7 @@ func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 		t.Fatal(err)
 	}
 	target.Delta = 1e-5
-	priced, err := budget.Calibrate(budget.Seq("holdout", node), target)
+	priced, err := budget.Calibrate(budget.Sequence("holdout", node), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -555,7 +555,7 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Seq("holdout", node),
+	priced, err := budget.Calibrate(budget.Sequence("holdout", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)

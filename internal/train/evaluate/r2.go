@@ -110,9 +110,10 @@ func (r Regression) Plan() budget.Node {
 	if r.ByGroup {
 		statistic = mechanism.StatGroupedSquares
 	}
-	return budget.Seq(r2Node,
-		budget.GaussianLeaf(sizesLeaf, sizesShare, 1).Of(mechanism.StatSizeCounts),
-		budget.GaussianLeaf(sumsLeaf, sumsShare, 1).Of(statistic)).As(budget.Stage)
+	return budget.Sequence(r2Node,
+		budget.GaussianLeaf(sizesLeaf, sizesShare, 1).WithStatistic(mechanism.StatSizeCounts),
+		budget.GaussianLeaf(sumsLeaf, sumsShare, 1).WithStatistic(statistic)).
+		WithRole(budget.RoleStage)
 }
 
 // Run releases R². s is the session of the node that Plan returned.

@@ -87,9 +87,10 @@ func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	if t.Pure {
-		return budget.PureLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizerCoordinates), nil
+		return budget.PureLeaf(t.Leaf, GramShare, 1).
+			WithStatistic(mechanism.StatMinimizerCoordinates), nil
 	}
-	return budget.GaussianLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizer), nil
+	return budget.GaussianLeaf(t.Leaf, GramShare, 1).WithStatistic(mechanism.StatMinimizer), nil
 }
 
 // Fit trains; see [method.Trainer]. The number of records determines only the default penalty.

@@ -106,7 +106,7 @@ func exactSums(
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("gram", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,8 @@ func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
 
 // session prices a plan.
 func session(node budget.Node) *mechanism.Session {
-	priced, err := budget.Calibrate(budget.Seq("fit", node), budget.Target{Epsilon: 2, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("fit", node), budget.Target{Epsilon: 2,
+		Delta: 1e-6})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -190,13 +190,15 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	if f.LabelOnly {
-		return budget.Seq(logisticNode,
-			budget.GaussianLeaf(labelsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+		return budget.Sequence(logisticNode,
+			budget.GaussianLeaf(labelsLeaf, linear.GramShare, 1).
+				WithStatistic(mechanism.StatLabelSums)), nil
 	}
-	return budget.Seq(logisticNode,
-		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
+	return budget.Sequence(logisticNode,
+		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).
+			WithStatistic(mechanism.StatGram),
 		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-matrixShare),
-			steps).Of(mechanism.StatCross)), nil
+			steps).WithStatistic(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].

@@ -29,7 +29,8 @@ func TestRowOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 1,
+		Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

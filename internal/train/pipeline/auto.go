@@ -245,9 +245,10 @@ func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	case len(trees) == 1:
 		return trees[0]
 	case publicCount(f):
-		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...).As(budget.Part)
+		return budget.Branches(trainNode, budget.Sequence(countLeaf), trees...).
+			WithRole(budget.RolePart)
 	}
 	count := budget.LaplaceLeaf(countLeaf, p.countShare(),
-		1).Of(mechanism.StatCount).As(budget.Stage)
-	return budget.OneOf(trainNode, count, trees...).As(budget.Part)
+		1).WithStatistic(mechanism.StatCount).WithRole(budget.RoleStage)
+	return budget.Branches(trainNode, count, trees...).WithRole(budget.RolePart)
 }

@@ -34,10 +34,10 @@ func (t withCutoff) Plan(f method.Facts) (budget.Node, error) {
 	if err != nil {
 		return fit, err
 	}
-	return budget.Seq(
+	return budget.Sequence(
 		"two-classes",
-		budget.Seq("score", fit).Scaled(1-cutoffShare),
-		budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).Of(mechanism.StatHistogram),
+		budget.Sequence("score", fit).Scaled(1-cutoffShare),
+		budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).WithStatistic(mechanism.StatHistogram),
 	), nil
 }
 

@@ -106,7 +106,7 @@ func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 func session(t *testing.T, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(
-		budget.Seq("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)),
+		budget.Sequence("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)),
 		budget.Target{Epsilon: epsilon, Delta: 1e-5, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -111,10 +111,10 @@ type withEncoding struct{ method.Trainer }
 func (t withEncoding) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = asNumbers(f.Columns)
 	node, err := t.Trainer.Plan(f)
-	return budget.Seq(encodingNode,
+	return budget.Sequence(encodingNode,
 		budget.GaussianLeaf(valuesLeaf, linear.GramShare*encodingShare,
-			1).Of(mechanism.StatValueSums),
-		budget.Seq(encodedNode, node).Scaled(1-encodingShare)), err
+			1).WithStatistic(mechanism.StatValueSums),
+		budget.Sequence(encodedNode, node).Scaled(1-encodingShare)), err
 }
 
 // Fit encodes the columns and trains; see [method.Trainer]. If feature selection kept no such column, the sums

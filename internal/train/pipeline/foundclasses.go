@@ -23,7 +23,7 @@ import (
 // Numbers with the same plan share a branch, the one of the largest number: a method whose price does not depend
 // on the number has one branch from three classes on, as above. A method that needs as many classes as were
 // planned gets additional ones without records. The price of the choice is that of its most expensive branch at
-// each epsilon ([budget.OneOf]).
+// each epsilon ([budget.Branches]).
 
 // DefaultMostClasses is the default maximum number of classes that are found.
 const DefaultMostClasses = 32
@@ -152,10 +152,11 @@ func (p *Pipeline) planByClasses(
 			return budget.Node{}, err
 		}
 		tree.Name = name
-		branches[i] = tree.As(budget.Branch)
+		branches[i] = tree.WithRole(budget.RoleBranch)
 		plan.byClasses = append(plan.byClasses, way)
 	}
-	return budget.OneOf(trainNode, budget.Seq(numberFound), branches...).As(budget.Part), nil
+	return budget.Branches(trainNode, budget.Sequence(numberFound), branches...).
+		WithRole(budget.RolePart), nil
 }
 
 // forClasses returns the plan for a number of classes.

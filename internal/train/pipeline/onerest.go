@@ -36,9 +36,9 @@ func (t oneVsRest) Plan(f method.Facts) (budget.Node, error) {
 	}
 	nodes := make([]budget.Node, classes)
 	for k := range nodes {
-		nodes[k] = budget.Seq(classNode(k), node).Scaled(1 / float64(classes))
+		nodes[k] = budget.Sequence(classNode(k), node).Scaled(1 / float64(classes))
 	}
-	return budget.Seq("classes", nodes...), nil
+	return budget.Sequence("classes", nodes...), nil
 }
 
 // Fit trains; see [method.Trainer].

@@ -205,7 +205,7 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	root := budget.Par(rootNode, train)
+	root := budget.Parallel(rootNode, train)
 	if p.Holdout > 0 {
 		metric, err := p.metricNode(plan.facts.Target, p.Groups != "")
 		if err != nil {
@@ -215,11 +215,12 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 		if p.Transform != rescale.None {
 			metrics = withTransformed(metric)
 		}
-		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metrics...).As(budget.Part))
+		root.Kids = append(root.Kids, budget.Sequence(holdoutNode, metrics...).
+			WithRole(budget.RolePart))
 		root.Coin = mechanism.Odds(p.Holdout)
 	}
 	if p.paysForCheck() {
-		root = root.After(targetCheckNode())
+		root = root.WithLead(targetCheckNode())
 	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)
 	if err != nil {

@@ -166,7 +166,7 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raised[rel] = plan.Raised()[0]
+		raised[rel] = plan.RaiseFactors()[0]
 	}
 	// The coin of the held-out part lowers the noise under add-remove only, and the count of targets costs the same
 	// under both relations.

@@ -148,11 +148,12 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)
 		}
-		kids[i] = budget.Par(name, train,
-			budget.Seq(scoreNode, metric).As(budget.Part)).As(budget.Candidate)
+		kids[i] = budget.Parallel(name, train,
+			budget.Sequence(scoreNode, metric).WithRole(budget.RolePart)).
+			WithRole(budget.RoleCandidate)
 		plan.tries = append(plan.tries, t)
 	}
-	return budget.Select(trainNode, law, kids...).As(budget.Part), nil
+	return budget.SelectBest(trainNode, law, kids...).WithRole(budget.RolePart), nil
 }
 
 // trainOrSearch runs the training part. s is the session of the root.

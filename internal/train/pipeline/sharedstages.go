@@ -33,9 +33,9 @@ func KindAndWordSteps(kindShare, wordShare float64) budget.Node {
 // Undeclared returns the choice between the branch numbers, for a run whose undeclared columns all contain
 // numbers, and the branch words, for all others. It follows [KindSteps] in a sequence.
 func Undeclared(numbers, words []budget.Node) budget.Node {
-	return budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
-		budget.Seq(numbersWay, numbers...).As(budget.Branch),
-		budget.Seq(wordsWay, words...).As(budget.Branch))
+	return budget.Branches(undeclaredNode, budget.Sequence(kindsLeaf),
+		budget.Sequence(numbersWay, numbers...).WithRole(budget.RoleBranch),
+		budget.Sequence(wordsWay, words...).WithRole(budget.RoleBranch))
 }
 
 // FindTextColumns releases which of the given columns hold text. s is the session of the node of [KindSteps].

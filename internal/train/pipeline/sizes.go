@@ -89,13 +89,13 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	}
 	kids := make([]budget.Node, len(sizes))
 	for i, size := range sizes {
-		kids[i] = budget.Seq(SizeName(size),
-			budget.Seq(sizeFitNode, model).Scaled(1-rightShare),
+		kids[i] = budget.Sequence(SizeName(size),
+			budget.Sequence(sizeFitNode, model).Scaled(1-rightShare),
 			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare,
-				1).Of(mechanism.StatHistogram), // a model has GramShare of its budget
-		).As(budget.Size)
+				1).WithStatistic(mechanism.StatHistogram), // a model has GramShare of its budget
+		).WithRole(budget.RoleSize)
 	}
-	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil
+	return budget.SelectBest(modelNode, law, kids...).WithRole(budget.RoleStage), nil
 }
 
 // sizeTry is the result of one try. A try that lost is not kept.

@@ -90,7 +90,8 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	}
 	if private {
 		stages = append(stages,
-			budget.Seq(selectionNode, choice).Scaled(shares.selection).As(budget.Stage))
+			budget.Sequence(selectionNode, choice).Scaled(shares.selection).
+				WithRole(budget.RoleStage))
 	}
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
@@ -101,15 +102,15 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	role := budget.Branch
+	role := budget.RoleBranch
 	if b.name == trainNode {
-		role = budget.Part
+		role = budget.RolePart
 	}
 	stages = append(stages, models...)
 	if p.asksFirst() {
-		return p.askFirst(b.name, stages, p.mayCount(f)).As(role), nil
+		return p.askFirst(b.name, stages, p.mayCount(f)).WithRole(role), nil
 	}
-	return budget.Seq(b.name, stages...).As(role), nil
+	return budget.Sequence(b.name, stages...).WithRole(role), nil
 }
 
 // modelNodes plans the model and its fallback.
@@ -121,7 +122,7 @@ func (p *Pipeline) modelNodes(
 	if err != nil {
 		return nil, err
 	}
-	node := budget.Seq(modelNode, model).As(budget.Stage)
+	node := budget.Sequence(modelNode, model).WithRole(budget.RoleStage)
 	if sizes := sizesOf(b.selector); sizes != nil {
 		if node, err = p.sizesNode(sizes, model); err != nil {
 			return nil, err
@@ -139,7 +140,8 @@ func (p *Pipeline) modelNodes(
 	if model, err = p.trainerFor(b.fallback, target).Plan(facts); err != nil {
 		return nil, err
 	}
-	return append(nodes, budget.Seq(fallbackNode, model).Scaled(shares.fallback).As(budget.Stage)),
+	return append(nodes, budget.Sequence(fallbackNode, model).Scaled(shares.fallback).
+			WithRole(budget.RoleStage)),
 		nil
 }
 
@@ -175,7 +177,8 @@ func (p *Pipeline) countNode() budget.Node {
 		Epsilon: p.countShare() * p.Budget.Epsilon,
 		Draws:   1,
 	}
-	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
+	return budget.FixedLeaf(countLeaf, law).WithStatistic(mechanism.StatCount).
+		WithRole(budget.RoleStage)
 }
 
 // countFailure is the probability with which n_lo may exceed the number of records.

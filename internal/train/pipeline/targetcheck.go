@@ -144,10 +144,11 @@ func (p *Pipeline) paysForCheck() bool {
 
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.
 func targetCheckNode() budget.Node {
-	return budget.Seq(
+	return budget.Sequence(
 		allNode,
-		budget.PureLeaf(targetLeaf, checkShare, 1).Of(mechanism.StatCells).As(budget.Stage),
-	).As(budget.Part)
+		budget.PureLeaf(targetLeaf, checkShare, 1).WithStatistic(mechanism.StatCells).
+			WithRole(budget.RoleStage),
+	).WithRole(budget.RolePart)
 }
 
 // checkTarget releases the counts and returns the reason why the run stops, or nil. The decision depends on the

@@ -144,8 +144,9 @@ func (r *rules) checkTransform() {
 
 // wayBackStage is the release that the way back needs.
 func wayBackStage(share float64) budget.Node {
-	return budget.Seq(wayBackNode,
-		budget.GaussianLeaf(errorsLeaf, share, 1).Of(mechanism.StatSums)).As(budget.Stage)
+	return budget.Sequence(wayBackNode,
+		budget.GaussianLeaf(errorsLeaf, share, 1).WithStatistic(mechanism.StatSums)).
+		WithRole(budget.RoleStage)
 }
 
 // withTransformed is the held-out metric of a transformed target: in its own units, and in transformed ones, which is not by

@@ -171,7 +171,7 @@ func TestErrorsSensitivity(t *testing.T) {
 		budget.Substitute: replaced,
 	} {
 		priced, err := budget.Calibrate(
-			budget.Seq("r", budget.GaussianLeaf("l", 1, 1).Of(mechanism.StatSums)),
+			budget.Sequence("r", budget.GaussianLeaf("l", 1, 1).WithStatistic(mechanism.StatSums)),
 			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: relation})
 		if err != nil {
 			t.Fatal(err)

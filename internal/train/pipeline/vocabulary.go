@@ -31,7 +31,7 @@ import (
 //
 // A search, whose tries see the same columns, pays for words whatever the kinds are, because a choice between
 // two searches takes minutes to price. The kinds precede the choice in the same sequence, and the price of the
-// choice is that of its most expensive branch at each epsilon ([budget.OneOf]). The prices are fixed in the
+// choice is that of its most expensive branch at each epsilon ([budget.Branches]). The prices are fixed in the
 // plan; the noise of the words depends on the number of columns, which was released.
 
 // Node names.
@@ -171,7 +171,8 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
 	}
 	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
-	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
+	return budget.Sequence(trainNode, append(append(first, train.Scaled(rest)), last...)...).
+		WithRole(budget.RolePart), err
 }
 
 // wrapsTraining reports whether something comes before or after the training part.
@@ -182,15 +183,17 @@ func (p *Pipeline) wrapsTraining() bool {
 // askFirst returns the sequence of the kinds and of one of two branches.
 func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
 	kindShare, wordShare := p.wordShares(mayCount)
-	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
-		budget.Seq(numbersWay, scaleShares(stages, 1-kindShare)...).As(budget.Branch),
-		budget.Seq(
-			wordsWay,
-			append(
-				[]budget.Node{vocabularyStage(wordLeaves(wordShare)...)},
-				scaleShares(stages, 1-kindShare-wordShare)...,
-			)...,
-		).As(budget.Branch)))
+	return budget.Sequence(name, vocabularyStage(kindLeaf(kindShare)),
+		budget.Branches(undeclaredNode, budget.Sequence(kindsLeaf),
+			budget.Sequence(numbersWay, scaleShares(stages, 1-kindShare)...).
+				WithRole(budget.RoleBranch),
+			budget.Sequence(
+				wordsWay,
+				append(
+					[]budget.Node{vocabularyStage(wordLeaves(wordShare)...)},
+					scaleShares(stages, 1-kindShare-wordShare)...,
+				)...,
+			).WithRole(budget.RoleBranch)))
 }
 
 func scaleShares(nodes []budget.Node, f float64) []budget.Node {
@@ -202,18 +205,18 @@ func scaleShares(nodes []budget.Node, f float64) []budget.Node {
 }
 
 func vocabularyStage(leaves ...budget.Node) budget.Node {
-	return budget.Seq(vocabularyNode, leaves...).As(budget.Stage)
+	return budget.Sequence(vocabularyNode, leaves...).WithRole(budget.RoleStage)
 }
 
 func kindLeaf(share float64) budget.Node {
-	return budget.GaussianLeaf(kindsLeaf, share, 1).Of(mechanism.StatHistogram)
+	return budget.GaussianLeaf(kindsLeaf, share, 1).WithStatistic(mechanism.StatHistogram)
 }
 
 func wordLeaves(share float64) []budget.Node {
 	appears := budget.Law{Kind: budget.Approximate, Delta: newWordDelta, Draws: 1}
 	return []budget.Node{
-		budget.GaussianLeaf(wordCountsLeaf, share, 1).Of(mechanism.StatWords),
-		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords),
+		budget.GaussianLeaf(wordCountsLeaf, share, 1).WithStatistic(mechanism.StatWords),
+		budget.FixedLeaf(newWordsLeaf, appears).WithStatistic(mechanism.StatNewWords),
 	}
 }
 

@@ -313,7 +313,7 @@ func onlyWay(n budget.Node, way string) budget.Node {
 	}
 	kids := n.Kids
 	if n.Name == undeclaredNode {
-		n = budget.Seq(n.Name)
+		n = budget.Sequence(n.Name)
 		kids = slices.DeleteFunc(slices.Clone(kids), func(kid budget.Node) bool {
 			return kid.Name != way
 		})

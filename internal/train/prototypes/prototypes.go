@@ -94,9 +94,9 @@ func (Prototypes) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	leaf := func(name string, share float64, of budget.Statistic) budget.Node {
-		return budget.GaussianLeaf(name, linear.GramShare*share, 1).Of(of)
+		return budget.GaussianLeaf(name, linear.GramShare*share, 1).WithStatistic(of)
 	}
-	return budget.Seq(node,
+	return budget.Sequence(node,
 		leaf(momentsLeaf, momentShare, mechanism.StatGram),
 		leaf(spreadLeaf, spreadShare, mechanism.StatSums),
 		leaf(cellsLeaf, cellShare, mechanism.StatOuter),

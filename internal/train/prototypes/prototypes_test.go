@@ -87,7 +87,7 @@ func priced(
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", n),
+	p, err := budget.Calibrate(budget.Sequence("run", n),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 		t.Error("a public range is priced")
 	}
 	node, _ := p.Plan()
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: 5, Delta: 1e-6, Relation: p.Relation})
 	if err != nil {
 		t.Fatal(err)

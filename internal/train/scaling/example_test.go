@@ -27,7 +27,8 @@ func ExamplePrivate() {
 	}
 	stage := scaling.Private{Columns: columns, Target: -1}
 	node, _ := stage.Plan()
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 5, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 5,
+		Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -97,20 +97,24 @@ func (p Private) Plan() (budget.Node, bool) {
 		return budget.Node{}, false
 	}
 	if p.Pure {
-		return budget.Seq("scaling",
-			budget.PureLeaf("exponents", 1./3, 1).Of(mechanism.StatCells),
-			budget.PureLeaf("bins", 1./3, 1).Of(mechanism.StatCells),
-			budget.PureLeaf("fine-bins", 1./3, 1).Of(mechanism.StatCells)).As(budget.Stage), true
+		return budget.Sequence("scaling",
+			budget.PureLeaf("exponents", 1./3, 1).WithStatistic(mechanism.StatCells),
+			budget.PureLeaf("bins", 1./3, 1).WithStatistic(mechanism.StatCells),
+			budget.PureLeaf("fine-bins", 1./3, 1).WithStatistic(mechanism.StatCells)).
+			WithRole(budget.RoleStage), true
 	}
 	if p.Outline {
-		return budget.Seq("scaling",
-			budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
-			budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
+		return budget.Sequence("scaling",
+			budget.GaussianLeaf("exponents", ExponentShare, 1).
+				WithStatistic(mechanism.StatHistogram),
+			budget.GaussianLeaf("bins", BinShare/2, 1).WithStatistic(mechanism.StatHistogram)).
+			WithRole(budget.RoleStage), true
 	}
-	return budget.Seq("scaling",
-		budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
-		budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram),
-		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
+	return budget.Sequence("scaling",
+		budget.GaussianLeaf("exponents", ExponentShare, 1).WithStatistic(mechanism.StatHistogram),
+		budget.GaussianLeaf("bins", BinShare/2, 1).WithStatistic(mechanism.StatHistogram),
+		budget.GaussianLeaf("fine-bins", BinShare/2, 1).WithStatistic(mechanism.StatHistogram)).
+		WithRole(budget.RoleStage), true
 }
 
 // Run returns one range per column (the zero Range for category columns). s is the session of the node that

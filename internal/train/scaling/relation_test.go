@@ -23,7 +23,7 @@ func TestExactNeedsTheRelation(t *testing.T) {
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 		budget.SubstitutePrivateColumns} {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("other", 1, 1)),
+		priced, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("other", 1, 1)),
 			budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 		if err != nil {
 			t.Fatal(err)

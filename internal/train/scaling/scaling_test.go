@@ -45,7 +45,7 @@ func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	if !private {
 		t.Fatal("nothing to release")
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node),
+	priced, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestPureRanges(t *testing.T) {
 	}
 	p := Private{Columns: columns, Target: -1, Pure: true}
 	node, _ := p.Plan()
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 3})
+	priced, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,7 +258,8 @@ func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	if f.hasExactProducts() {
 		statistic = mechanism.StatPartClassStatistics
 	}
-	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(statistic)), true, nil
+	return budget.Sequence(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).WithStatistic(statistic)),
+		true, nil
 }
 
 func (x classSetting) chooseColumns(

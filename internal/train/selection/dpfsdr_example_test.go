@@ -48,7 +48,7 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node),
+	priced, err := budget.Calibrate(budget.Sequence("selection", node),
 		budget.Target{Epsilon: 3, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)

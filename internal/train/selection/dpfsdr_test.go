@@ -72,7 +72,7 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node),
+	priced, err := budget.Calibrate(budget.Sequence("selection", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: f.Relation})
 	if err != nil {
 		t.Fatal(err)

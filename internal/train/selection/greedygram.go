@@ -117,7 +117,8 @@ func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 	if f.LabelOnly {
 		statistic = mechanism.StatLabelSums
 	}
-	return budget.Seq(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).Of(statistic)), true, nil
+	return budget.Sequence(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).
+		WithStatistic(statistic)), true, nil
 }
 
 // Widest returns the widest columns among the candidates that the budget can pay for. Their number

@@ -41,7 +41,7 @@ func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
 		return budget.Node{}, false,
 			fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	}
-	return budget.ExponentialLeaf("kendall", 1, x.K).Of(mechanism.StatKendall), true, nil
+	return budget.ExponentialLeaf("kendall", 1, x.K).WithStatistic(mechanism.StatKendall), true, nil
 }
 
 // Widest returns the K candidates that take the most room in a row.

@@ -35,7 +35,7 @@ func choose(
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node),
+	priced, err := budget.Calibrate(budget.Sequence("selection", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestKendallLaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node),
+	priced, err := budget.Calibrate(budget.Sequence("selection", node),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestKendallPerRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Seq("selection", node),
+		priced, err := budget.Calibrate(budget.Sequence("selection", node),
 			budget.Target{Epsilon: .5, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)

@@ -150,11 +150,11 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 	}
 	switch x.resolveScore(f).Score {
 	case ScoreTau, ScoreProduct:
-		return budget.Seq("sis", x.topKChoice().Plan("choice", 1)), true, nil
+		return budget.Sequence("sis", x.topKChoice().Plan("choice", 1)), true, nil
 	case ScoreCorrelation:
-		return budget.Seq(
+		return budget.Sequence(
 			"sis",
-			budget.ExponentialLeaf("center", centerShare, 1).Of(mechanism.StatProducts),
+			budget.ExponentialLeaf("center", centerShare, 1).WithStatistic(mechanism.StatProducts),
 			x.topKChoice().Plan("choice", 1-centerShare),
 		), true, nil
 	}

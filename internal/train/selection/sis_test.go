@@ -63,7 +63,7 @@ func priceSIS(t testing.TB, x SIS, epsilon float64, f Facts) *budget.Priced {
 	if err != nil || !private {
 		t.Fatalf("plan: private %v, %v", private, err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("selection", node),
+	priced, err := budget.Calibrate(budget.Sequence("selection", node),
 		budget.Target{Epsilon: epsilon, Relation: f.Relation})
 	if err != nil {
 		t.Fatal(err)

@@ -234,7 +234,7 @@ func TestVotesOnAllCores(t *testing.T) {
 func anySession(t testing.TB, k int) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(
-		budget.Seq("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)),
+		budget.Sequence("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	if ranges, needed := ranger.Plan(); needed {
 		kids = append(kids, ranges)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", kids...),
+	p, err := budget.Calibrate(budget.Sequence("run", kids...),
 		budget.Target{Epsilon: epsilon, Delta: 1e-5})
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,7 @@ func priced(
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("run", node),
+	p, err := budget.Calibrate(budget.Sequence("run", node),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestPureScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 2})
+		p, err := budget.Calibrate(budget.Sequence("run", node), budget.Target{Epsilon: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

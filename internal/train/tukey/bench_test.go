@@ -26,7 +26,7 @@ func BenchmarkSGEMM(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("fit", model),
+	priced, err := budget.Calibrate(budget.Sequence("fit", model),
 		budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
 	if err != nil {
 		b.Fatal(err)

@@ -28,7 +28,7 @@ func ExampleTukey() {
 		return
 	}
 	fmt.Println("records needed:", trainer.Records(facts))
-	priced, err := budget.Calibrate(budget.Seq("fit", node, budget.LaplaceLeaf("count", 1, 1)),
+	priced, err := budget.Calibrate(budget.Sequence("fit", node, budget.LaplaceLeaf("count", 1, 1)),
 		budget.Target{Epsilon: 1.05, Delta: 1.1e-6})
 	if err != nil {
 		fmt.Println(err)

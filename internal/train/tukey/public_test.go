@@ -70,7 +70,7 @@ func TestPublicData(t *testing.T) {
 				t.Fatal(err)
 			}
 			ranges, _ := private.Plan()
-			priced, err := budget.Calibrate(budget.Seq("fit", ranges, model),
+			priced, err := budget.Calibrate(budget.Sequence("fit", ranges, model),
 				budget.Target{Epsilon: math.Log(3), Delta: 1e-5})
 			if err != nil {
 				t.Fatal(err)

@@ -68,7 +68,7 @@ func TestLeastPasses(t *testing.T) {
 	c := usual(3, 2, 1e-4)
 	least, _ := c.minimumBuckets()
 	priced, err := budget.Calibrate(
-		budget.Seq("fit",
+		budget.Sequence("fit",
 			budget.FixedLeaf(tukeyLeaf,
 				budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}),
 			budget.LaplaceLeaf("rest", 1, 1)),

@@ -89,7 +89,7 @@ func (t Tukey) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := t.bucketCounts(f); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.FixedLeaf(tukeyLeaf, law).Of(mechanism.StatTukey), nil
+	return budget.FixedLeaf(tukeyLeaf, law).WithStatistic(mechanism.StatTukey), nil
 }
 
 // Records returns the required number of training records: with at least that many, the mechanism runs, and

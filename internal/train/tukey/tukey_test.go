@@ -38,7 +38,7 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := budget.Calibrate(budget.Seq("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
+	p, err := budget.Calibrate(budget.Sequence("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
 		budget.Target{Epsilon: 1.1 * facts.Epsilon, Delta: 1.1 * facts.Delta, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
