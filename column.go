@@ -8,7 +8,7 @@ type Column struct {
 	// Lower and Upper bound a numeric column, in its own units; both or neither, and Lower < Upper. Numbers
 	// outside are clamped.
 	Lower, Upper *float64
-	// Missing is the treatment of cells that are missing or not a finite number. Nil means the middle of the
+	// Missing is the treatment of cells that are missing or not a finite number. Nil means the median of the
 	// values, found privately.
 	Missing *Missing
 	// Categories makes the column a category column and lists its values, as written in the table.

@@ -67,7 +67,7 @@ type Fit struct {
 	// Model is nil if the method abstained and there was no fallback, and after a [*StoppedError].
 	Model     regression.Model
 	Guarantee budget.Guarantee
-	// Considered are the candidate features, and Selected those of the model, both in the order of the table.
+	// Considered are the candidate features in the order of the table, and Selected those of the model.
 	Considered, Selected []string
 	// FoundCategories has the categories of the columns whose text was found privately, sorted; see
 	// [Column.FindCategories].

@@ -10,12 +10,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. It holds only the names of the
-// columns if it was opened or constructed directly; if made by [Hold], it is in memory.
+// A Table is the table of a run. One of [Open] or [OpenAs] is a file of which the header has been read; one of [Hold] or
+// [HoldRows] is in memory. A Table with a Header only, without a Path, can be used for a plan.
 type Table struct {
-	Path     string
-	Header   []string // all columns, in the order of the file
-	Format   dataset.Format
+	Path     string         // of the file: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather
+	Header   []string       // all columns, in the order of the file
+	Format   dataset.Format // how the text of the file is written
 	NoHeader bool           // the file has no header line: Header names its columns
 	Notes    []dataset.Note // settings inferred from the header, and warnings about it
 
@@ -24,7 +24,7 @@ type Table struct {
 
 // Open opens the table in a file and reads its header. known are names of columns that must be in the header,
 // such as the target: without them, a header that consists of numbers is rejected, because it may be a record.
-// Errors are those of [dataset.Header].
+// The error wraps an error of package dataset: [dataset.ErrUnreadable], [dataset.ErrNoHeader] and others.
 func Open(path string, known ...string) (*Table, error) {
 	return open(path, dataset.ReadOptions{Known: known})
 }

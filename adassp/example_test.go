@@ -1,0 +1,46 @@
+package adassp_test
+
+import (
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain"
+	"github.com/dptrain/dptrain/adassp"
+)
+
+// printSteps prints the releases of the stage of a run on the columns a to d and y.
+func printSteps(run dptrain.Run, stage string) {
+	run.Target = "y"
+	run.Epsilon = 2
+	run.Undeclared = "numbers"
+	run.Columns = map[string]dptrain.Column{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		run.Columns[name] = dptrain.Range(0, 1)
+	}
+	plan, err := run.Plan(&dptrain.Table{Header: []string{"a", "b", "c", "d", "y"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var lines []string
+	for _, step := range plan.Steps() {
+		if step.Place.Stage == stage {
+			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
+			lines = append(lines, fmt.Sprintf("%s: %v, %d draws", name, step.Law.Kind, step.Law.Draws))
+		}
+	}
+	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
+}
+
+// One release.
+func ExampleJointGram() {
+	printSteps(dptrain.Run{Model: adassp.JointGram{}}, "model")
+	// Output:
+}
+
+// Three releases, of which that of the matrix takes most.
+func ExampleAdaSSP() {
+	printSteps(dptrain.Run{Model: adassp.AdaSSP{GramShare: 0.6}}, "model")
+	// Output:
+}

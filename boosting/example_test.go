@@ -1,0 +1,58 @@
+package boosting_test
+
+import (
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain"
+	"github.com/dptrain/dptrain/boosting"
+)
+
+// printSteps prints the releases of the stage of a run on the columns a to d and y.
+func printSteps(run dptrain.Run, stage string) {
+	run.Target = "y"
+	run.Epsilon = 2
+	run.Undeclared = "numbers"
+	run.Columns = map[string]dptrain.Column{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		run.Columns[name] = dptrain.Range(0, 1)
+	}
+	plan, err := run.Plan(&dptrain.Table{Header: []string{"a", "b", "c", "d", "y"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var lines []string
+	for _, step := range plan.Steps() {
+		if step.Place.Stage == stage {
+			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
+			lines = append(lines, fmt.Sprintf("%s: %v, %d draws", name, step.Law.Kind, step.Law.Draws))
+		}
+	}
+	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
+}
+
+// Curves and interactions.
+func ExampleKernel() {
+	printSteps(dptrain.Run{Model: boosting.Kernel{}}, "model")
+	// Output:
+}
+
+// One curve per column.
+func ExampleAdditive() {
+	printSteps(dptrain.Run{Model: boosting.Additive{}}, "model")
+	// Output:
+}
+
+// Fifty rounds of a linear model.
+func ExampleBoostedAdaSSP() {
+	printSteps(dptrain.Run{Model: boosting.BoostedAdaSSP{Rounds: 50}}, "model")
+	// Output:
+}
+
+// A hundred random classifiers, if the columns of a record are private.
+func ExampleBRC() {
+	printSteps(dptrain.Run{Model: boosting.BRC{}, Classes: []string{"no", "yes"}}, "model")
+	// Output:
+}
