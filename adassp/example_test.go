@@ -27,7 +27,7 @@ func printSteps(run dptrain.Run, stage string) {
 	for _, step := range plan.Steps() {
 		if step.Place.Stage == stage {
 			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
-			lines = append(lines, fmt.Sprintf("%s: %v, %d draws", name, step.Law.Kind, step.Law.Draws))
+			lines = append(lines, fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind))
 		}
 	}
 	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
@@ -37,10 +37,14 @@ func printSteps(run dptrain.Run, stage string) {
 func ExampleJointGram() {
 	printSteps(dptrain.Run{Model: adassp.JointGram{}}, "model")
 	// Output:
+	// gram: 1 × gaussian
 }
 
 // Three releases, of which that of the matrix takes most.
 func ExampleAdaSSP() {
 	printSteps(dptrain.Run{Model: adassp.AdaSSP{GramShare: 0.6}}, "model")
 	// Output:
+	// eigenvalue: 1 × gaussian
+	// gram: 1 × gaussian
+	// moments: 1 × gaussian
 }

@@ -27,7 +27,7 @@ func printSteps(run dptrain.Run, stage string) {
 	for _, step := range plan.Steps() {
 		if step.Place.Stage == stage {
 			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
-			lines = append(lines, fmt.Sprintf("%s: %v, %d draws", name, step.Law.Kind, step.Law.Draws))
+			lines = append(lines, fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind))
 		}
 	}
 	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
@@ -37,22 +37,35 @@ func printSteps(run dptrain.Run, stage string) {
 func ExampleKernel() {
 	printSteps(dptrain.Run{Model: boosting.Kernel{}}, "model")
 	// Output:
+	// gram: 1 × gaussian
+	// counts: 1 × gaussian
+	// residuals: 1 × gaussian
+	// sums: 1 × gaussian
 }
 
 // One curve per column.
 func ExampleAdditive() {
 	printSteps(dptrain.Run{Model: boosting.Additive{}}, "model")
 	// Output:
+	// gram: 1 × gaussian
+	// counts: 1 × gaussian
+	// residuals: 8 × gaussian
+	// linear: 8 × gaussian
+	// shapes: 8 × gaussian
 }
 
 // Fifty rounds of a linear model.
 func ExampleBoostedAdaSSP() {
 	printSteps(dptrain.Run{Model: boosting.BoostedAdaSSP{Rounds: 50}}, "model")
 	// Output:
+	// gram: 1 × gaussian
+	// gradients: 1 × gaussian
 }
 
 // A hundred random classifiers, if the columns of a record are private.
 func ExampleBRC() {
 	printSteps(dptrain.Run{Model: boosting.BRC{}, Classes: []string{"no", "yes"}}, "model")
 	// Output:
+	// records: 1 × gaussian
+	// agreement: 100 × gaussian
 }

@@ -27,7 +27,7 @@ func printSteps(run dptrain.Run, stage string) {
 	for _, step := range plan.Steps() {
 		if step.Place.Stage == stage {
 			name := step.Path[strings.LastIndex(step.Path, "/")+1:]
-			lines = append(lines, fmt.Sprintf("%s: %v, %d draws", name, step.Law.Kind, step.Law.Draws))
+			lines = append(lines, fmt.Sprintf("%s: %d × %v", name, step.Law.Draws, step.Law.Kind))
 		}
 	}
 	fmt.Println(strings.Join(slices.Compact(lines), "\n"))
@@ -37,4 +37,6 @@ func printSteps(run dptrain.Run, stage string) {
 func ExampleLogistic() {
 	printSteps(dptrain.Run{Model: logistic.Logistic{}, Classes: []string{"no", "yes"}}, "model")
 	// Output:
+	// gram: 1 × gaussian
+	// gradients: 16 × gaussian
 }

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
+	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
 // causalArchive holds the simulated pairs of J. Mooij and others, "Distinguishing cause from

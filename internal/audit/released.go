@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/train/causal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )

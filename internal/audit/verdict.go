@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/causal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
 // TaskCausal is the task that estimates causal directions and trains no model.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
+	"github.com/dptrain/dptrain/internal/train/causal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
+	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
 // table returns n records in which x causes y and z is independent of both.
@@ -359,37 +359,6 @@ func TestRehearse(t *testing.T) {
 	if err := plan.Rehearse(context.Background()); !errors.Is(err, mechanism.ErrScale) {
 		t.Errorf("error %v", err)
 	}
-}
-
-// The study covers one pair.
-func ExampleStudy() {
-	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "x", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "y", Ranged: true, Lower: -2, Upper: 2},
-	}}
-	n := 20000
-	x, y := make([]float64, n), make([]float64, n)
-	for i := range n {
-		x[i] = math.Mod(float64(i)*.754877666246693, 2) - 1
-		y[i] = 2*x[i]*x[i] - 1 + (math.Mod(float64(i)*.569840290998053, 1)-.5)/2
-	}
-	t, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := causal.Study{Schema: schema, Budget: budget.Target{Epsilon: 2}}.Plan()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	res, err := plan.Run(context.Background(), t)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("x causes y:", res.Pairs[0].Direction == 1)
-	// Output: x causes y: true
 }
 
 // BenchmarkRun counts and reads 10^7 records.
