@@ -66,9 +66,7 @@ func (t JointGram) classFits(
 		return nil, linear.Distribution{}, nil, err
 	}
 	first := m.Sums.P - 1 - len(data.Target().Categories)
-	a := m.Sums.Features(first)
-	return enc, linear.NewDistribution(a, m.Sigma()),
-		m.Sums.SolveAll(first, m.Sigma(), linear.NewSpectrum(a)), nil
+	return enc, m.DistributionOf(first), m.SolveClasses(first), nil
 }
 
 // labelFits is classFits for a run that protects the target only: the moments of the features are exact, and one release

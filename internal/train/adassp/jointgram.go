@@ -66,8 +66,6 @@ func (t JointGram) Fit(
 	if err != nil {
 		return nil, err
 	}
-	theta, cov := m.Solve()
-	last := m.Sums.P - 1
-	linear.Solution{Theta: theta, Cov: cov}.LiftConstant(m.Sums.At(last, last), m.Penalty())
+	theta, cov := m.SolveLifted()
 	return linear.FitOf(m.Linear(theta, cov), m.TargetMean(), m.Spreads(theta, cov)), nil
 }

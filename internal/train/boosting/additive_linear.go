@@ -38,7 +38,7 @@ func newCorrection(m *linear.Moments) *correction {
 		mean:     make([]float64, k),
 		shrink:   make([]float64, k),
 	}
-	floor := max(linear.RidgeFactor*m.Sigma()*math.Sqrt(2*float64(k)), math.SmallestNonzeroFloat32)
+	floor := max(m.EigenvalueFloor(), math.SmallestNonzeroFloat32)
 	for i, e := range c.spectrum.Values {
 		c.eigen[i] = max(e, floor)
 	}

@@ -12,12 +12,16 @@ import (
 type Distribution struct {
 	Second *mat.SymDense
 	Noise  func(i, j int) float64 // standard deviation of an entry
+
+	// counts holds the standard deviations of the noise in the counts of levels if both entries of a count
+	// agree, 0 for other entries; see [blocks]. It is nil if they have noise of their own.
+	counts []float64
 }
 
 // NewDistribution reads a matrix with noise of standard deviation sigma on the
 // diagonal and sigma/sqrt2 off it.
 func NewDistribution(second *mat.SymDense, sigma float64) Distribution {
-	return Distribution{second, func(i, j int) float64 {
+	return Distribution{Second: second, Noise: func(i, j int) float64 {
 		if i == j {
 			return sigma
 		}
@@ -59,6 +63,9 @@ func (d Distribution) sumOfEntry(i int) noisyNumber {
 // twice, as the entry's square and as its product with the constant; they are
 // averaged with weights 1/variance.
 func (d Distribution) countOfEntry(i int) noisyNumber {
+	if d.counts != nil && d.counts[i] > 0 {
+		return noisyNumber{d.Second.At(i, i), d.counts[i]}
+	}
 	a, b := d.sumOfProducts(i, i), d.sumOfEntry(i)
 	va := a.noise * a.noise
 	vb := b.noise * b.noise

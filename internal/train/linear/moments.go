@@ -19,6 +19,8 @@ type Moments struct {
 	enc     *scaling.Encoder
 	Sums    Packed // the sum of z z^T, z = (x, y', kappa)
 	sigma   float64
+	blocks  *blocks // nil for a table of few levels
+	clean   Packed  // Sums without the noise that contradicts the blocks
 
 	once     sync.Once
 	spectrum Spectrum
@@ -39,12 +41,18 @@ func ReleaseMoments(
 	if err != nil {
 		return nil, err
 	}
-	return &Moments{
+	m := &Moments{
 		columns: columns,
 		enc:     scaling.NewEncoder(columns, ranges),
 		Sums:    sums,
 		sigma:   gramNoise(s, leaf),
-	}, nil
+		blocks:  blocksOf(columns),
+		clean:   sums,
+	}
+	if m.blocks != nil {
+		m.clean = m.blocks.denoise(sums, m.sigma)
+	}
+	return m, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal
@@ -56,25 +64,68 @@ func (m *Moments) Sigma() float64 {
 // Spectrum returns the eigendecomposition of the block of the features and, last, the constant: the entries of
 // x in a [Frame]. It is computed once.
 func (m *Moments) Spectrum() Spectrum {
-	m.once.Do(func() { m.spectrum = NewSpectrum(m.Sums.Features(m.Sums.P - 2)) })
+	m.once.Do(func() { m.spectrum = NewSpectrum(m.clean.Features(m.Sums.P - 2)) })
 	return m.spectrum
 }
 
-// Distribution returns that of the features.
+// Distribution returns that of the features of a numeric target.
 func (m *Moments) Distribution() Distribution {
-	return NewDistribution(m.Sums.Features(m.Sums.P-2), m.sigma)
+	return m.DistributionOf(m.Sums.P - 2)
+}
+
+// DistributionOf returns that of the features, the entries before first.
+func (m *Moments) DistributionOf(first int) Distribution {
+	d := NewDistribution(m.clean.Features(first), m.sigma)
+	if m.blocks != nil {
+		d.counts = m.blocks.countNoise(first+1, m.sigma)
+	}
+	return d
 }
 
 // Solve returns the coefficients of the scaled target by the entries of x, and
 // the covariance of the privacy noise in them.
 func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
-	fit := m.Sums.SolveAll(m.Sums.P-2, m.sigma, m.Spectrum())[0]
-	return fit.Theta, fit.Cov
+	fits, _ := m.solveAll(m.Sums.P-2, m.Spectrum)
+	return fits[0].Theta, fits[0].Cov
 }
 
-// Penalty is the lambda of Solve.
-func (m *Moments) Penalty() float64 {
-	return Penalty(m.sigma, m.Sums.P-1)
+// SolveLifted returns the same with the constant corrected where a penalty shrinks it; see
+// [Solution.LiftConstant].
+func (m *Moments) SolveLifted() (theta []float64, cov *mat.SymDense) {
+	fits, penalized := m.solveAll(m.Sums.P-2, m.Spectrum)
+	if penalized {
+		last := m.Sums.P - 1
+		fits[0].LiftConstant(m.Sums.At(last, last), Penalty(m.sigma, last))
+	}
+	return fits[0].Theta, fits[0].Cov
+}
+
+// EigenvalueFloor returns the eigenvalue below which noise hides those of the features and the
+// constant: RidgeFactor times the operator norm of the noise. With blocks the noise is that of the
+// products of numbers and of one more entry for each block.
+func (m *Moments) EigenvalueFloor() float64 {
+	k := m.Sums.P - 1
+	if m.blocks != nil {
+		k = m.blocks.noisyEntries()
+	}
+	return Penalty(m.sigma, k)
+}
+
+// SolveClasses returns the coefficients of entries first to P-2, the classes of the target.
+func (m *Moments) SolveClasses(first int) []Solution {
+	fits, _ := m.solveAll(first, func() Spectrum { return NewSpectrum(m.clean.Features(first)) })
+	return fits
+}
+
+// solveAll fits the targets, entries first to P-2, and reports whether a penalty shrinks the
+// constant. a is the spectrum of the features.
+func (m *Moments) solveAll(first int, a func() Spectrum) (fits []Solution, penalized bool) {
+	if m.blocks != nil {
+		if fits, ok := m.blocks.solve(m.clean, first, m.sigma); ok {
+			return fits, false
+		}
+	}
+	return m.clean.SolveAll(first, m.sigma, a()), true
 }
 
 // Linear converts such coefficients to a model in original units.

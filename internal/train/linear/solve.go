@@ -44,8 +44,10 @@ func (g Packed) SolveAll(first int, sigma float64, a Spectrum) []Solution {
 		theta := mat.NewVecDense(k, nil)
 		theta.MulVec(inverse, g.Against(first, first+t))
 		scale := sigma * sigma / 2
-		fits[t] = Solution{theta.RawVector().Data,
-			Sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+		fits[t] = Solution{
+			Theta: theta.RawVector().Data,
+			Cov:   Sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale),
+		}
 	}
 	return fits
 }
