@@ -159,7 +159,7 @@ func (p *Plan) Stages() []string {
 }
 
 // errDataset is returned for a run with Dataset or Note but no Ledger.
-var errDataset = fault.New(fault.Usage, "Dataset and Note belong to a run with a Ledger")
+var errDataset = fault.New(fault.Usage, "Dataset and Note need a Ledger")
 
 // Plan prices the run for the columns of a table; no row is read. The error is [Problems] for fields that are missing,
 // out of range or inconsistent, or wraps [ErrSchema] for a table in memory whose schema contradicts Columns, or
@@ -180,7 +180,7 @@ func (r Run) plan(t *Table) (*Plan, error) {
 			return nil,
 				&fault.Error{
 					Kind:    fault.Usage,
-					Message: fmt.Sprintf("Shares: there is no stage %q", stage),
+					Message: fmt.Sprintf("Shares: unknown stage %q", stage),
 					Hint:    "the stages are " + strings.Join(recipe.Stages(), ", "),
 				}
 		}

@@ -148,7 +148,7 @@ func TestMistakes(t *testing.T) {
 		"Holdout must be from 0 to 0.5, not -2": {Target: "y", Epsilon: 1, Holdout: -2},
 		"Delta":                                 {Target: "y", Epsilon: 1, Delta: 2},
 		"Dataset is required":                   {Target: "y", Epsilon: 1, Ledger: book},
-		"belong to a run with a Ledger":         {Target: "y", Epsilon: 1, Dataset: "houses"},
+		"need a Ledger":                         {Target: "y", Epsilon: 1, Dataset: "houses"},
 		`the declared column "w" is not in the hea`: {
 			Target:  "y",
 			Epsilon: 1,

@@ -212,7 +212,7 @@ func ExampleFit() {
 	fmt.Println(fit.Curator) // exact facts are not printed
 	// Output:
 	// regression true true
-	// This run is in no ledger, so its budget adds to that of every other run on the same records.
+	// This run is not in a ledger, so its budget adds to that of all other runs on the same records.
 	// (exact facts for the owner of the data)
 }
 

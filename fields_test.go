@@ -64,12 +64,12 @@ func TestFieldTexts(t *testing.T) {
 func TestInFields(t *testing.T) {
 	for text, want := range map[string]string{
 		"privacy.epsilon must be greater than 0, not -1":                 "Epsilon must be greater than 0, not -1",
-		"data.columns.age: lower without upper":                          `Columns["age"]: lower without upper`,
+		"data.columns.age: lower needs upper":                            `Columns["age"]: lower needs upper`,
 		`data.columns["a b"].lower must be finite`:                       `Columns["a b"].Lower must be finite`,
 		"declare lower and upper in data.columns":                        "declare lower and upper in Columns",
 		"budget.selection must be below 1":                               `Shares["selection"] must be below 1`,
 		"remove it, or set task: classification (--task classification)": `remove it, or set Task: "classification"`,
-		"names are compared exactly":                                     "names are compared exactly",
+		"names must match exactly":                                       "names must match exactly",
 	} {
 		if got := inFields(text); got != want {
 			t.Errorf("%q, want %q", got, want)

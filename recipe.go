@@ -9,11 +9,11 @@ import (
 
 // errNoRecipe is returned for a run that names no table.
 var errNoRecipe = fault.New(fault.Usage,
-	"the run was not read from a recipe that names a table; open one by its path")
+	"the run does not come from a recipe with a table; open the table by its path")
 
 // errQuery is returned for a run whose records are in a database or on a cluster.
 var errQuery = fault.New(fault.Recipe,
-	"data.sql and data.spark: the program dptrain reads databases and clusters, by other programs; this package reads files and tables in memory")
+	"data.sql and data.spark are supported only by the program dptrain; this package reads files and tables in memory")
 
 // ReadRecipe returns the run of a recipe file (docs/reference/recipe.md). It sets the fields of the run that
 // correspond to keys; the run keeps the other settings internally: selection, training, fallbacks, searches. A

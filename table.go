@@ -146,7 +146,7 @@ func (t *Table) fits(s dataset.Schema) error {
 		}
 		if h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
 			return fmt.Errorf(
-				"%w: column %q is declared with another type or with other categories", ErrSchema,
+				"%w: column %q is declared with a different type or different categories", ErrSchema,
 				c.Name)
 		}
 	}

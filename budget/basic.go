@@ -15,13 +15,13 @@ func (p *part) requirePure(n *Node, path string, candidate bool) error {
 			return &NotPureError{
 				Path: path,
 				Kind: kind,
-				Need: "delta = 0 leaves room for pure laws only",
+				Need: "with delta 0, all noise distributions must be pure",
 			}
 		case candidate:
 			return &NotPureError{
 				Path: path,
 				Kind: kind,
-				Need: "basic composition prices a selection among pure candidates only",
+				Need: "basic composition supports a selection only among pure candidates",
 			}
 		}
 		return nil

@@ -69,10 +69,10 @@ func (t Target) Validate() error {
 	case t.Epsilon <= 0:
 		return bad("epsilon", t.Epsilon, "must be greater than 0", "")
 	case !(t.Delta >= 0 && t.Delta < 1):
-		return bad("delta", t.Delta, "must be at least 0 and below 1", "1e-6 is the default")
+		return bad("delta", t.Delta, "must be at least 0 and below 1", "the default is 1e-6")
 	case t.Delta > 0 && t.Delta < MinDelta:
 		return bad("delta", t.Delta, "must be at least 1e-10",
-			"smaller values cannot be told from 0 by the accountant")
+			"the accountant cannot distinguish smaller values from 0")
 	case t.Relation > SubstitutePrivateColumns:
 		return bad("relation", float64(t.Relation), "unknown relation", "")
 	case t.Composition > Basic:

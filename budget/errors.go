@@ -15,9 +15,9 @@ var (
 	// ErrLaw marks a law with parameters outside their domain.
 	ErrLaw = fault.New(fault.Budget, "invalid law")
 	// ErrNotPure marks a law that has no pure epsilon where one is needed.
-	ErrNotPure = fault.New(fault.Budget, "law is not pure")
+	ErrNotPure = fault.New(fault.Budget, "noise distribution is not pure")
 	// ErrOverspent marks a tree whose fixed laws alone exceed the target.
-	ErrOverspent = fault.New(fault.Budget, "fixed laws exceed the target")
+	ErrOverspent = fault.New(fault.Budget, "fixed noise distributions exceed the target")
 	// ErrNoConversion marks a conversion between relations that does not exist.
 	ErrNoConversion = fault.New(fault.Budget, "no conversion exists")
 )
@@ -81,7 +81,7 @@ type NotPureError struct {
 
 func (e *NotPureError) Error() string {
 	return fmt.Sprintf(
-		"%q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
+		"%q has %s noise, but %s; use Laplace, exponential or other pure noise, or a delta above 0",
 		e.Path, e.Kind, e.Need)
 }
 
@@ -99,7 +99,7 @@ type OverspentError struct {
 
 func (e *OverspentError) Error() string {
 	return fmt.Sprintf(
-		"the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
+		"the fixed noise distributions below %q already exceed epsilon %v, delta %v; lower them or raise the budget",
 		e.Path, e.Epsilon, e.Delta)
 }
 
@@ -113,7 +113,7 @@ type conversionError struct{ From, To Relation }
 
 func (e *conversionError) Error() string {
 	return fmt.Sprintf(
-		"a %s guarantee implies nothing under %s; account for the step under %s instead",
+		"a guarantee under %s implies none under %s; account for the step under %s instead",
 		e.From, e.To, e.To)
 }
 

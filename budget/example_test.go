@@ -99,7 +99,7 @@ func ExampleConvertToAddRemove() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// a substitute guarantee implies nothing under add-remove; account for the step under add-remove instead
+	// a guarantee under substitute implies none under add-remove; account for the step under add-remove instead
 }
 
 // The Gaussian noise multiplier for (1, 1e-6) is 1/mu.

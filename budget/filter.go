@@ -139,7 +139,7 @@ func (t Total) Validate() error {
 	}
 	switch {
 	case t.Delta == 0:
-		return bad("delta", 0, "no filter has a total with delta 0; give at least 1e-10")
+		return bad("delta", 0, "a total needs a delta of at least 1e-10")
 	case !(t.BlackBox >= 0 && t.BlackBox < t.Delta):
 		return bad("black-box delta", t.BlackBox, "must be at least 0 and below delta")
 	case t.Delta-t.BlackBox < MinDelta:
@@ -193,7 +193,7 @@ func (t Total) Limit() (Charge, error) {
 		return Charge{}, &TargetError{
 			Field:   "epsilon",
 			Value:   t.Epsilon,
-			Problem: "too large for a total: it would promise nothing",
+			Problem: "too large for a total: it would guarantee nothing",
 		}
 	}
 	return Charge{int64(cost), int64(t.BlackBox / deltaUnit)}, nil

@@ -41,7 +41,7 @@ func (u Unit) validate(r Relation) error {
 		return bad(fmt.Sprintf("must be from 1 to %d", MaxUnitRows))
 	case r != AddRemove:
 		return bad("a unit of several records needs the relation add-remove: under " + r.String() +
-			" the number of records is public, and a unit that is replaced may change it")
+			" the number of records is public, but replacing a unit may change it")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (rd *reader) openArrow(
 		if declared[x.Name] && !x.Readable {
 			return nil, nil,
 				&FileError{Path: rd.path,
-					Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported",
+					Msg: fmt.Sprintf("column %q has the unsupported Arrow type %s",
 						x.Name, x.Type),
 					Hint: "store it as a number, a boolean, a date or a string, " +
 						"or leave the column out with --exclude",

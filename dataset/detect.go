@@ -50,7 +50,7 @@ func (rd *reader) detectFormat(line []byte) error {
 		} else if rd.opts.Format.Lines() {
 			rd.addNote("quotes",
 				fmt.Sprintf(
-					"a quote in the header surrounds no name; if quotes mean nothing in this file, add %s",
+					"a quote in the header does not enclose a name; if quotes have no special meaning in this file, add %s",
 					formatOption("quote", "none")))
 		}
 	}
@@ -59,9 +59,9 @@ func (rd *reader) detectFormat(line []byte) error {
 	}
 	if rd.dialect.comma == ';' && rd.opts.Format.Decimal == 0 {
 		rd.addNote("decimal-point",
-			"cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
+			"cells are separated by semicolons, but numbers are read with a decimal point: if they are written 1,5 add "+
 				formatOption("decimal", ",")+"; if not, add "+formatOption("decimal", ".")+
-				" to leave out this warning")
+				" to silence this warning")
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (rd *reader) separatorOf(line []byte) (byte, error) {
 	case len(best) > 1:
 		return 0,
 			&FileError{Path: rd.path, Line: 1,
-				Msg: fmt.Sprintf("the names of the header may be separated by %s or by %s",
+				Msg: fmt.Sprintf("the column names may be separated by %s or by %s",
 					best[0].name, best[1].name),
 				Hint: formatRemedy("separator", string(rune(best[0].char))) + ", or another one",
 				Err:  ErrFormat}
@@ -210,7 +210,7 @@ func (rd *reader) unreadableHeader(line int, names []string) error {
 		return nil
 	}
 	if strings.Contains(names[0], `" "`) {
-		return refuse("the header is one field that holds names in quotes with blanks between them",
+		return refuse("the header is a single field with quoted names separated by blanks",
 			"write it with commas; R's write.csv does, with row.names=FALSE")
 	}
 	for _, s := range separators {
@@ -223,7 +223,7 @@ func (rd *reader) unreadableHeader(line int, names []string) error {
 			hint += `, and decimal "," if numbers are written 1,5`
 		}
 		return refuse(
-			fmt.Sprintf("the header is one field that holds %s: cells seem to be separated by them",
+			fmt.Sprintf("the header is a single field that contains %s, which seem to separate the cells",
 				s.name), hint)
 	}
 	return nil
@@ -296,14 +296,14 @@ func contentMismatch(path string, c tablefile.Content) error {
 	}
 	e := &FileError{
 		Path: path,
-		Msg:  "is " + c.What + ", which its name does not say",
+		Msg:  "is " + c.What + ", which does not match its name",
 		Hint: c.Do,
 		Err:  ErrFormat,
 	}
 	if strings.HasPrefix(path, "stdin") && c.Kind.Coding != "" {
 		e.Hint = "give it as -.csv.gz in place of -, or decompress it first"
 	} else if strings.HasPrefix(path, "stdin") && c.Kind.Offsets() {
-		e.Hint = "of this kind nothing comes from standard input: write it to a file first"
+		e.Hint = "this format cannot be read from standard input: write it to a file first"
 	}
 	return e
 }
@@ -325,7 +325,7 @@ func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	case ok && c.UTF16():
 		return &FileError{
 			Path: path,
-			Msg:  "is UTF-16 text, which its name does not say",
+			Msg:  "is UTF-16 text, which does not match its name",
 			Hint: "name it .csv, and add --encoding utf-16",
 			Err:  ErrFormat,
 		}
@@ -341,7 +341,7 @@ func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	case tablefile.IsText(first):
 		return &FileError{
 			Path: path,
-			Msg:  "is text, which its name does not say",
+			Msg:  "is plain text, which does not match its name",
 			Hint: "name it .csv",
 			Err:  ErrFormat,
 		}

@@ -84,7 +84,7 @@ func unreadableError(path string, err error) error {
 	hint := unreadableHint(err)
 	if kind, stem, _ := tablefile.Of(path); stem == "-" && kind.Offsets() &&
 		errors.Is(err, fs.ErrNotExist) {
-		hint = "of this kind nothing comes from standard input: write it to a file first"
+		hint = "this format cannot be read from standard input: write it to a file first"
 	}
 	return &FileError{
 		Path: path,
@@ -109,7 +109,7 @@ func changedError(path string) error {
 	return &FileError{
 		Path: path,
 		Msg:  "changed while it was being read",
-		Hint: "read it when nothing writes to it",
+		Hint: "try again when no other program writes to it",
 		Err:  ErrUnreadable,
 	}
 }
@@ -118,7 +118,7 @@ func changedError(path string) error {
 func tooLarge(path string) error {
 	return &FileError{
 		Path: path,
-		Msg:  fmt.Sprintf("holds more than %d rows", int64(maxRows)),
+		Msg:  fmt.Sprintf("has more than %d rows", int64(maxRows)),
 		Hint: "split it",
 		Err:  ErrTooLarge,
 	}

@@ -68,7 +68,7 @@ func ExampleRead() {
 	// [rooms price]
 	// [100 180]
 	// true true
-	// no column is named "Price"
+	// there is no column "Price"
 }
 
 func ExampleNewTable() {

@@ -24,8 +24,8 @@ func filesOf(path string) ([]string, error) {
 		return nil,
 			&FileError{
 				Path: path,
-				Msg:  "is no pattern of file names",
-				Hint: "close its brackets",
+				Msg:  "is not a valid file name pattern",
+				Hint: "close the brackets",
 				Err:  ErrUnreadable,
 			}
 	}
@@ -56,8 +56,8 @@ func sameHeader(paths []string, opts ReadOptions) (Heading, error) {
 		if !slices.Equal(got.Names, first.Names) {
 			return Heading{},
 				&FileError{Path: path, Line: 1,
-					Msg:  fmt.Sprintf("the header is not that of %s", paths[0]),
-					Hint: "files of one table need the same names in the same order",
+					Msg:  fmt.Sprintf("the header differs from that of %s", paths[0]),
+					Hint: "all files of a table need the same columns in the same order",
 					Err:  ErrNoColumn}
 		}
 	}

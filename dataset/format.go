@@ -70,9 +70,9 @@ func (f *Format) validate() error {
 	case f.Decimal != 0 && f.Decimal != '.' && f.Decimal != ',':
 		return wrong("the decimal mark must be a point or a comma")
 	case f.Thousands != 0 && strings.IndexByte(",.'_ ", f.Thousands) < 0:
-		return wrong("unknown mark of thousands %q", f.Thousands)
+		return wrong("unknown thousands mark %q", f.Thousands)
 	case f.Thousands != 0 && f.Thousands == decimal:
-		return wrong("the same mark for decimals and thousands")
+		return wrong("the decimal mark and the thousands mark are the same")
 	case f.Quote != 0 && f.Quote != '"' && f.Quote != '\'' || f.Quote != 0 && f.NoQuote:
 		return wrong("the quote must be double or single")
 	case f.Escape != 0 && f.Escape != '"' && f.Escape != backslash:

@@ -34,13 +34,13 @@ func (rd *reader) headerOf(recs records) (header, error) {
 	}
 	if rd.format.json {
 		return header{},
-			&FileError{Path: rd.path, Msg: "has no header line: which keys a record has is private",
+			&FileError{Path: rd.path, Msg: "has no header line, and the keys of records are private",
 				Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]",
 				Err:  ErrNoHeader}
 	}
 	record, err := rd.headerRecord(recs)
 	if err == io.EOF {
-		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty: there is no header",
+		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty, so it has no header",
 			Hint: "the first line must name the columns", Err: ErrNoHeader}
 	}
 	if err != nil {
@@ -102,22 +102,22 @@ func (rd *reader) numericHeader(h header) error {
 	if known := rd.knownNames(); len(known) > 0 && containsAll(h.names, known) {
 		if len(rd.opts.Known) > 0 {
 			rd.addNote("",
-				"its header holds only numbers, which are taken for names because the target is one of them")
+				"its header contains only numbers, which are taken as names because the target is one of them")
 		}
 		return nil
 	}
-	hint := "if it is a record, list the names of all columns with --header a,b,c, or in a recipe data.header: [a, b, c] and data.format: {header: none}"
+	hint := "if it is a record, list all column names with --header a,b,c, or in a recipe data.header: [a, b, c] and data.format: {header: none}"
 	if len(rd.schema.Columns) == 0 {
 		hint += fmt.Sprintf(
-			"; if it names the columns, name the target as it stands there, or list them so with --skip %d",
+			"; if it names the columns, use the name of the target as written there, or skip it with --skip %d and list the names",
 			rd.opts.Format.Skip+1)
 	} else {
-		hint += "; if it names the columns, those that are needed are not among them"
+		hint += "; if it names the columns, the required ones are missing"
 	}
 	return &FileError{
 		Path: rd.path,
 		Line: h.line,
-		Msg:  "the first line holds only numbers: the file seems to have no header",
+		Msg:  "the first line contains only numbers, so the file seems to have no header",
 		Hint: hint,
 		Err:  ErrNoHeader,
 	}
@@ -129,7 +129,7 @@ const maxColumns = 1 << 17
 func tooManyColumns(path string, line int) error {
 	return &FileError{Path: path, Line: line,
 		Msg:  fmt.Sprintf("has more than %d columns", maxColumns),
-		Hint: "keep the columns that are needed; is this a table on its side?", Err: ErrFormat}
+		Hint: "keep only the columns you need, or transpose the table", Err: ErrFormat}
 }
 
 // allNumbers reports whether every field looks like the cell of a numeric column, and at least one like a
@@ -159,8 +159,8 @@ func checkNames(path string, line int, names []string) error {
 				Err:  ErrFormat}
 		case strings.ContainsRune(name, '\r'):
 			return &FileError{Path: path, Line: line,
-				Msg:  "the header holds a carriage return: its lines seem to end with one alone",
-				Hint: "convert the line ends to line feeds", Err: ErrFormat}
+				Msg:  "the header contains a carriage return; lines seem to end with a carriage return alone",
+				Hint: "convert the line endings to line feeds", Err: ErrFormat}
 		}
 	}
 	for f, name := range names {
@@ -168,7 +168,7 @@ func checkNames(path string, line int, names []string) error {
 			hint := "name it"
 			if line > 0 {
 				hint += fmt.Sprintf(
-					", or list all names with --skip %d --header a,b,c; pandas and R write such a column unless told index=False or row.names=FALSE",
+					", or list all names with --skip %d --header a,b,c; pandas and R write such a column without index=False or row.names=FALSE",
 					line)
 			}
 			return &FileError{
@@ -265,6 +265,6 @@ func hasKey(m map[string]int, name string) bool {
 }
 
 func absentColumn(path string, line int, name string) error {
-	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("no column is named %q", name),
-		Hint: "names must match exactly, upper and lower case included", Err: ErrNoColumn}
+	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("there is no column %q", name),
+		Hint: "names must match exactly, including upper and lower case", Err: ErrNoColumn}
 }

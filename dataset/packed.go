@@ -89,27 +89,27 @@ func (rd *reader) packedError(ctx context.Context, err error) error {
 		e.Hint = "write it with version 2, or as Parquet"
 		e.Err = ErrFormat
 	case errors.Is(err, arrowfile.ErrForeign):
-		e.Msg = "is written in a variant of Arrow that is not supported"
+		e.Msg = "uses an unsupported variant of Arrow"
 		e.Hint = "write it little-endian, with LZ4, Zstandard or no compression, or as Parquet"
 		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrDamaged):
 		e.Msg = "is not a complete workbook"
 		e.Hint = "copy or save it again"
 	case errors.Is(err, sheetfile.ErrForeign):
-		e.Msg = "is no .xlsx workbook, or has a password"
+		e.Msg = "is not an .xlsx workbook, or is password-protected"
 		e.Hint = "save it as .xlsx without a password"
 		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrNoSheet) && rd.opts.Format.Sheet == "":
-		e.Msg = "has no sheet with cells"
+		e.Msg = "has no sheet with data"
 		e.Hint = "save the table as .xlsx again"
 		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrNoSheet):
 		e.Msg = fmt.Sprintf("has no sheet named %q", rd.opts.Format.Sheet)
 		e.Err = ErrFormat
-		e.Hint = "name one with --sheet, or in a recipe data.format: {sheet: NAME}; the first one is read if none is named"
+		e.Hint = "name one with --sheet, or in a recipe data.format: {sheet: NAME}; the default is the first one"
 	case errors.Is(err, arrowfile.ErrTooLarge), errors.Is(err, sheetfile.ErrTooLarge):
-		e.Msg = "expands to far more than it has bytes"
-		e.Hint = "check that it is the table that was meant"
+		e.Msg = "expands to far more than its size"
+		e.Hint = "check that it is the right file"
 		e.Err = ErrTooLarge
 	default:
 		return unreadableError(rd.path, err)

@@ -170,9 +170,9 @@ func (t *parquetTable) checkZones() error {
 		t.zoneOf(&t.columns[f])
 		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
 			return &FileError{Path: t.rd.path,
-				Msg: fmt.Sprintf("column %q holds times in a time zone that is not known",
+				Msg: fmt.Sprintf("column %q contains times in an unknown time zone",
 					t.declaredName(f)),
-				Hint: "write it with a zone of the IANA database, such as Europe/Berlin, or an offset from UTC, such as +02:00",
+				Hint: "use an IANA time zone, such as Europe/Berlin, or an offset from UTC, such as +02:00",
 				Err:  ErrColumnType}
 		}
 	}
@@ -202,8 +202,8 @@ func (t *parquetTable) countRows() (int, error) {
 // tooManyPerByte reports a file with more rows than its size permits.
 func tooManyPerByte(path string) error {
 	return &FileError{Path: path,
-		Msg:  fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
-		Hint: "check that it is the table that was meant", Err: ErrTooLarge}
+		Msg:  fmt.Sprintf("has more than %d rows for each of its bytes", rowsPerByte),
+		Hint: "check that it is the right file", Err: ErrTooLarge}
 }
 
 // fieldTargets returns the positions of the fields of the file's schema to read, and for each the table column it is
@@ -315,7 +315,7 @@ func (t *parquetTable) openFields(
 			if !out[k].void && !parquetfile.Readable(c.Codec) {
 				return nil,
 					&FileError{Path: t.rd.path,
-						Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported",
+						Msg: fmt.Sprintf("column %q uses the unsupported compression %v",
 							name(f), c.Codec),
 						Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
 			}
@@ -392,7 +392,7 @@ func (t *parquetTable) declaredName(f int) string {
 // unsupportedError returns the error for a declared column whose type in the file is not supported.
 func (t *parquetTable) unsupportedError(source *parquetfile.Field, name string) error {
 	return &FileError{Path: t.rd.path,
-		Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name,
+		Msg: fmt.Sprintf("column %q has the unsupported Parquet type %v", name,
 			source),
 		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude",
 		Err:  ErrColumnType}
@@ -406,7 +406,7 @@ func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	case errors.Is(err, parquetfile.ErrDictionary):
 		return &FileError{Path: t.rd.path, Hint: "write it again without dictionaries",
 			Err: ErrTooLarge,
-			Msg: fmt.Sprintf("holds a dictionary of more than %d values for fewer rows",
+			Msg: fmt.Sprintf("has a dictionary of more than %d values for fewer rows",
 				parquetfile.MaxDictionary)}
 	}
 	return damagedParquet(t.rd.path)

@@ -30,7 +30,7 @@ func ParquetText(
 	if !fm.parquet {
 		return &FileError{
 			Path: path,
-			Msg:  "is not a Parquet file by its name",
+			Msg:  "does not have the name of a Parquet file",
 			Hint: "name it .parquet",
 			Err:  ErrFormat,
 		}

@@ -134,12 +134,12 @@ func formatOf(path string) (fileKind, error) {
 	case ".xls", ".xlsb", ".ods":
 		hint = "save it as .xlsx, or the sheet as CSV in UTF-8"
 	case ".json":
-		hint = "write it as JSON Lines, one object a line, and name it .jsonl"
+		hint = "write it as JSON Lines, one object per line, and name it .jsonl"
 	case ".txt", ".dat", ".data":
-		hint = "name it .csv, and declare what separates the cells (--separator)"
+		hint = "name it .csv, and set the separator (--separator)"
 	}
 	return fileKind{},
-		&FileError{Path: path, Msg: "is not of a known kind", Hint: hint, Err: ErrFormat}
+		&FileError{Path: path, Msg: "has an unknown file format", Hint: hint, Err: ErrFormat}
 }
 
 // reader is one call of Read, ReadFrom or Header.
@@ -219,7 +219,7 @@ func fileHeading(path string, opts ReadOptions) (Heading, error) {
 		return Heading{},
 			&FileError{
 				Path: path,
-				Msg:  "is not a file that can be read twice",
+				Msg:  "cannot be read twice",
 				Hint: "copy it to a file first",
 				Err:  ErrUnreadable,
 			}
@@ -377,7 +377,7 @@ func openFile(path string) (f *os.File, size int64, regular bool, err error) {
 	if err == nil && info.IsDir() {
 		err = &FileError{
 			Path: path,
-			Msg:  "is a directory",
+			Msg:  "is a folder",
 			Hint: "give the path of a file",
 			Err:  ErrUnreadable,
 		}

@@ -51,7 +51,7 @@ func NewStreamFormat(
 		return nil,
 			&FileError{
 				Path: name,
-				Msg:  "cannot be read as it comes",
+				Msg:  "is compressed",
 				Hint: "decompress it",
 				Err:  ErrFormat,
 			}
@@ -151,7 +151,7 @@ func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource,
 		out = &quotedSource{quotedRecords: recs}
 	default:
 		return nil, header{},
-			&FileError{Path: rd.path, Msg: "cannot be read as it comes", Err: ErrFormat}
+			&FileError{Path: rd.path, Msg: "is compressed", Err: ErrFormat}
 	}
 	lines.refuse = true
 	head, err := rd.readHeader(recs)
@@ -166,7 +166,7 @@ func (rd *reader) lineError(err error, line, limit int) error {
 	if errors.Is(err, errLongLine) {
 		return &FileError{Path: rd.path, Line: line,
 			Msg:  fmt.Sprintf("a line is longer than %d bytes", limit),
-			Hint: "send one record a line, and check that quotes and line breaks are where they should be",
+			Hint: "send one record per line, and check quotes and line breaks",
 			Err:  ErrLongLine}
 	}
 	return err
@@ -422,10 +422,10 @@ func (j *jsonObjects) misnamedMembers(text []byte) string {
 	switch {
 	case similar != "":
 		return fmt.Sprintf(
-			"the first record has no %q, but a name that differs from it only in capital letters, blanks or punctuation",
+			"the first record has no %q, but a name that differs from it only in case, blanks or punctuation",
 			similar)
 	case members > 0 && missing == len(j.values):
-		return fmt.Sprintf("the first record has none of the columns, such as %q", column)
+		return fmt.Sprintf("the first record has none of the columns of the model, such as %q", column)
 	}
 	return ""
 }

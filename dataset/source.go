@@ -52,7 +52,7 @@ func (rd *reader) notCoded(err error) error {
 	case tablefile.IsText(first):
 		return &FileError{
 			Path: rd.path,
-			Msg:  "is text and not compressed, which its name does not say",
+			Msg:  "is not compressed, although its name ends in .gz",
 			Hint: "name it without .gz",
 			Err:  ErrFormat,
 		}
@@ -100,7 +100,7 @@ func damagedError(path, coding string, err error) error {
 		errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, gzip.ErrHeader):
-		e.Msg = "is not gzip, or is damaged"
+		e.Msg = "is not a gzip file, or is damaged"
 	case errors.Is(err, gzip.ErrChecksum):
 		e.Msg = "fails its gzip checksum"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

@@ -290,7 +290,7 @@ func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error)
 	}
 	if fm.needsOffsets() {
 		return nil,
-			&FileError{Path: name, Msg: "Parquet, Arrow and workbooks cannot be read from a stream",
+			&FileError{Path: name, Msg: "Parquet, Arrow and workbook files cannot be read from a stream",
 				Hint: "give the path of a file", Err: ErrFormat}
 	}
 	return newReader(name, fm, schema, opts)

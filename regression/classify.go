@@ -52,7 +52,7 @@ func (m *Classifier) whyNoProbability() string {
 	if len(m.Classes) > 2 {
 		return "it has more than two classes"
 	}
-	return "the training records were too few at this budget, or the method does not estimate them"
+	return "there were too few training records for this budget, or the method does not estimate them"
 }
 
 // ClassProbabilities returns one slice per class with the probability for each row; the probabilities of a row
@@ -64,7 +64,7 @@ func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
 	}
 	for _, score := range m.Scores {
 		if _, ok := score.(*Prototypes); !ok {
-			return nil, fmt.Errorf("%w: its scores are no log probabilities", ErrNoProbability)
+			return nil, fmt.Errorf("%w: its scores are not log probabilities", ErrNoProbability)
 		}
 	}
 	out := make([][]float64, len(m.Classes))

@@ -144,7 +144,7 @@ func knownMember(object strictjson.Value, key string, known ...string) (string, 
 	for i, name := range known {
 		reads[i] = strictjson.Quote(name)
 	}
-	problem := fmt.Sprintf("is %s, this version reads %s", strictjson.Quote(text),
+	problem := fmt.Sprintf("is %s, but this version reads %s", strictjson.Quote(text),
 		strings.Join(reads, " or "))
 	return "", &unknownError{ModelError{key, problem}}
 }

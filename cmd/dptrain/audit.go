@@ -17,26 +17,28 @@ import (
 	"github.com/dptrain/dptrain/internal/audit"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const auditLong = `Try to catch a run that is less private than its plan says.
+const auditLong = `Try to detect a run that is less private than its plan claims.
 
-Each step of the plan, and the whole run with all that it publishes, is carried
-out many times on generated pairs of tables that differ by one extreme record.
-How well the two can be told apart gives a lower bound of epsilon. If a bound is
-above its claim, dptrain has a fault, and the exit code is 1. If none is, that
-certifies nothing: no violation was found at this confidence.
+Each step of the plan, and the whole run with everything that it publishes, is
+repeated many times on generated pairs of tables that differ by one extreme
+record. How well the two tables can be distinguished yields a lower bound on
+epsilon. If a bound exceeds its claim, dptrain has a bug, and the exit code is
+1. The absence of a violation is no proof: it only means that none was found at
+this confidence.
 
 Only the header line of the table is read, never a row.
 
-With --own-table the rows are read. The whole run is then measured on the table
-itself, beside neighbours of it: records that stand out, and a few others, are
-taken out or replaced, and extreme ones are added. What comes out depends on the
-records and no guarantee covers it, so it is written for the owner of the data
-alone, to OUT/curator/audit.json. What is printed and the exit code are the same
-whatever it says. With a ledger, the ledger notes that this was done.`
+With --own-table the rows are read, too. The whole run is then measured on the
+table itself against neighbouring tables: outlying records, and a few others,
+are removed or replaced, and extreme ones are added. The result depends on the
+records and has no privacy guarantee, so it is written to OUT/curator/audit.json
+for the data owner only. The output on the terminal and the exit code do not
+depend on the result. A ledger, if there is one, records that this was done.`
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
@@ -49,7 +51,7 @@ func auditCommand(a *app) *cobra.Command {
 	x := &auditFlags{}
 	cmd := &cobra.Command{
 		Use:   "audit RECIPE",
-		Short: "Measure on generated tables how private a run is at best",
+		Short: "Test the privacy of a run on generated tables",
 		Long:  auditLong,
 		Example: `  dptrain audit recipe.yaml
   dptrain audit recipe.yaml --runs 100000 --draws 2000000 --json
@@ -73,17 +75,17 @@ func auditCommand(a *app) *cobra.Command {
 	f, o := cmd.Flags(), &x.options
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns,
-		"how often the whole run is carried out on each table of a pair: a `NUMBER`")
-	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "how often each step is: a `NUMBER`")
+		"repeat the whole run this `NUMBER` of times on each table of a pair")
+	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "repeat each step this `NUMBER` of times")
 	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence,
-		"how sure the bounds are, all together: a `NUMBER`")
+		"joint confidence `LEVEL` of all bounds")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&x.own, "own-table", false,
-		"measure the whole run on the table of the recipe, for its owner alone")
+		"measure the whole run on the table of the recipe, for the data owner only")
 	f.IntVar(&o.Records, "records", audit.DefaultRecords,
-		"with --own-table: how many records are taken out or replaced, a `NUMBER`")
+		"with --own-table: remove or replace this `NUMBER` of records")
 	x.recipe.add(cmd)
-	f.BoolVar(&x.force, "force", false, "with --own-table: replace a verdict that is there already")
+	f.BoolVar(&x.force, "force", false, "with --own-table: overwrite an existing verdict")
 	return cmd
 }
 
@@ -93,12 +95,12 @@ func (x *auditFlags) check() error {
 	switch {
 	case x.own && (x.asJSON || changed("draws")):
 		return usagef(
-			"--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
+			"--json and --draws cannot be combined with --own-table: the verdict goes to a file for the data owner, and steps are measured without the table")
 	case !x.own && (x.force || changed("records") || changed("out")):
 		return usagef("--records, --out and --force need --own-table")
 	case o.Check() != nil || o.Runs == 0 || o.Draws == 0 || o.Records == 0 || o.Confidence == 0:
 		return usagef(
-			"--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
+			"--runs and --draws must be at least 100, --records from 1 to 1000, and --confidence between 0 and 1")
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
 	if len(whole.Violations()) > 0 {
 		return errors.Join(err,
 			fmt.Errorf(
-				"more was measured than is claimed, at confidence %v: %s; please report this fault, and rely on no result of this version",
+				"the measured privacy loss exceeds the claim, at confidence %v: %s; please report this bug and do not rely on any result of this version",
 				v.Confidence, strings.Join(v.Violations, ", ")))
 	}
 	return err
@@ -234,7 +236,8 @@ func (v *audited) text(w io.Writer) error {
 			table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	t.AppendHeader(table.Row{"step", "law", "draws", "claimed", "measured ≥", "of it", "on"})
+	t.AppendHeader(
+		table.Row{"step", "mechanism", "draws", "claimed", "measured ≥", "ratio", "statistic"})
 	var ids []string
 	for _, s := range v.Steps {
 		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon),
@@ -256,11 +259,11 @@ func (v *audited) text(w io.Writer) error {
 				of(run.MeasuredMu, *run.Mu), "the release"})
 	}
 	found := fmt.Sprintf(
-		"no violation found at confidence %v (all bounds together), delta %v, relation %s. This certifies nothing: it says what these tables and this many runs could show",
-		v.Confidence, v.Delta, v.Relation)
+		"no violation found at confidence %v (all bounds together), delta %s, relation %s. This is no proof: it is limited to these tables and this number of runs",
+		v.Confidence, fault.Readable(v.Delta), v.Relation)
 	if len(v.Violations) > 0 {
-		found = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s", v.Confidence,
-			strings.Join(v.Violations, ", "))
+		found = fmt.Sprintf("the measured privacy loss exceeds the claim, at confidence %v: %s",
+			v.Confidence, strings.Join(v.Violations, ", "))
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s%s", grouped(t.Render(), ids),
 		report.Paragraph("Verdict", found),

@@ -116,7 +116,7 @@ func TestAuditViolation(t *testing.T) {
 	}
 	err := a.showVerdict(&audited{Violations: v.Violations(), Confidence: .99}, v, false)
 	if exitCode(err) != exitInternal || !strings.Contains(err.Error(), "fit/x") ||
-		!strings.Contains(out.String(), "more was measured than is claimed") {
+		!strings.Contains(out.String(), "the measured privacy loss exceeds the claim") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

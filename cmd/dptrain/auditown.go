@@ -55,8 +55,8 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Private",
 			fmt.Sprintf(
-				"%s holds what was measured on the table. It depends on the records and no guarantee covers it: "+
-					"it is for the owner of the data only. It certifies nothing. This text and the exit code are the same whatever it says.",
+				"%s holds the measurements on the table. It depends on the records without any privacy guarantee: "+
+					"it is for the data owner only, and it is no proof of privacy. This text and the exit code do not depend on its content.",
 				filepath.Join(out, report.CuratorDir, report.AuditFile))))
 	return err
 }
@@ -93,8 +93,8 @@ func (a *app) noteAudit(
 const ownAuditFormat = "dptrain.own-audit/1"
 
 // ownNotice is the notice at the top of curator/audit.json.
-const ownNotice = "Measured on the records themselves, by runs that no guarantee covers. Do not publish it, do not tell anybody of it, and do not change the recipe because of it: " +
-	"whoever reads it learns about the records what no budget pays for. It certifies nothing: a bound below the claim says only what these neighbours and this many runs could show."
+const ownNotice = "Measured on the records themselves, without any privacy guarantee. Do not publish or share this file, and do not change the recipe because of it: " +
+	"its content reveals facts about the records that no budget covers. It is no proof of privacy: a bound below the claim is limited to these neighbours and this number of runs."
 
 // ownAudit is the verdict on the owner's table, as written to curator/audit.json.
 type ownAudit struct {
@@ -124,12 +124,12 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 	switch {
 	case len(x.Violations) > 0:
 		out.Verdict = fmt.Sprintf(
-			"more was measured than is claimed, at confidence %v: %s; dptrain has a fault, rely on no result of this version and report it, without this file",
+			"the measured privacy loss exceeds the claim, at confidence %v: %s; dptrain has a bug: do not rely on any result of this version, and report it without this file",
 			x.Confidence, strings.Join(x.Violations, ", "))
 	case len(x.Pairs) == 0:
-		out.Verdict = "nothing was measured: an empty table has no neighbours under this relation"
+		out.Verdict = "not measured: an empty table has no neighbours under this relation"
 	default:
-		out.Verdict = fmt.Sprintf("no violation found at confidence %v; this certifies nothing",
+		out.Verdict = fmt.Sprintf("no violation found at confidence %v; this is no proof",
 			x.Confidence)
 	}
 	return out

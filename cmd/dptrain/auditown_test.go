@@ -81,7 +81,7 @@ func TestOwnAudit(t *testing.T) {
 		x := ownVerdict(t, "out")
 		if x.Format != ownAuditFormat || len(x.Pairs) != c.pairs || len(x.Violations) > 0 ||
 			x.Run.Epsilon != 1 || !strings.Contains(x.Notice, "Do not publish") ||
-			!strings.Contains(x.Verdict, "certifies nothing") {
+			!strings.Contains(x.Verdict, "this is no proof") {
 			t.Errorf("%s: %+v", name, x)
 		}
 		if diff := cmp.Diff(
@@ -118,8 +118,8 @@ func TestOwnAuditVerdicts(t *testing.T) {
 		}
 		seen = append(seen, stdout.String())
 		x := ownVerdict(t, "out")
-		want := []string{"more was measured than is claimed", "no violation found",
-			"nothing was measured"}[i]
+		want := []string{"the measured privacy loss exceeds the claim", "no violation found",
+			"not measured"}[i]
 		if !strings.HasPrefix(x.Verdict, want) || (len(x.Violations) > 0) != (i == 0) {
 			t.Errorf("%+v", x)
 		}

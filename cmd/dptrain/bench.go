@@ -17,23 +17,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const benchLong = `Bench compares methods on public tables by their exact R², or with
---task classification by their accuracy, on held-out rows. The column balanced
-is the median of the mean over the classes of the share that is predicted
-rightly. Where features have a cost, the column paid is what a held-out row pays
-on average. cost-tree:2 buys two units of new features per node, and
-nonprivate-cstc:0.01 has .01 as the price of a unit. boosted-adassp:10 makes ten
-rounds.
+const benchLong = `Compare methods on public tables by their exact R² on held-out rows or, with
+--task classification, their accuracy. The column "balanced" is the median
+balanced accuracy (mean recall over the classes). If features have a cost, the
+column "paid" is the average cost of a held-out row. cost-tree:2 buys two units
+of new features per node, nonprivate-cstc:0.01 charges 0.01 per unit, and
+boosted-adassp:10 runs ten rounds.
 
-A trial trains on nine tenths of the rows with the whole budget and tests on the
-rest; ten trials test every row once, and all methods see the same splits. The
-target is the last column unless named, and every other column is a numeric
+Each trial trains on nine tenths of the rows with the whole budget and tests on
+the rest; ten trials test every row once, and all methods use the same splits.
+The target is the last column unless named, and every other column is a numeric
 feature without declared bounds. A recipe is a method named after its file, with
 its own columns, methods, relation and budget.
 
-The numbers are exact, so nothing is private here: bench runs only with
---public, and on no table that a ledger knows. The experiments of the papers
-have a command of their own: docs/lab/experiments.md.
+The results are exact and not private, so bench requires --public and refuses
+tables that are registered in a ledger. For the experiments from the papers, see
+docs/lab/experiments.md.
 `
 
 // benchNames returns the names of the methods, wrapped for a terminal.
@@ -56,7 +55,7 @@ func benchSummaries() string {
 	for i, name := range names {
 		fmt.Fprintf(&b, "  %-26s%s\n", name, summaries[i])
 	}
-	b.WriteString("Selections keep:\n")
+	b.WriteString("Selections, which keep:\n")
 	for _, m := range pipeline.Selectors() {
 		line(m.Name, m.Summary)
 	}
@@ -101,43 +100,43 @@ func benchCommand(a *app) *cobra.Command {
 	}
 	flags, c := cmd.Flags(), &f.config
 	flags.SortFlags = false
-	flags.BoolVar(&c.Public, "public", false, "state that the data are public (required)")
+	flags.BoolVar(&c.Public, "public", false, "confirm that the data are public (required)")
 	flags.StringArrayVar(&c.Data, "data", nil,
-		"a table or a folder of tables, a `PATH`; may be repeated (default those of the recipes)")
+		"`PATH` of a table or a folder of tables; may be repeated (default: the tables of the recipes)")
 	flags.StringSliceVar(&c.Methods, "method", nil,
-		"`METHODS`, each MODEL or SELECTION+MODEL, listed above (default "+bench.DefaultMethod+
-			", or only the recipes)")
-	flags.StringVar(&c.Target, "target", "", "the `COLUMN` to predict (default the last one)")
+		"compare these `METHODS`, each MODEL or SELECTION+MODEL from the lists above (default "+
+			bench.DefaultMethod+", or only the recipes)")
+	flags.StringVar(&c.Target, "target", "", "predict this `COLUMN` (default the last)")
 	flags.StringVar(&c.Task, "task", "",
-		"what the target is, by `NAME`: regression (default) or classification; the metric is R² or accuracy")
+		"train for `TASK`: regression (default, measured by R²) or classification (measured by accuracy)")
 	flags.StringSliceVar(&c.Classes, "classes", nil,
-		"`CLASSES` of the target (default its values in the table)")
+		"`CLASSES` of the target (default: its values in the table)")
 	flags.BoolVar(&c.Categories, "categories", false,
-		"make text columns categories: their values in the table")
+		"use text columns as categories, with their values in the table")
 	flags.BoolVar(&c.Balance, "balance", false,
-		"leave rows out at random until all classes have as many, before the splits")
+		"before splitting, drop random rows until all classes are equally large")
 	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials,
-		"trials of each method on each table, a `NUMBER`")
+		"run this `NUMBER` of trials of each method on each table")
 	flags.IntVar(&c.Rows, "rows", 0,
-		"train as on a table of this `NUMBER` of rows, drawn with the seed (default all)")
+		"use a random sample of this `NUMBER` of rows, drawn with the seed (default all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)",
-		"budget of the methods, a `NUMBER` or ln(number)")
-	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods, a `NUMBER`")
+		"epsilon of the methods: a `NUMBER` above 0, or ln(number)")
+	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods: a `NUMBER`")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
-		"neighbouring relation of the methods, by `NAME`")
+		"neighbouring `RELATION` of the methods")
 	flags.Uint64Var(&c.Seed, "seed", 0,
-		"public seed of the splits, a `NUMBER`; it has no part in the noise")
+		"public seed of the splits, a `NUMBER`; the noise does not depend on it")
 	flags.BoolVar(&f.json, "json", false,
-		"print one JSON object a line: every trial, then one summary for each table and method")
+		"print one JSON object per line: every trial, then a summary for each table and method")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{
 		"data": tables, "target": ofHeader(""), "method": trainers,
 		"task":     oneOf("regression", "classification"),
 		"relation": oneOf("add-remove", "substitute"),
 	})
 	flags.StringVar(&f.ledger, "ledger", "",
-		"refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+		"refuse tables that are registered in this ledger `FILE`, in addition to any dptrain.ledger next to them or in the working directory")
 	for _, name := range suiteFlags {
-		flags.String(name, "", "of the suites, which have a command of their own")
+		flags.String(name, "", "moved to dptrain-experiments")
 		_ = flags.MarkHidden(name) // cannot fail: the flag was just declared
 	}
 	return cmd
@@ -166,8 +165,8 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 			}
 		}
 	})
-	return "the suites of the papers have a command of their own; " +
-		"in the folder experiments/ of the source code of dptrain run\n" + line
+	return "the suites of the papers have moved to a separate command; " +
+		"in the folder experiments/ of the source code of dptrain, run\n" + line
 }
 
 // plainText lists the characters that need no quotes in a shell.
@@ -184,7 +183,7 @@ func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 		return usagef("--rows must be at least 1")
 	}
 	if changed("method") && len(c.Methods) == 0 {
-		return usagef("--method is empty; there are %s", strings.Join(bench.Models(), ", "))
+		return usagef("--method is empty; the methods are %s", strings.Join(bench.Models(), ", "))
 	}
 	epsilon, err := recipe.ParseEpsilon(f.epsilon)
 	if err != nil || epsilon <= 0 {

@@ -148,7 +148,7 @@ func TestBenchClasses(t *testing.T) {
 // TestBenchSuite checks that the error for a request of a suite contains the command that runs it, with the same
 // arguments.
 func TestBenchSuite(t *testing.T) {
-	const program = "experiments/ of the source code of dptrain run\n" +
+	const program = "experiments/ of the source code of dptrain, run\n" +
 		"go run ./cmd/dptrain-experiments"
 	for args, want := range map[string]string{
 		"bench|--public|--suite|seed-001|--data|tables/|--out|results": program +

@@ -12,22 +12,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const causalLong = `Ask which of two numeric columns causes the other, with every record protected,
-and write
+const causalLong = `Estimate which of two numeric columns causes the other, with every record
+protected, and write
 
   OUT/release/   causal.json, causal.svg, recipe.yaml: may be published
-  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
-                 published
+  OUT/curator/   run.json: exact facts for the data owner only; never publish it
 
-One noisy two-dimensional histogram per pair of columns is all that is released:
-every score is read from it for free. A direction is stated if at least 90% of
-20 redraws of the histogram agree, and the pair is undecided otherwise. It
-assumes that no third column causes both. --method anm is the baseline of the
-literature, for comparison: a noisy difference of two scores of regressions.
+The only release is one noisy two-dimensional histogram per pair of columns; all
+scores are computed from it at no further cost. A direction is reported if at
+least 90% of 20 redraws of the histogram agree; otherwise the pair is undecided.
+The method assumes that no third column causes both. For comparison, --method
+anm is the baseline from the literature: a noisy difference of two regression
+scores.
 
-Declare ranges that are public knowledge, with --range or in the recipe: to find
-them privately costs 30% of epsilon and, on few records, the answer. A recipe
-has "task: causal". Given with a recipe, a flag replaces the recipe's value.`
+Declare ranges that are public knowledge, with --range or in the recipe. Finding
+them privately costs 30% of epsilon and, with few records, often the answer. A
+recipe needs "task: causal". Flags override the recipe.`
 
 func causalCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
@@ -35,7 +35,7 @@ func causalCommand(a *app) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "causal [RECIPE]",
-		Short: "Ask which of two columns causes the other",
+		Short: "Estimate which of two columns causes the other",
 		Long:  causalLong,
 		Example: `  dptrain causal --data visits.csv --columns dose,response --epsilon 1 \
     --range dose=0:50 --range response=0:200
@@ -44,7 +44,7 @@ func causalCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return usagef(
-					"nothing to ask: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
+					"nothing to do: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
 			}
 			j, err := flags.noted(args, note)
 			if err != nil {
@@ -56,10 +56,10 @@ func causalCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	flags.add(cmd)
 	f.StringVar(&note, "note", "",
-		"a `TEXT` that the ledger keeps with the run; it is not protected")
-	f.BoolVar(&how.force, "force", false, "replace results that are there already")
+		"store this `TEXT` with the run in the ledger; it is not protected")
+	f.BoolVar(&how.force, "force", false, "overwrite existing results")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
-	jsonFlag(cmd, &how.json, "the account of the release, as JSON")
+	jsonFlag(cmd, &how.json, "the report of the release, as JSON")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 		return nil, err
 	}
 	out.describe = func(b *bill) {
-		b.run = fmt.Sprintf("causal directions by %s, columns %s", b.Method, printable(b.Target))
+		b.run = fmt.Sprintf("causal directions, method %s, columns %s", b.Method, printable(b.Target))
 		if s.TestOnly {
 			b.Protected = "test"
 		}
@@ -114,9 +114,9 @@ func (r *billRanges) text() string {
 	}
 	return report.Paragraph("Warning",
 		fmt.Sprintf(
-			"not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget "+
-				"that is likely to spoil the answer on fewer than %.0f rows, "+
-				"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge",
+			"some ranges are not declared, so 30%% of epsilon is spent on finding them. At this budget, "+
+				"that is likely to spoil the answer with fewer than %.0f rows "+
+				"and makes no visible difference from about %.0f rows on. Declare ranges that are public knowledge",
 			r.Spoiled, r.Free))
 }
 
@@ -126,8 +126,8 @@ func (b *bill) protectedText() string {
 		return ""
 	}
 	return report.Paragraph("Protected",
-		"the test records alone, about half of all. What is said above is about them; the training "+
-			"records have no protection, and the run enters no ledger")
+		"only the test records, about half of all. The guarantee above is about them; the training "+
+			"records are not protected, and the run cannot be recorded in a ledger")
 }
 
 // causalPlan prints the price of a study.
@@ -136,7 +136,7 @@ func (a *app) causalPlan(
 ) error {
 	if changed("explain") {
 		return usagef(
-			"--explain is for runs that train a model; docs/lab/ has how often directions are right")
+			"--explain is for runs that train a model; docs/lab/causal.md reports how often directions are correct")
 	}
 	s := a.causalStudy(j)
 	if err := s.prepare(ctx); err != nil {

@@ -25,7 +25,7 @@ func TestCausal(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
 	}
 	if again := dptrain(t, args...); again.code != 2 ||
-		!strings.Contains(again.stderr, "exists already") {
+		!strings.Contains(again.stderr, "already exists") {
 		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
 	}
 	if r := dptrain(t, "report", out); r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
@@ -160,7 +160,7 @@ func TestCausalLedger(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
-	if v.code != 0 || !strings.Contains(words(v.stdout), "is this run, with this head") {
+	if v.code != 0 || !strings.Contains(words(v.stdout), "is this run, with the same head") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	refused := dptrain(t, append(args, "--epsilon", "9", "--force")...)
@@ -177,7 +177,7 @@ func TestCausalRefuses(t *testing.T) {
 		says string
 		args []string
 	}{
-		{2, "nothing to ask", []string{"causal"}},
+		{2, "nothing to do", []string{"causal"}},
 		{3, "--columns: causal.columns needs at least two columns",
 			[]string{"causal", "--data", data, "--epsilon", "1"}},
 		{3, "--epsilon: privacy.epsilon is required",
@@ -197,7 +197,7 @@ func TestCausalRefuses(t *testing.T) {
 			[]string{"audit", "../../examples/causal/pair.yaml", "--own-table"}},
 		{2, "--explain is for runs that train a model",
 			[]string{"plan", "../../examples/causal/pair.yaml", "--explain"}},
-		{2, "--note is a label in a ledger",
+		{2, "--note needs a ledger",
 			[]string{"causal", "../../examples/causal/pair.yaml", "--note", "x"}},
 		{5, "an epsilon of 1e-10 is too small for this study",
 			[]string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"}},
@@ -228,10 +228,10 @@ func TestCausalBaseline(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		r := dptrain(t,
 			append(base[:len(base):len(base)], "--score", c[0], "--protect", c[1], "--out", out)...)
-		if r.code != 0 || !strings.Contains(words(r.stdout), "baseline anm by "+c[0]) {
+		if r.code != 0 || !strings.Contains(words(r.stdout), "baseline anm with score "+c[0]) {
 			t.Fatalf("%v: exit %d\n%s%s", c, r.code, r.stdout, r.stderr)
 		}
-		unprotected := strings.Contains(words(r.stdout), "the training records have no protection")
+		unprotected := strings.Contains(words(r.stdout), "the training records are not protected")
 		if unprotected != (c[1] == "test") {
 			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
 		}
@@ -241,7 +241,7 @@ func TestCausalBaseline(t *testing.T) {
 		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))
 		if p.code != 0 ||
 			strings.Contains(words(p.stdout),
-				"the training records have no protection") != unprotected {
+				"the training records are not protected") != unprotected {
 			t.Errorf("%v: plan: exit %d\n%s%s", c, p.code, p.stdout, p.stderr)
 		}
 	}
@@ -251,7 +251,7 @@ func TestCausalBaseline(t *testing.T) {
 		"--score=magic":                          "unknown name",
 		"--score=hsic --protect=most":            "unknown name",
 		"--protect=test":                         "causal.score is required",
-		"--score=iqr --protect=test --dataset=x": "enters no ledger",
+		"--score=iqr --protect=test --dataset=x": "cannot use a ledger",
 	} {
 		r := dptrain(t,
 			append(append(base[:len(base):len(base)], strings.Fields(flag)...), "--out",

@@ -11,15 +11,14 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-const checkLong = `Report everything that is wrong with a recipe at once, each mistake with file,
-line and column. If the header of the table can be read, the names of the
-columns are checked too. No row is read.`
+const checkLong = `Report all mistakes in a recipe at once, each with file, line and column. If the
+header of the table can be read, column names are checked, too. No row is read.`
 
 func checkCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "check RECIPE",
-		Short:   "Report every mistake in a recipe at once",
+		Short:   "Check a recipe and report every mistake",
 		Long:    checkLong,
 		Example: "  dptrain check recipe.yaml",
 		Args:    exactly(1, "one recipe"),
@@ -86,7 +85,7 @@ func (a *app) checkedText(path, unread string, err error) error {
 		_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)
 	default:
 		_, err = fmt.Fprintf(a.stdout,
-			"%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path,
+			"%s: ok, but the column names were not checked because %s cannot be read\n", path,
 			unread)
 	}
 	return err

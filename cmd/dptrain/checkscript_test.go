@@ -211,9 +211,9 @@ func TestCheckScriptRefuses(t *testing.T) {
 	write(t, "edited.json", strings.Replace(text, `"released":1`, `"released":0`, 1))
 	write(t, "three.json", earlier)
 	for path, want := range map[string]string{
-		"edited.json": "its checksum does not fit",
-		"three.json":  "of an earlier version",
-		"table.csv":   "this is no report",
+		"edited.json": "its checksum does not match",
+		"three.json":  "an earlier version",
+		"table.csv":   "this is not a report",
 		"none":        "cannot be read",
 	} {
 		if r := dptrain(t, "report", path, "--check-script"); r.code == 0 || r.stdout != "" ||

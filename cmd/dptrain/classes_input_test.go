@@ -107,13 +107,13 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			loansRecipe("substitute-private-columns",
 				", a: {private: true}, b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
 			exitRecipe,
-			`with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+			`with scaling declared, all numeric columns need lower and upper; they are missing for "a"`,
 		},
 		{
 			"a column without a range under substitution, which must be declared",
 			loansRecipe("substitute", ", b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
 			exitRecipe,
-			`with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+			`with scaling declared, all numeric columns need lower and upper; they are missing for "a"`,
 		},
 		{
 			"a private column under substitution of whole records",

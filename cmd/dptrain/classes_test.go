@@ -76,7 +76,7 @@ func TestFitClasses(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "report", "votes", "--shape", "a"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "is a vote") {
+		!strings.Contains(got.stderr, "a vote") {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage ||
@@ -165,7 +165,7 @@ func TestClassMistakes(t *testing.T) {
 		"init t.csv --task classification --classes a": {exitUsage, "",
 			"--classes needs every value the target can take"},
 		"init t.csv --classes a,b": {exitUsage, "",
-			"--classes has no meaning for regression"},
+			"--classes needs --task classification"},
 		"init t.csv --task classification --classes a,a": {exitUsage, "",
 			"class \"a\" is listed twice"},
 		"init t.csv --task guess": {exitUsage, "", "--task must be regression or classification"},

@@ -26,7 +26,7 @@ func (j *job) onSpark() bool {
 
 // errOnSpark is the error of commands that would read rows of a cluster on this machine.
 var errOnSpark = usagef(
-	"data.spark has its rows on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name that with --data")
+	"the rows of data.spark are on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name it with --data")
 
 // session starts a session on the cluster. With an empty worker, the session can only list columns.
 func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error) {
@@ -37,7 +37,7 @@ func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error
 	s, err := cluster.Dial(ctx, address, worker)
 	if errors.Is(err, cluster.ErrProgram) {
 		return nil,
-			usagef("dptrain itself knows no cluster; %s does, and is neither beside dptrain nor on the PATH; build it from the folder spark of the sources",
+			usagef("clusters need the program %s, which is neither next to dptrain nor on the PATH; build it from the folder spark of the source code",
 				cluster.Program)
 	}
 	return s, err
@@ -52,8 +52,8 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 	if j.connect == "" {
 		return nil,
 			&dataset.FileError{Path: cluster.QueryName,
-				Msg:  "its columns are known to the cluster alone",
-				Hint: "add --connect sc://HOST:PORT to plan, or to fit with --engine spark, or list the columns under data.header",
+				Msg:  "the columns of data.spark are known only to the cluster",
+				Hint: "add --connect sc://HOST:PORT to plan, or to fit with --engine spark, or list the columns in data.header",
 				Err:  dataset.ErrUnreadable}
 	}
 	s, err := j.session(ctx, "")
@@ -88,7 +88,7 @@ func (f *engineFlags) dial(
 	if _, piped := tablefile.Stdin(j.table); !j.onSpark() &&
 		(piped || j.queries() || strings.Contains(j.table, "://")) {
 		return nil,
-			usagef("--engine spark reads tables that are files with the same path on all machines of the cluster, and queries of data.spark")
+			usagef("--engine spark needs files with the same path on all machines of the cluster, or a query in data.spark")
 	}
 	if err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema)); err != nil {
 		return nil,

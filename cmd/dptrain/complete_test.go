@@ -64,7 +64,7 @@ func TestRangeAndDateFlags(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for text, args := range map[string][]string{
-		"--date takes": {"--date", "born"}, "is not NAME=LOWER:UPPER": {"--range", "y"},
+		"--date needs": {"--date", "born"}, "is not NAME=LOWER:UPPER": {"--range", "y"},
 		"--date: ":  {"--date", "born=Jan", "--range", "y=0:9"},
 		"--range: ": {"--range", "y=9:0"},
 	} {

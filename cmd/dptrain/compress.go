@@ -18,18 +18,19 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-const compressLong = `Compress makes a small classifier by nearest neighbours from a public table. In
-place of all records it keeps a few reference vectors, by which it predicts.
+const compressLong = `Compress a public table into a small nearest-neighbour classifier, which predicts
+from a few reference vectors instead of all records.
 
-Nothing is private here. Reference vectors are records, or begin as records and
-may stay near them, so that the model tells what is in the table. There is no
-guarantee, no ledger and no report, and the model file says so. Compress runs
-only with --public, for data that are public or that never leave with the model,
-and on no table that a ledger knows. Private data are for ` + "`dptrain fit`" + `.
+The result is not private. Reference vectors are records, or start as records and
+may stay close to them, so the model reveals what is in the table. There is no
+guarantee, ledger or report, and the model file states this. The command requires
+--public, which confirms that the data are public or that the model stays with
+the data, and refuses tables that are registered in a ledger. For private data,
+use ` + "`dptrain fit`" + `.
 
-Numbers are standardised, a number that is missing is the mean, and text columns
-become categories: their values in the table. Records without a class are left
-out. Predict with ` + "`dptrain predict`" + `.`
+Numbers are standardised, missing numbers are replaced by the mean, and text
+columns become categories with their values in the table. Records without a
+class are skipped. Predict with ` + "`dptrain predict`" + `.`
 
 const compressExample = `  dptrain compress --public letters.csv -o letters.json
   dptrain compress --public letters.csv --share 0.08 --test new.csv -o some.json
@@ -71,35 +72,35 @@ func compressCommand(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.public, "public", false,
-		"state that the data are public, or never leave with the model (required)")
+		"confirm that the data are public, or that the model stays with the data (required)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the model to `FILE` (required)")
-	flags.BoolVar(&f.force, "force", false, "replace the file of -o if it is there already")
-	flags.StringVar(&f.target, "target", "", "the `COLUMN` of the classes (default the last one)")
+	flags.BoolVar(&f.force, "force", false, "overwrite the output file if it exists")
+	flags.StringVar(&f.target, "target", "", "`COLUMN` with the classes (default the last)")
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
 	flags.StringSliceVar(&f.categories, "categories", nil,
-		"`COLUMNS` of numbers that are names of categories")
-	flags.StringVar(&f.Method, "method", compress.SNC, "how vectors are made, by `NAME`")
+		"treat these numeric `COLUMNS` as categories")
+	flags.StringVar(&f.Method, "method", compress.SNC, "choose the vectors by `METHOD`")
 	flags.Float64Var(&f.Share, "share", compress.DefaultShare,
-		"vectors, as a `SHARE` of the records, of snc and subsample")
-	flags.IntVar(&f.Vectors, "vectors", 0, "their `NUMBER`, in place of a share")
+		"for snc and subsample: number of vectors as a `SHARE` of the records")
+	flags.IntVar(&f.Vectors, "vectors", 0, "`NUMBER` of vectors, instead of a share")
 	flags.IntVar(&f.Neighbours, "neighbours", 0,
-		"how many of the nearest vectors vote, a `NUMBER` (default 1; of snc 10, weighed by nearness)")
+		"let this `NUMBER` of nearest vectors vote (default 1; for snc 10, weighted by distance)")
 	flags.IntVar(&f.Components, "components", 0,
-		"measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
-	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
+		"compute distances from this `NUMBER` of principal components instead of standardised columns")
+	flags.BoolVar(&f.Metric, "metric", false, "for snc: also learn the distance metric")
 	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses,
-		"passes of snc over the records, a `NUMBER`")
+		"for snc: `NUMBER` of passes over the records")
 	flags.StringVar(&f.Optimizer, "optimizer", neighbour.Adam,
-		"how snc moves its vectors, by `NAME`: "+strings.Join(neighbour.Optimizers(), " or "))
+		"for snc: `OPTIMIZER` of the vectors: "+strings.Join(neighbour.Optimizers(), " or "))
 	flags.Float64Var(&f.Gamma2, "gamma2", 0,
-		"the kernel of snc, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default the best of a grid)")
+		"for snc: kernel parameter, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default: the best of a grid)")
 	flags.Uint64Var(&f.Seed, "seed", 0,
-		"public seed of the records to begin with and of the course of snc, a `NUMBER`")
+		"public seed of the initial vectors and of snc, a `NUMBER`")
 	flags.StringVar(&f.test, "test", "",
-		"count errors on the records of this `TABLE`, and those of all records as neighbours")
+		"measure the errors on this `TABLE`, also with all records as neighbours")
 	jsonFlag(cmd, &f.json, oneObject)
 	flags.StringVar(&f.ledger, "ledger", "",
-		"refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+		"refuse tables that are registered in this ledger `FILE`, in addition to any dptrain.ledger next to them or in the working directory")
 	return cmd
 }
 
@@ -119,9 +120,9 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 	switch {
 	case !f.public:
 		return usagef(
-			"the model of compress holds records and has no guarantee: add --public if the data are public, or never leave with it, and train on private data with `dptrain fit`")
+			"a compressed model contains records and has no privacy guarantee: add --public if the data are public or the model stays with them; for private data, use `dptrain fit`")
 	case f.out == "":
-		return usagef("name the model's file with -o")
+		return usagef("name the output file with -o")
 	case !slices.ContainsFunc(compress.Methods(), func(m [2]string) bool {
 		return m[0] == f.Method
 	}):
@@ -195,7 +196,7 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 		return regression.EncodeModel(w, r.Model)
 	})
 	if errors.Is(err, regression.ErrModelSize) {
-		return usagef("%v: keep fewer vectors, or fewer --components", err)
+		return usagef("%v; use fewer vectors or fewer --components", err)
 	}
 	if err != nil {
 		return err
@@ -273,12 +274,12 @@ func (c *compressed) text() string {
 		fmt.Fprintf(&b, "passes       %d, mean loss %.3g\n", c.Passes, *c.Loss)
 	}
 	b.WriteString(
-		"privacy      none: vectors are records or began as such; there is no guarantee\n")
+		"privacy      none: vectors are records, or started as records\n")
 	if c.Scores != nil {
-		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", c.Tested),
-			"vectors", "distances a prediction", "error")
+		fmt.Fprintf(&b, "\n%-24s%10s%26s%10s\n", fmt.Sprintf("tested on %d records", c.Tested),
+			"vectors", "distances per prediction", "error")
 		for _, s := range c.Scores {
-			fmt.Fprintf(&b, "%-24s%10d%24.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
+			fmt.Fprintf(&b, "%-24s%10d%26.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
 		}
 		b.WriteString("\n")
 	}
@@ -293,7 +294,7 @@ func compressError(err error) error {
 	case errors.Is(err, bench.ErrColumn):
 		return usagef("%v; --target and --categories name columns of the header", err)
 	case errors.Is(err, compress.ErrVectors):
-		return usagef("%v; keep more vectors, or let fewer --neighbours vote", err)
+		return usagef("%v; use more vectors or fewer --neighbours", err)
 	case errors.Is(err, compress.ErrRecords), errors.Is(err, compress.ErrColumns):
 		return fault.WithKind(fault.Data, err)
 	}

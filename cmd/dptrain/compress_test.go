@@ -147,9 +147,9 @@ func TestCompressMistakes(t *testing.T) {
 		{"--public known.csv -o m.json --passes 0", 2, "at least 1"},
 		{"--public known.csv -o m.json --target leaf", 2, `no column "leaf"`},
 		{"--public known.csv -o m.json --categories leaf", 2, `no column "leaf"`},
-		{"--public known.csv -o there.json", 2, "exists already"},
+		{"--public known.csv -o there.json", 2, "already exists"},
 		{"--public one.csv -o m.json", 2, "--target"},
-		{"--public alone.csv -o m.json", 4, "no column to learn from"},
+		{"--public alone.csv -o m.json", 4, "there is no feature column"},
 		{"--public nowhere.csv -o m.json", 4, "nowhere.csv"},
 		{"--public known.csv --test nowhere.csv -o m.json", 4, "nowhere.csv"},
 	} {

@@ -93,7 +93,7 @@ func (e *quietError) Unwrap() error {
 // crash reports a panic of this goroutine or one carried over from another. The value of the panic and the arguments
 // on the stack may contain private data, so it prints only source positions, and only on request.
 func (a *app) crash(p any) {
-	fmt.Fprintln(a.stderr, "dptrain: internal error; this is a fault of dptrain, please report it")
+	fmt.Fprintln(a.stderr, "dptrain: internal error; this is a bug in dptrain, please report it")
 	if !a.debug {
 		fmt.Fprintln(a.stderr, "dptrain: set DPTRAIN_DEBUG=1 to see where it happened")
 		return

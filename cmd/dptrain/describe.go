@@ -13,21 +13,20 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const describeLong = `Describe the columns of a table, with every record protected, and write
+const describeLong = `Describe the columns of a table with every record protected, and write
 
   OUT/release/   describe.json, report.html: may be published
-  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
-                 published
+  OUT/curator/   run.json: exact facts for the data owner only; never publish it
 
-Ranges, histograms, means, spreads, quartiles, categories and correlations are
-computed from one sequence of noisy counts and sums. Each has a 95% interval for
-the value in the table. With --by, means are also computed by the values of a
-category column; a group below four standard deviations of noise shows its
-count alone.
+Ranges, histograms, means, standard deviations, quartiles, categories and
+correlations are computed from one sequence of noisy counts and sums. Each has a
+95% interval for the value in the table. With --by, means are also computed for
+each value of a category column; a group smaller than four standard deviations
+of the noise shows only its count.
 
-Declare ranges and categories that are public knowledge, with --range and
---categories: what is not declared is found privately, from the same budget.
-Noise grows with the number of columns, so name those that matter.`
+Declare ranges and categories that are public knowledge with --range and
+--categories; the others are found privately, from the same budget. The noise
+grows with the number of columns, so name the ones that matter.`
 
 func describeCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
@@ -36,7 +35,7 @@ func describeCommand(a *app) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "describe TABLE",
-		Short: "Describe the columns of a table, privately",
+		Short: "Describe the columns of a table privately",
 		Long:  describeLong,
 		Example: `  dptrain describe visits.csv --epsilon 0.5
   dptrain describe visits.csv --epsilon 0.5 --by ward --exclude id \
@@ -58,10 +57,10 @@ func describeCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	flags.add(cmd)
 	f.StringVar(&note, "note", "",
-		"a `TEXT` that the ledger keeps with the run; it is not protected")
-	f.BoolVar(&how.force, "force", false, "replace results that are there already")
+		"store this `TEXT` with the run in the ledger; it is not protected")
+	f.BoolVar(&how.force, "force", false, "overwrite existing results")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
-	f.BoolVar(&planOnly, "plan", false, "print the price of every step; no row is read")
+	f.BoolVar(&planOnly, "plan", false, "print the price of every step and read no row")
 	jsonFlag(cmd, &how.json, "the description, or with --plan the price, as JSON")
 	return cmd
 }
@@ -72,7 +71,7 @@ func (a *app) description(j *job) *study {
 		price: (*job).descriptionPrice, name: "describe",
 		print: func(a *app, _ report.Files, out string) error {
 			_, err := fmt.Fprintf(a.stdout,
-				"Published: %s may be shared; %s is for the data's owner only\n",
+				"Published: %s may be shared; %s is for the data owner only\n",
 				printable(filepath.Join(out, report.ReleaseDir)),
 				printable(filepath.Join(out, report.CuratorDir)))
 			return err
@@ -101,7 +100,7 @@ func (j *job) descriptionPrice(header []string) (*pricedStudy, error) {
 		if n := len(s.Schema.Columns); n > describe.ManyColumns {
 			b.advice = report.Paragraph("Advice",
 				fmt.Sprintf(
-					"the noise of associations grows in proportion to the number of columns, which is %d; name those that matter with --columns",
+					"the noise of associations grows in proportion to the number of columns, here %d; name the ones that matter with --columns",
 					n))
 		}
 	}

@@ -33,7 +33,7 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	if again := dptrain(t, args...); again.code != 2 ||
-		!strings.Contains(again.stderr, "exists already") {
+		!strings.Contains(again.stderr, "already exists") {
 		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
 	}
 	for _, path := range []string{out, filepath.Join(out, "release"),
@@ -103,7 +103,7 @@ func TestDescribeLedger(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if v := dptrain(t, "verify", out, "--ledger", ledger); v.code != 0 ||
-		!strings.Contains(words(v.stdout), "is this run, with this head") {
+		!strings.Contains(words(v.stdout), "is this run, with the same head") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	if v := dptrain(t, "ledger", "verify", ledger, "--report", out); v.code != 0 {
@@ -148,7 +148,7 @@ func TestDescribeRefuses(t *testing.T) {
 			`did you mean "ward"?`},
 		{4, []string{data, "--epsilon", "1", "--columns", "age,dos"}, `did you mean "dose"?`},
 		{3, []string{data, "--epsilon", "1", "--columns", "age", "--exclude", "age"},
-			"name it once"},
+			"not both"},
 		{3, []string{data, "--epsilon", "1", "--by", "age", "--range", "age=0:9"},
 			"declare its categories"},
 		{3, []string{data, "--epsilon", "1", "--relation", "substitute-private-columns"},

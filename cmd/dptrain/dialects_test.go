@@ -88,7 +88,7 @@ func TestDialects(t *testing.T) {
 		{"r-rownames.csv", "--skip 1 --header", "--skip 1 --header row,größe,ort,preis,tag"},
 		{"r-table.csv", "write.csv", "-"},
 		{"report.csv", "--skip", "--skip 2"},
-		{"mac.csv", "line ends", "-"},
+		{"mac.csv", "line endings", "-"},
 	} {
 		path := filepath.Join("..", "..", "testdata", "dialects", c.file)
 		seen[c.file] = true

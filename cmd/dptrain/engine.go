@@ -32,12 +32,12 @@ func (f *engineFlags) add(set *pflag.FlagSet) {
 	for _, s := range engine.Stores() {
 		stores.WriteString(s.Name + " (" + s.Note + "), ")
 	}
-	set.StringVar(&f.name, "engine", engine.Auto, "where the table is kept, by `NAME`: "+
+	set.StringVar(&f.name, "engine", engine.Auto, "keep the table in `ENGINE`: "+
 		engine.Memory+", "+stores.String()+engineSpark+" (a cluster), "+engine.Auto)
 	set.StringVar(&f.scratch, "scratch", "",
-		"the `FOLDER` of the scratch file (default: for temporary files)")
+		"write the scratch file to `FOLDER` (default the folder for temporary files)")
 	set.StringVar(&f.connect, "connect", "",
-		"where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
+		"for --engine spark: `ADDRESS` of the cluster, sc://HOST:PORT")
 }
 
 // fitter returns the function that reads the rows and trains, and a function that releases its resources. It returns
@@ -49,10 +49,10 @@ func (f *engineFlags) fitter(
 		f.name = j.recipe.Engine
 	}
 	if !slices.Contains(engines(), f.name) {
-		return nil, nil, usagef("--engine is one of %s", strings.Join(engines(), ", "))
+		return nil, nil, usagef("--engine must be one of %s", strings.Join(engines(), ", "))
 	}
 	if f.connect != "" && f.name != engineSpark {
-		return nil, nil, usagef("--connect says where the cluster of --engine spark is: give both")
+		return nil, nil, usagef("--connect needs --engine spark")
 	}
 	if j.onSpark() && f.name != engineSpark {
 		return nil, nil, errOnSpark

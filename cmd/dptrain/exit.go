@@ -38,17 +38,18 @@ var exitTable = [...]struct {
 	meaning string
 }{
 	{exitOK, "done"},
-	{exitInternal, "internal error: a fault of dptrain"},
-	{exitUsage, "usage: a wrong flag or argument, or an output that exists or cannot be written"},
+	{exitInternal, "internal error: a bug in dptrain"},
+	{exitUsage,
+		"usage error: an invalid flag or argument, or an output that exists or cannot be written"},
 	{exitRecipe, "the recipe is invalid"},
-	{exitData, "a table, a model or a report cannot be read, or a declared column is absent"},
+	{exitData, "a table, model or report cannot be read, or a declared column is missing"},
 	{exitBudget,
-		"the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
-	{exitLedger, "the ledger is in use, damaged or not there, or does not know the data set"},
+		"over budget: no plan fits the budget, or the run would exceed the total in the ledger"},
+	{exitLedger, "the ledger is in use, damaged or missing, or does not contain the data set"},
 	{exitAbstained,
-		"the mechanism abstained, within its guarantee: there is a report and no model"},
-	{exitBroken, "a release does not hold together: `dptrain verify` says what does not fit"},
-	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
+		"the mechanism abstained, as its guarantee allows: there is a report but no model"},
+	{exitBroken, "a release is inconsistent; `dptrain verify` shows where"},
+	{exitInterrupted, "interrupted; an interrupted fit leaves no files behind"},
 }
 
 // exitOfKind maps each kind of error to its exit code.
@@ -120,7 +121,7 @@ func message(err error) string {
 // exitCodesTopic returns the help topic exit-codes.
 func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString("Every command ends with one of these codes:\n\n")
+	b.WriteString("Every command exits with one of these codes:\n\n")
 	for _, e := range exitTable {
 		label := fmt.Sprintf("  %3d  ", e.code)
 		for line := range strings.Lines(text.WrapSoft(e.meaning, 72)) {
@@ -128,6 +129,6 @@ func exitCodesTopic() *cobra.Command {
 			label = "       "
 		}
 	}
-	b.WriteString("\nNo code says anything about a record, but what a mechanism released.")
-	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}
+	b.WriteString("\nAn exit code depends on a record only through the output of a mechanism.")
+	return &cobra.Command{Use: "exit-codes", Short: "Exit codes", Long: b.String()}
 }

@@ -44,22 +44,22 @@ var exportForms = []exportForm{
 	},
 	{
 		flag:  "onnx",
-		holds: "a graph of ONNX in double precision, for onnxruntime and others",
-		help:  "write a graph of ONNX",
+		holds: "an ONNX graph in double precision, for onnxruntime and others",
+		help:  "write an ONNX graph",
 		write: plainForm(export.ONNX),
 	},
 	{
 		flag:  "pmml",
-		holds: "a document of PMML 4.4, for JPMML, PMML4S and others",
-		help:  "write a document of PMML",
+		holds: "a PMML 4.4 document, for JPMML, PMML4S and others",
+		help:  "write a PMML document",
 		write: plainForm(export.PMML),
 	},
 	{
 		flag:  "sql",
 		value: "DIALECT",
-		holds: "a query for duckdb, postgres or sqlite, which selects the\n" +
+		holds: "a query for duckdb, postgres or sqlite that selects the\n" +
 			"                 columns of --table and the prediction",
-		help: "write a query in this `DIALECT`: duckdb, postgres or sqlite",
+		help: "write a query in `DIALECT`: duckdb, postgres or sqlite",
 		write: func(w io.Writer, m regression.Model, dialect, table string) error {
 			return export.SQL(w, m, dialect, table)
 		},
@@ -84,17 +84,18 @@ func exportLong() string {
 	for _, x := range exportForms {
 		fmt.Fprintf(&forms, "  %-13s  %s\n", x.usage(), x.holds)
 	}
-	return `Write a model in a form that needs no dptrain: a program that holds the model
-and predicts with it, or a query. What it predicts agrees with dptrain predict
-to 1e-9, for missing, infinite and unknown cells too.
+	return `Convert a model to a form that does not need dptrain: a self-contained program,
+a graph, a document or a query. Its predictions agree with dptrain predict to
+1e-9, including those for missing, infinite and unknown values.
 
 ` + forms.String() + `
-Programs read a text in a numeric column as a plain number, 1234.5, and take
-what else is written there as missing. Queries, graphs and documents want
-numbers there. A model of kernels (boosted-kernel, auto) has no query and no
-document: it compares a record with hundreds of others.
+Programs parse text in a numeric column as a plain number such as 1234.5, and
+treat any other text as missing. Queries, graphs and documents require numbers.
+Kernel models (boosted-kernel, often auto) cannot be exported as a query or a
+PMML document, because they compare a record with hundreds of others.
 
-An export is made from the model alone and may be published as it may.`
+An export is computed from the model alone, so it may be published whenever the
+model may.`
 }
 
 // exportFlags are the flags of export.
@@ -138,10 +139,10 @@ func exportCommand(a *app) *cobra.Command {
 			set.StringVar(&flags.values[i], x.flag, "", x.help)
 		}
 	}
-	set.StringVar(&flags.table, "table", "records", "the `TABLE` that the query reads")
+	set.StringVar(&flags.table, "table", "records", "read `TABLE` in the query")
 	set.StringVarP(&flags.out, "output", "o", "",
-		"write to `FILE`, which appears when it is complete")
-	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
+		"write to `FILE`, which is created only when complete")
+	set.BoolVar(&flags.force, "force", false, "overwrite the output file if it exists")
 	return cmd
 }
 
@@ -157,7 +158,7 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 	}
 	if len(chosen) != 1 {
 		last := len(usages) - 1
-		return nil, usagef("export writes one form; give one of %s and %s",
+		return nil, usagef("give exactly one of %s and %s",
 			strings.Join(usages[:last], ", "), usages[last])
 	}
 	i := chosen[0]

@@ -19,14 +19,12 @@ import (
 const fitLong = `Train a private model, measure it on held-out records, and write
 
   OUT/release/   model.json, report.json, recipe.yaml: may be published
-  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
-                 published
+  OUT/curator/   run.json: exact facts for the data owner only; never publish it
 
-A recipe is not needed: --data, --target and --epsilon are enough. Given with a
-recipe, a flag replaces the recipe's value. The price of the run is fixed before
-the first row is read. With a ledger (a key of the recipe, or --dataset) the
-price is entered there before that, and a run that would cross the total of the
-data set is refused with exit code 5.`
+A recipe is optional: --data, --target and --epsilon are enough. Flags override
+the recipe. The price of the run is fixed before the first row is read. With a
+ledger (a recipe key, or --dataset) the price is also recorded there first, and
+a run that would exceed the data set's total is refused with exit code 5.`
 
 func fitCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
@@ -35,7 +33,7 @@ func fitCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "fit [RECIPE]",
 		SuggestFor: []string{"train", "learn", "run"},
-		Short:      "Train a private model and measure it",
+		Short:      "Train and evaluate a private model",
 		Long:       fitLong,
 		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
   dptrain fit --data adult.csv --target income --task classification \
@@ -57,7 +55,7 @@ func fitCommand(a *app) *cobra.Command {
 	}
 	flags.add(cmd)
 	cmd.Flags().StringVar(&note, "note", "",
-		"a `TEXT` that the ledger keeps with the run; it is not protected")
+		"store this `TEXT` with the run in the ledger; it is not protected")
 	how.add(cmd)
 	return cmd
 }
@@ -70,10 +68,10 @@ type fitHow struct {
 
 func (h *fitHow) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&h.force, "force", false, "replace results that are there already")
+	flags.BoolVar(&h.force, "force", false, "overwrite existing results")
 	flags.BoolVarP(&h.quiet, "quiet", "q", false, "print errors only")
-	flags.BoolVarP(&h.verbose, "verbose", "v", false, "print the whole report, not its summary")
-	flags.BoolVar(&h.progress, "progress", false, "print a line for every stage on standard error")
+	flags.BoolVarP(&h.verbose, "verbose", "v", false, "print the whole report instead of a summary")
+	flags.BoolVar(&h.progress, "progress", false, "print a line per stage to standard error")
 	h.engine.add(flags)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"engine": oneOf(engines()...)})
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
@@ -193,30 +191,30 @@ func begin(progress func(string), stage string) func() float64 {
 	return func() float64 { return time.Since(start).Seconds() }
 }
 
-// verdict turns a run without a model into the error that says so. The bit it
-// tells was released by the mechanism.
+// verdict returns the error for a run without a model, or nil. Whether there is a model was
+// released by the mechanism.
 func verdict(res *pipeline.Result, out string) error {
 	if res.Model != nil {
 		return nil
 	}
 	if stop := res.Stopped; stop != nil {
 		return fault.WithKind(fault.Abstained,
-			fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(),
+			fmt.Errorf("%s\nThe run stopped before training. %s", stop.Advice(),
 				stopSpent(res, out)))
 	}
 	return fault.WithKind(fault.Abstained,
 		fmt.Errorf(
-			"%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs",
+			"%s abstained, so there is no model; the budget is spent (see the report in %s); `dptrain plan` shows how many rows it needs",
 			res.Method, out))
 }
 
 // stopSpent returns the sentence about the budget of a run that stopped.
 func stopSpent(res *pipeline.Result, out string) string {
 	if res.Stopped.Scale == 0 {
-		return fmt.Sprintf("It spent nothing, as the report in %s says.", out)
+		return fmt.Sprintf("It spent nothing; see the report in %s.", out)
 	}
 	return fmt.Sprintf(
-		"It spent epsilon %s of %s, as the report in %s says; in a ledger it counts with that.",
+		"It spent epsilon %s of %s, which is also what a ledger counts; see the report in %s.",
 		formatNumber(res.Stopped.Epsilon), formatNumber(res.Guarantee.Epsilon), out)
 }
 
@@ -228,12 +226,12 @@ func formatNumber(x float64) string {
 // modelContents names the files of the release of a training.
 const modelContents = "model, report and recipe"
 
-// pointer says where the results are, and which are published. It ends the output of every run in the
-// same way, whatever the data were like.
+// pointer returns the last paragraphs of the output of a run: the folders of its results and which of
+// them may be published. They do not depend on the data.
 func pointer(out, published string) string {
 	return report.Paragraph("Published",
 		filepath.Join(out, report.ReleaseDir)+" may be shared: "+published) +
 		report.Paragraph("Private",
 			filepath.Join(out, report.CuratorDir)+
-				" is for the owner of the data only: exact counts, covered by no guarantee")
+				" is for the data owner only: it holds exact counts without any guarantee")
 }

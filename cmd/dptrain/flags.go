@@ -77,7 +77,7 @@ func with(commands []string, more ...string) []string {
 }
 
 // dataUsage is the help text of --data.
-const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
+const dataUsage = "read the table from `FILE`: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; a pattern such as 'visits-*.csv'; or - for CSV on standard input (-.jsonl for JSON Lines)"
 
 // keyFlags lists the flags in the order of the help text.
 var keyFlags = []keyFlag{
@@ -92,73 +92,73 @@ var keyFlags = []keyFlag{
 		name:     "target",
 		commands: modelCommands,
 		key:      "data.target",
-		help:     "the `COLUMN` to predict",
+		help:     "predict this `COLUMN`",
 		columns:  plainColumn,
 	},
 	{
 		name: "columns", commands: []string{"causal"}, key: "causal.columns", form: listFlag,
-		help: "two or more numeric `COLUMNS`: x,y", columns: plainColumn,
+		help: "numeric `COLUMNS` to compare, two or more: x,y", columns: plainColumn,
 	},
 	{
 		name: "task", commands: modelCommands, key: "task",
-		help:     "what the target is, by `NAME`: regression (default) or classification",
+		help:     "train for `TASK`: regression (default) or classification",
 		complete: oneOf("regression", "classification"),
 	},
 	{
 		name: "classes", commands: modelCommands, key: "data.classes", form: namesFlag,
-		help: "the `CLASSES` of the target, for classification: no,yes (default private: they are found)",
+		help: "`CLASSES` of the target, for classification: no,yes (default private: found with noise)",
 	},
 	{
 		name:     "epsilon",
 		commands: runCommands,
 		key:      "privacy.epsilon",
 		form:     numberFlag,
-		help:     "the privacy budget: a `NUMBER` above 0, or 'ln(3)'",
+		help:     "privacy budget: a `NUMBER` above 0, or 'ln(3)'",
 	},
 	{
 		name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag,
 		python: pythonValue,
-		help:   "a public `NUMBER`, at least 1e-10 (default 1e-6)",
-		helpOf: map[string]string{"causal": "a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
+		help:   "delta of the guarantee: a public `NUMBER`, at least 1e-10 (default 1e-6)",
+		helpOf: map[string]string{"causal": "delta of the guarantee: a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
 	},
 	{
 		name: "by", commands: []string{"describe"}, key: "describe.by",
-		help: "compute means by the values of this `COLUMN`", columns: plainColumn,
+		help: "also compute means for each value of this `COLUMN`", columns: plainColumn,
 	},
 	{
 		name: "columns", commands: []string{"describe"}, key: "describe.columns", form: listFlag,
-		help: "the `COLUMNS` to describe (default all)", columns: plainColumn,
+		help: "describe only these `COLUMNS` (default all)", columns: plainColumn,
 	},
 	{
 		name: "relation", commands: runCommands, key: "privacy.relation", python: pythonValue,
-		help: "what is hidden, by `NAME`: add-remove (default), substitute, or substitute-private-columns with --private",
+		help: "neighbouring `RELATION`: add-remove (default), substitute or, with --private, substitute-private-columns",
 		helpOf: map[string]string{
-			"causal":   "what is hidden, by `NAME`: add-remove (default) or substitute",
-			"describe": "what is hidden, by `NAME`: add-remove (default) or substitute",
+			"causal":   "neighbouring `RELATION`: add-remove (default) or substitute",
+			"describe": "neighbouring `RELATION`: add-remove (default) or substitute",
 		},
 		complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
 	},
 	{
 		name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude",
 		form: listFlag, python: pythonList,
-		help:    "`COLUMNS` that are not features: id,zip",
-		helpOf:  map[string]string{"describe": "`COLUMNS` to leave out: id,zip"},
+		help:    "do not use these `COLUMNS` as features: id,zip",
+		helpOf:  map[string]string{"describe": "leave out these `COLUMNS`: id,zip"},
 		columns: plainColumn,
 	},
 	{
 		name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag,
 		python: pythonValue,
-		help:   "the `SHARE` of records kept for the held-out metric (default 0.2)",
+		help:   "hold out this `SHARE` of the records for the metric (default 0.2)",
 	},
 	{
 		name: "by", commands: modelCommands, key: "evaluate.by", python: pythonValue,
-		help:    "a `COLUMN` of categories, by whose values the held-out metric is given too, at no further price",
+		help:    "also report the held-out metric for each value of this categorical `COLUMN`, at no extra cost",
 		columns: plainColumn,
 	},
 	{
 		name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict,
 		settings: shareSettings,
-		help:     "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
+		help:     "shares of the training budget: `STAGE=SHARE`, such as selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
 	},
 	{
 		name:     "k",
@@ -166,7 +166,7 @@ var keyFlags = []keyFlag{
 		key:      "selection.k",
 		form:     numberFlag,
 		python:   pythonValue,
-		help:     "how many columns to choose, a `NUMBER`",
+		help:     "select this `NUMBER` of columns",
 	},
 	{
 		name:     "rounds",
@@ -174,132 +174,132 @@ var keyFlags = []keyFlag{
 		key:      "model.rounds",
 		form:     numberFlag,
 		python:   pythonValue,
-		help:     "rounds of boosting, a `NUMBER`",
+		help:     "`NUMBER` of boosting rounds",
 	},
 	{
 		name: "fallback", commands: modelCommands, key: "model.fallback", python: pythonValue,
-		help: "what is trained in case --method makes no model, by `NAME`",
+		help: "train `METHOD` if --method produces no model",
 	},
 	{
 		name: "bins", commands: []string{"causal"}, key: "causal.bins", form: wholeFlag,
-		help: "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)",
+		help: "`NUMBER` of bins per column, 4 to 32 (default from a noisy count)",
 	},
 	{
 		name: "method", commands: []string{"causal"}, key: "causal.method",
-		help:     "`NAME`: histogram (default) or anm, the baseline",
+		help:     "`METHOD`: histogram (default) or anm, the baseline",
 		complete: oneOf("histogram", "anm"),
 	},
 	{
 		name:     "score",
 		commands: []string{"causal"},
 		key:      "causal.score",
-		help:     "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", "),
+		help:     "`SCORE` of --method anm: " + strings.Join(direction.Baselines(), ", "),
 	},
 	{
 		name: "protect", commands: []string{"causal"}, key: "causal.protect",
-		help: "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected",
+		help: "`RECORDS` that --method anm protects: all (default) or test, which leaves the training records unprotected",
 	},
 	{
 		name: "set", commands: modelCommands, form: eachFlag, settings: anySettings,
-		help: "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated",
+		help: "set any other recipe key: `KEY=VALUE`, such as model.rounds=3; may be repeated",
 	},
 	{
 		name:     "dataset",
 		commands: runCommands,
 		key:      "ledger.dataset",
-		help:     "enter the run in a ledger, under this `NAME` of the data set",
+		help:     "record the run in a ledger, under this data set `NAME`",
 	},
 	{
 		name:     "ledger",
 		commands: runCommands,
 		key:      "ledger.path",
-		help:     "the ledger: a `FILE` (default dptrain.ledger)",
+		help:     "ledger `FILE` (default dptrain.ledger)",
 	},
 	{
 		name: "categories", commands: with(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, python: pythonDict, settings: categorySettings,
-		help:    "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated",
+		help:    "public values of a column: `NAME=VALUES`, such as color=red,green; color=private finds them privately; may be repeated",
 		columns: columnAndValue,
 	},
 	{
 		name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, python: pythonDict, settings: prefixSettings,
-		help:    "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated",
+		help:    "use only the first characters of each value: `NAME=NUMBER`, such as diagnosis=3; may be repeated",
 		columns: columnAndValue,
 	},
 	{
 		name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag,
 		python: pythonDict, settings: hashSettings,
-		help:    "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated",
+		help:    "hash the values of a column into buckets: `NAME=BUCKETS`, such as surgeon=64; may be repeated",
 		columns: columnAndValue,
 	},
 	{
 		name: "encode", commands: modelCommands, key: "data.columns", form: listFlag,
 		python: pythonList, settings: encodeSettings,
-		help:    "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise",
+		help:    "replace each value of these text `COLUMNS` by the noisy mean of the target",
 		columns: plainColumn,
 	},
 	{
 		name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared",
 		python:   pythonValue,
-		help:     "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers",
+		help:     "treat undeclared columns as `KIND`: found (default; numbers or text, detected privately) or numbers",
 		complete: oneOf("found", "numbers"),
 	},
 	{
 		name: "fold", commands: with(modelCommands, "describe"), key: "data.fold",
 		python:   pythonValue,
-		help:     "which words are one value, by `NAME`: exact (default), blanks or case",
+		help:     "`RULE` for equal texts: exact (default), blanks (inner blanks collapsed) or case (upper and lower case equal, too)",
 		complete: oneOf("exact", "blanks", "case"),
 	},
 	{
 		name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag,
 		python: pythonValue,
-		help:   "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
+		help:   "find at most this `NUMBER` of classes, 2 to 255 (default 32)",
 	},
 	{
 		name: "range", commands: runCommands, key: "data.columns", form: eachFlag,
 		settings: rangeSettings,
-		help:     "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated",
+		help:     "public range of a feature or the target: `NAME=LOWER:UPPER`; may be repeated",
 		columns:  columnAndValue,
 		helpOf: map[string]string{
-			"causal":   "a public range, `NAME=LOWER:UPPER`; may be repeated",
-			"describe": "a public range, `NAME=LOWER:UPPER`; may be repeated",
+			"causal":   "public range of a column: `NAME=LOWER:UPPER`; may be repeated",
+			"describe": "public range of a column: `NAME=LOWER:UPPER`; may be repeated",
 		},
 	},
 	{
 		name: "transform", commands: modelCommands, key: "data.columns",
 		settings: transformSettings,
-		help:     "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
+		help:     "fit a `TRANSFORM` of the target, log or sqrt; predictions stay in its original units",
 	},
 	{
 		name: "date", commands: with(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, settings: dateSettings,
-		help:    "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated",
+		help:    "read a column as dates: `NAME=LAYOUT`, such as born=2006-01-02 or born=auto; may be repeated",
 		columns: columnAndValue,
 	},
 	{
 		name: "private", commands: modelCommands, key: "data.columns", form: listFlag,
 		python: pythonList, settings: privateSettings,
-		help:    "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns",
+		help:    "with --relation substitute-private-columns: the private `COLUMNS`, which may include the target",
 		columns: plainColumn,
 	},
 	{
 		name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column",
 		python: pythonValue,
-		help:   "protect persons: the `COLUMN` that says whose record it is", columns: plainColumn,
+		help:   "protect people instead of single records: `COLUMN` identifies the person", columns: plainColumn,
 	},
 	{
 		name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows",
 		form: wholeFlag, python: pythonValue,
-		help: "with --unit, the `NUMBER` of records of a person that are kept",
+		help: "with --unit: use at most this `NUMBER` of records per person",
 	},
 	{
 		name: "select", commands: modelCommands, key: "selection.method", python: pythonValue,
-		help: "how columns are chosen, by `NAME`: see dptrain help methods", complete: selectors,
+		help: "select columns by `METHOD`; see dptrain help methods", complete: selectors,
 	},
 	{
 		name: "method", commands: modelCommands, key: "model.method", python: pythonValue,
-		help: "what is trained, by `NAME`: see dptrain help methods", complete: trainers,
+		help: "train with `METHOD`; see dptrain help methods", complete: trainers,
 	},
 	{
 		name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes",
@@ -308,34 +308,34 @@ var keyFlags = []keyFlag{
 	},
 	{
 		name: "separator", commands: readCommands, key: "data.format.separator",
-		help:     "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)",
+		help:     "`CHARACTER` between cells: ';', tab, '|' (default detected from the header)",
 		complete: oneOf(";", "tab", "|", ","),
 	},
 	{
 		name:     "decimal",
 		commands: readCommands,
 		key:      "data.format.decimal",
-		help:     "the decimal `MARK` of numbers: . or ,",
+		help:     "decimal `MARK` of numbers: . or ,",
 		complete: oneOf(",", "."),
 	},
 	{
 		name: "thousands", commands: readCommands, key: "data.format.thousands",
-		help:     "the `MARK` of thousands: ',', ., blank",
+		help:     "thousands `MARK` of numbers: ',', ., blank",
 		complete: oneOf(".", ",", "blank", "apostrophe"),
 	},
 	{
 		name: "encoding", commands: readCommands, key: "data.format.encoding",
-		help:     "a character set by `NAME`: windows-1252, latin1, utf-16",
+		help:     "`CHARSET` of the table: windows-1252, latin1, utf-16",
 		complete: oneOf(dataset.Encodings()...),
 	},
 	{
 		name: "quote", commands: readCommands, key: "data.format.quote",
-		help:     "by `NAME`: double, single or none around cells",
+		help:     "`STYLE` of the quotes around cells: double, single or none",
 		complete: oneOf("double", "single", "none"),
 	},
 	{
 		name: "escape", commands: readCommands, key: "data.format.escape",
-		help:     "by `NAME`: doubled or backslash, before a quote within quotes",
+		help:     "`STYLE` of a quote within quotes: doubled or backslash",
 		complete: oneOf("doubled", "backslash"),
 	},
 	{
@@ -343,35 +343,35 @@ var keyFlags = []keyFlag{
 		commands: readCommands,
 		key:      "data.header",
 		form:     listFlag,
-		help:     "all `COLUMNS` of a table without a header line",
+		help:     "names of all `COLUMNS`, for a table without a header line",
 	},
 	{
 		name:     "sheet",
 		commands: readCommands,
 		key:      "data.format.sheet",
-		help:     "the sheet of an .xlsx by `NAME` (default the first one)",
+		help:     "read the sheet `NAME` of an .xlsx file (default the first)",
 	},
 	{
 		name:     "skip",
 		commands: readCommands,
 		key:      "data.format.skip",
 		form:     wholeFlag,
-		help:     "a `NUMBER` of lines before the header",
+		help:     "skip this `NUMBER` of lines before the header",
 	},
 	{
 		name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag,
 		python: pythonList, settings: missingSettings,
-		help: "`NUMBERS` that mean missing: -999",
+		help: "treat these `NUMBERS` as missing values: -999",
 	},
 	{
 		name: "numbers", commands: readCommands, key: "data.numbers", python: pythonValue,
-		help:     "by `NAME`: strict does not read 45 yrs, 27.1%, <5",
+		help:     "read numbers in `MODE`: lenient (default) or strict, which treats 45 yrs, 27.1% and <5 as missing values",
 		complete: oneOf("lenient", "strict"),
 	},
 	{
 		name: "out", commands: []string{"fit", "causal", "describe", "audit"}, key: "output.dir",
-		help:   "the `FOLDER` for release/ and curator/ (default out)",
-		helpOf: map[string]string{"audit": "with --own-table: the `FOLDER` that curator/ is in (default out)"},
+		help:   "write release/ and curator/ to `FOLDER` (default out)",
+		helpOf: map[string]string{"audit": "with --own-table: write curator/ to `FOLDER` (default out)"},
 	},
 }
 
@@ -481,7 +481,7 @@ func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
 	if list, ok := value.(pflag.SliceValue); ok {
 		values = list.GetSlice()
 	} else if values[0] == "" {
-		return nil, usagef("%s is empty: give a value, or leave the flag out", flag)
+		return nil, usagef("%s is empty: give a value or omit the flag", flag)
 	}
 	if f.settings != nil {
 		return f.settings(flag, values)
@@ -532,7 +532,7 @@ func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 				usagef("%s: the share of %s must be above 0 and below 1, not %s", flag, stage, text)
 		case !slices.Contains(recipe.Stages(), stage):
 			return nil,
-				usagef("%s: there is no stage %q; the stages are %s", flag, stage,
+				usagef("%s: unknown stage %q; the stages are %s", flag, stage,
 					strings.Join(recipe.Stages(), ", "))
 		}
 		out = append(out,
@@ -546,7 +546,7 @@ func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, text := range values {
 		if _, err := recipe.ParseNumber(text); err != nil {
 			return nil,
-				usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q",
+				usagef("--missing takes the numbers that mean a missing value, such as -999, not %.100q",
 					text)
 		}
 	}
@@ -569,7 +569,7 @@ type columnSettings struct {
 // a recipe.
 func (c *columnSettings) add(column string, settings ...recipe.Setting) error {
 	if c.seen[column] {
-		return usagef("%s is given twice for the column %q: one of them would have no effect",
+		return usagef("%s is given twice for column %q; remove one of them",
 			c.flag, column)
 	}
 	if c.seen == nil {
@@ -588,7 +588,7 @@ func categorySettings(flag string, values []string) ([]recipe.Setting, error) {
 		categories, err := commaList(list)
 		if !ok || name == "" || list == "" || err != nil {
 			return nil,
-				usagef("--categories takes a column and its values: --categories color=red,green,blue")
+				usagef("--categories needs NAME=VALUES, such as --categories color=red,green,blue")
 		}
 		if err := c.add(name, recipe.SetNames(flag, "categories", categories).OfColumn(name),
 			recipe.SetBool(flag, "other", true).OfColumn(name)); err != nil {
@@ -605,7 +605,7 @@ func hashSettings(flag string, values []string) ([]recipe.Setting, error) {
 		name, n, ok := numbered(given)
 		if !ok {
 			return nil,
-				usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
+				usagef("--hash needs NAME=BUCKETS, such as --hash surgeon=64")
 		}
 		if err := c.add(name, recipe.SetNumber(flag, "hash", n).OfColumn(name)); err != nil {
 			return nil, err
@@ -622,7 +622,7 @@ func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
 		name, n, ok := numbered(given)
 		if !ok {
 			return nil,
-				usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
+				usagef("--prefix needs NAME=NUMBER, such as --prefix diagnosis=3")
 		}
 		if err := c.add(name, recipe.SetNumber(flag, "prefix", n).OfColumn(name),
 			recipe.FindCategories(flag, name)); err != nil {
@@ -685,7 +685,7 @@ func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
 		name, layout, ok := cutLast(given, "=")
 		if !ok || name == "" || layout == "" {
 			return nil,
-				usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
+				usagef("--date needs NAME=LAYOUT, such as --date born=2006-01-02 or --date born=auto")
 		}
 		if err := c.add(name, recipe.SetText(flag, "date", layout).OfColumn(name)); err != nil {
 			return nil, err

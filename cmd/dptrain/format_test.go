@@ -105,7 +105,7 @@ model: {method: adassp}
 	for text, args := range map[string][]string{
 		"--max-rows: privacy.unit.max_rows is required": {"--unit", "who"},
 		"--unit: privacy.unit.column is required":       {"--max-rows", "3"},
-		"--categories takes":                            {"--categories", "color"},
+		"--categories needs":                            {"--categories", "color"},
 		`--method: unknown name "adasp"`:                {"--method", "adasp"},
 		`--select: unknown name "kendal"`:               {"--select", "kendal"},
 	} {
@@ -137,7 +137,7 @@ privacy: {epsilon: 1}
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for text, args := range map[string][]string{
-		"--prefix takes": {"--prefix", "a"}, "--hash takes": {"--hash", "b=x"},
+		"--prefix needs": {"--prefix", "a"}, "--hash needs": {"--hash", "b=x"},
 		"must be from 2 to 1024, not 5000": {"--hash", "b=5000"},
 		"from 1 to 64, not 99":             {"--prefix", "a=99"},
 		"cannot be encoded by itself":      {"--encode", "y"},
@@ -163,7 +163,7 @@ func TestShapeOfWords(t *testing.T) {
 	}
 	got := dptrain(t, "report", "out", "--shape", "ocean")
 	if got.code != exitOK || !strings.Contains(got.stdout, "means of the target") ||
-		!strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "every other") {
+		!strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "all others") {
 		t.Errorf("%+v", got)
 	}
 }

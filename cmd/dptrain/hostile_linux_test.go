@@ -188,7 +188,7 @@ func TestLedgerFullAfterTheRun(t *testing.T) {
 	got := full(t, "write:49152", ledgerArgs("fit", ".4")...)
 	if got.code != exitLedger || got.stdout != "" ||
 		!strings.Contains(got.stderr,
-			"results are kept in out/pending: enter and publish them with `dptrain ledger commit out`") {
+			"results are kept in out/pending: record and publish them with `dptrain ledger commit out`") {
 		t.Errorf("%+v", got)
 	}
 	published(t, "out", false)

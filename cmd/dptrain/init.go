@@ -9,16 +9,17 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-const initLong = `Print a commented recipe for a table. Only the header line is read; nothing is
-declared about the columns, because that must come from public knowledge.`
+const initLong = `Print a commented recipe for a table. Only the header line is read. The recipe
+declares nothing about the columns, because declarations must come from public
+knowledge.`
 
 // oneField returns the error for a table with only one column.
 func oneField(path string) error {
-	hint := "set what separates the cells with --separator, or how many lines are above the header with --skip"
+	hint := "set the separator with --separator, or skip the lines above the header with --skip"
 	if kind, _, _ := tablefile.Of(path); kind.Packed == tablefile.Sheet {
-		hint = "name the sheet with --sheet, or set how many rows are above the header with --skip"
+		hint = "name the sheet with --sheet, or skip the rows above the header with --skip"
 	} else if kind.Offsets() {
-		hint = "write one with more columns"
+		hint = "use a table with more columns"
 	}
 	return fault.WithKind(fault.Data, &placeError{path, "the header is a single field, so there is nothing to learn from; " + hint})
 }
@@ -58,9 +59,9 @@ func initCommand(a *app) *cobra.Command {
 			case task == "classification" && len(classes) == 0:
 				classes = []string{"private"}
 			case task == "classification" && len(classes) == 1 && classes[0] != "private":
-				return usagef("--classes needs every value the target can take, such as --classes no,yes; or private, to find two of them")
+				return usagef("--classes needs every value the target can take, such as --classes no,yes, or private to find them privately")
 			case task == "regression" && len(classes) > 0:
-				return usagef("--classes has no meaning for regression; add --task classification")
+				return usagef("--classes needs --task classification")
 			case task != "regression" && task != "classification":
 				return usagef("--task must be regression or classification")
 			}
@@ -79,9 +80,9 @@ func initCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
-	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
-	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes (default private)")
+	cmd.Flags().StringVar(&target, "target", "", "predict this `COLUMN` (default the last)")
+	cmd.Flags().StringVar(&task, "task", "regression", "write a recipe for `TASK`: regression or classification")
+	cmd.Flags().StringSliceVar(&classes, "classes", nil, "public `CLASSES` of the target: no,yes (default private: found with noise)")
 	format.add(cmd)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader(""), "task": oneOf("regression", "classification")})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the columns and the recipe")

@@ -66,16 +66,16 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	}
 	switch {
 	case len(m.Output().Classes) > 0:
-		return refuse("--interval is for models of numbers, and this one predicts classes")
+		return refuse("--interval needs a model that predicts numbers; this one predicts classes")
 	case len(list) == 0:
 		return refuse(
-			"this model has no interval of prediction: too few records were held out to measure one")
+			"this model has no prediction interval because too few records were held out to measure one")
 	case level == highestLevel:
 		return list[len(list)-1].HalfWidth, nil
 	}
 	x, err := recipe.ParseNumber(level)
 	if err != nil || !(x > 0 && x < 1) {
-		return 0, usagef("--interval takes a level above 0 and below 1, such as %s", known[0])
+		return 0, usagef("--interval needs a level above 0 and below 1, such as %s", known[0])
 	}
 	for _, v := range list {
 		if v.Level == x {
@@ -83,6 +83,6 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 		}
 	}
 	return refuse(
-		fmt.Sprintf("this model has intervals of prediction at %s, not at %s",
+		fmt.Sprintf("this model has prediction intervals at %s, not at %s",
 			strings.Join(known, " and "), level))
 }

@@ -97,7 +97,7 @@ func (f *recipeFlags) noted(args []string, note string) (*job, error) {
 		return nil, err
 	}
 	if j.note = note; note != "" && j.ledger == "" {
-		return nil, usagef("--note is a label in a ledger: name the data set with --dataset")
+		return nil, usagef("--note needs a ledger: name the data set with --dataset")
 	}
 	return j, nil
 }
@@ -227,7 +227,7 @@ func (j *job) needsTable() error {
 	return recipe.Problems{j.recipe.Place(
 		recipe.Problem{
 			Path: "data.path",
-			Msg:  "data.path is required: the table to learn from",
+			Msg:  "data.path is required: the table to train on",
 			Hint: "add it, or give --data",
 		})}
 }

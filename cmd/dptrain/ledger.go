@@ -14,17 +14,18 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-const ledgerLong = `A ledger adds up what all runs on a data set spend, against a total that is
-fixed when the data set is registered. A run of fit reserves its price there
-before it reads a row; what was reserved stays spent, also when the run dies. A
-run that would cross the total is refused.`
+const ledgerLong = `A ledger tracks the privacy budget of all runs on a data set against a total that
+is fixed when the data set is registered. Each run reserves its price before it
+reads a row, and what it reserved stays spent even if the run crashes. A run
+that would exceed the total is refused.`
 
 // ledgerCommand returns the command `dptrain ledger`.
 func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ledger", Short: "Keep what runs spend within a total", Long: ledgerLong,
+		Use: "ledger", Short: "Track the privacy budget of all runs on a data set", Long: ledgerLong,
 		Example: `  dptrain ledger init dptrain.ledger --dataset houses-2026 --epsilon 3
   dptrain fit recipe.yaml --dataset houses-2026
   dptrain ledger show dptrain.ledger
@@ -32,10 +33,10 @@ func ledgerCommand(a *app) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef(
-					"say what to do: init, show, spend, commit, verify or export; see `%s --help`",
+					"name a subcommand: init, show, spend, commit, verify or export; see `%s --help`",
 					cmd.CommandPath())
 			}
-			return usagef("there is no command \"ledger %s\"; see `%s --help`", args[0],
+			return usagef("unknown command \"ledger %s\"; see `%s --help`", args[0],
 				cmd.CommandPath())
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
@@ -53,20 +54,20 @@ type totalFlags struct {
 	private                                    []string
 }
 
-const ledgerInitLong = `Register a data set with its total. The total is turned into the currency of a
-privacy filter once and stays as it is. The file is made if it is not there.
+const ledgerInitLong = `Register a data set with its total budget. The total is converted once to the
+currency of a privacy filter and cannot be changed. The file is created if it
+does not exist.
 
-The currency zcdp prices every kind of step well; gdp is exact for Gaussian
-steps and admits more of them, but charges more for every other kind. A part of
-delta is kept for black boxes, steps of which only epsilon and delta are known
-(as in the method tukey, and in a search or a list of sizes), and the rest is
-for everything else.`
+The currency zcdp prices all kinds of steps well; gdp is exact for Gaussian
+steps and allows more of them, but charges more for all other kinds. Part of
+delta is reserved for black boxes: steps of which only epsilon and delta are
+known, as in the method tukey and in a search or a list of sizes.`
 
 func ledgerInit(a *app) *cobra.Command {
 	f := &totalFlags{}
 	cmd := &cobra.Command{
 		Use:   "init FILE --dataset NAME --epsilon TOTAL",
-		Short: "Register a data set with its total", Long: ledgerInitLong,
+		Short: "Register a data set with its total budget", Long: ledgerInitLong,
 		Example: `  dptrain ledger init my.ledger --dataset houses-2026 --epsilon 3 --delta 1e-5`,
 		Args:    exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,20 +81,20 @@ func ledgerInit(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.dataset, "dataset", "",
-		"the `NAME` under which all runs on this data set are added up (required)")
+		"`NAME` of the data set, under which all its runs are added up (required)")
 	flags.StringVar(&f.epsilon, "epsilon", "",
-		"the total: a `NUMBER` above 0, or 'ln(3)' (required)")
-	flags.Float64Var(&f.delta, "delta", 1e-6, "the total: a public `NUMBER`, at least 1e-10")
+		"total epsilon: a `NUMBER` above 0, or 'ln(3)' (required)")
+	flags.Float64Var(&f.delta, "delta", 1e-6, "total delta: a public `NUMBER`, at least 1e-10")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
-		"what is hidden, by `NAME`; every run must have the same")
+		"neighbouring `RELATION` of all runs")
 	flags.StringSliceVar(&f.private, "private", nil,
-		"the `COLUMNS` that are hidden, with relation substitute-private-columns")
+		"with --relation substitute-private-columns: the private `COLUMNS`")
 	flags.StringVar(&f.unit, "unit", "",
-		"the `COLUMN` that says whose record it is, where every run protects a person's records together")
+		"`COLUMN` that identifies the person, if all runs protect people instead of records")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(),
-		"what is added up, by `NAME`: zcdp or gdp")
+		"add up budgets in `CURRENCY`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0,
-		"the `NUMBER` of delta that is kept for black boxes (default half of delta)")
+		"reserve this `NUMBER` of delta for black boxes (default half of delta)")
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
@@ -108,9 +109,9 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	switch {
 	case f.dataset == "":
 		return t,
-			usagef("--dataset is required: the name under which all runs on this data set are added up")
+			usagef("--dataset is required: the name under which all runs on the data set are added up")
 	case f.epsilon == "":
-		return t, usagef("--epsilon is required: the total of all runs")
+		return t, usagef("--epsilon is required: the total budget of all runs")
 	}
 	if t.Epsilon, err = recipe.ParseEpsilon(f.epsilon); err != nil {
 		return t, usagef("--epsilon: %v", err)
@@ -124,15 +125,15 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	switch partly := t.Relation == budget.SubstitutePrivateColumns; {
 	case partly && len(f.private) == 0:
 		return t,
-			usagef("--private is required with --relation %s: the columns that are hidden; every run must protect them, or not read them",
+			usagef("--private is required with --relation %s: list the private columns, which every run must protect or leave out",
 				t.Relation)
 	case !partly && len(f.private) > 0:
 		return t,
-			usagef("--private needs --relation %s; under %s every column is hidden",
+			usagef("--private needs --relation %s; under %s every column is private",
 				budget.SubstitutePrivateColumns, t.Relation)
 	case t.Unit != "" && t.Relation != budget.AddRemove:
 		return t,
-			usagef("--unit needs the relation add-remove: under the others the number of records is public")
+			usagef("--unit needs --relation add-remove; under other relations the number of records is public")
 	}
 	var bad *budget.TargetError
 	if err := t.Validate(); errors.As(err, &bad) {
@@ -171,8 +172,8 @@ func (a *app) ledgerInit(
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Registered",
 			fmt.Sprintf(
-				"data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s%s)",
-				dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private),
+				"data set %s in %s: all runs together may spend epsilon %v, delta %s (relation %s%s)",
+				dataset, path, total.Epsilon, fault.Readable(total.Delta), hidden(total.Relation.String(), private),
 				ofUnit(total.Unit))),
 		report.Paragraph("Total",
 			fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(),
@@ -209,10 +210,11 @@ func ledgerShow(a *app) *cobra.Command {
 	var dataset string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show [FILE]", Short: "Show what is spent and what is left",
-		Long: `Show the total of every data set, what was spent of it and by which runs. A run
-that is reserved and not committed is running, or died; it is spent either way.
-Without FILE it is dptrain.ledger in the working directory.`,
+		Use: "show [FILE]", Short: "Show the spent and the remaining budget",
+		Long: `Show the total of every data set, the spent part and the runs that spent it. A
+run that is reserved but not committed is still running or has crashed; its
+budget is spent either way. FILE defaults to dptrain.ledger in the working
+directory.`,
 		Example: "  dptrain ledger show",
 		Args:    between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -236,7 +238,7 @@ Without FILE it is dptrain.ledger in the working directory.`,
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&dataset, "dataset", "", "show only the data set of this `NAME`")
+	cmd.Flags().StringVar(&dataset, "dataset", "", "show only the data set `NAME`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -248,7 +250,7 @@ func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify [FILE]", Short: "Check every entry, and heads from reports",
+		Use: "verify [FILE]", Short: "Check every entry, and the heads in reports",
 		Long: ledgerVerifyLong,
 		Example: `  dptrain ledger verify dptrain.ledger
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
@@ -294,9 +296,9 @@ func ledgerVerify(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringArrayVar(&heads, "head", nil,
-		"a `HEAD` that a report printed; may be repeated")
+		"check that the ledger contains `HEAD`, from a report; may be repeated")
 	cmd.Flags().StringArrayVar(&reports, "report", nil,
-		"a release, or the `FILE` report.json of one, that must be that of its entry; may be repeated")
+		"check that the ledger contains the run of this release or report.json `FILE`; may be repeated")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -322,7 +324,7 @@ func headsOf(heads []string) ([]ledger.Head, error) {
 		h, err := ledger.ParseHead(s)
 		if err != nil {
 			return nil,
-				usagef("--head: %.100q is no head: want the number of an entry, a colon and 64 hex digits",
+				usagef("--head: %.100q is not a head, which is an entry number, a colon and 64 hex digits",
 					s)
 		}
 		out = append(out, h)
@@ -342,7 +344,7 @@ func claimsOf(reports []string) ([]ledger.Claim, error) {
 		case err != nil:
 			return nil, usagef("--report %s: %w", path, err)
 		case entered == nil:
-			return nil, usagef("--report %s: the run was not entered in a ledger", path)
+			return nil, usagef("--report %s: the run was not recorded in a ledger", path)
 		}
 		if _, err := ledger.ParseHead(claim.Head.String()); err != nil {
 			return nil, usagef("--report %s: the head is damaged", path)
@@ -354,9 +356,9 @@ func claimsOf(reports []string) ([]ledger.Claim, error) {
 
 func ledgerExport(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE]", Short: "Print every entry, one JSON object a line",
-		Long: `Print every entry in the form that its hash was taken of. The SHA-256 of a line,
-without the end of the line, is the key "previous" of the next one.`,
+		Use: "export [FILE]", Short: "Print every entry, one JSON object per line",
+		Long: `Print every entry exactly as it is hashed. The SHA-256 of a line, without its
+line break, is the value of the key "previous" in the next line.`,
 		Example: "  dptrain ledger export dptrain.ledger > entries.jsonl",
 		Args:    between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -390,11 +392,11 @@ func ledgerOf(args []string) string {
 func found(heads int) string {
 	switch heads {
 	case 0:
-		return "; no head to compare with: give one with --report or --head"
+		return "; no head was compared: give one with --report or --head"
 	case 1:
-		return "; the head is in it"
+		return "; the given head was found"
 	}
-	return fmt.Sprintf("; all %d heads are in it", heads)
+	return fmt.Sprintf("; all %d given heads were found", heads)
 }
 
 // plural formats n with the singular or the plural noun.

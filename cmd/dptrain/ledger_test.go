@@ -148,7 +148,7 @@ func TestLedgerInReport(t *testing.T) {
 	}
 	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json")
 	if got.code != exitLedger ||
-		!strings.Contains(got.stderr, "cut short or put back to an earlier state") {
+		!strings.Contains(got.stderr, "truncated or restored to an earlier state") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -334,7 +334,7 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := dptrain(t, append(args, "line.csv")...)
-	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics, which no guarantee covers\n"; got.code !=
+	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics without a privacy guarantee\n"; got.code !=
 		exitLedger ||
 		got.stderr != want {
 		t.Errorf("%+v", got)
@@ -501,7 +501,7 @@ func TestTooSmallForTheGrid(t *testing.T) {
 func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	withLedger(t)
 	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
-	const note = "; the price of this run stays spent in my.ledger\n"
+	const note = "; the price of this run remains spent in my.ledger\n"
 	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1",
 		"--dataset", "houses", "--ledger", "my.ledger")
 	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") ||
@@ -537,7 +537,7 @@ func TestBlackBoxTooWide(t *testing.T) {
 	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
 	got := dptrain(t, run...)
 	_, after, said := strings.Cut(got.stderr,
-		"with delta 1e-06 no epsilon fits, but with a delta of at most ")
+		"with delta 1e-6 no epsilon fits, but with a delta of at most ")
 	delta, _, _ := strings.Cut(after, " ")
 	if got.code != exitBudget || !said {
 		t.Fatalf("%+v", got)

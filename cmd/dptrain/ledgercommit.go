@@ -13,18 +13,17 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-const ledgerCommitLong = `Enter a run that has ended and whose ledger could not be written at that moment,
-and put its results in place. 'fit' keeps them in OUT/pending then: they are
-paid for, complete, and not published.
+const ledgerCommitLong = `Record the end of a run whose ledger could not be written at the time, and publish
+its results. fit keeps such results in OUT/pending: they are complete and paid
+for, but not published.
 
-It waits for a ledger that another process uses until it is free or you
-interrupt it.`
+If another process is using the ledger, the command waits until it is free.`
 
 func ledgerCommit(a *app) *cobra.Command {
 	var path string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use: "commit OUT", Short: "Enter a run that could not be entered, and publish it",
+		Use: "commit OUT", Short: "Record and publish a run whose ledger could not be written",
 		Long:    ledgerCommitLong,
 		Example: "  dptrain ledger commit out",
 		Args:    exactly(1, "one output folder"),
@@ -33,8 +32,8 @@ func ledgerCommit(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&path, "ledger", "", "the ledger, if it has moved: a `FILE`")
-	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
+	cmd.Flags().StringVar(&path, "ledger", "", "ledger `FILE`, if it has moved")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite existing results")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -85,8 +84,8 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 			})
 	}
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Entered",
-			fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))),
+		report.Paragraph("Recorded",
+			fmt.Sprintf("the end of the run of entry %d in %s", head.Sequence, printable(path))),
 		pointer(out, modelContents))
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // mostRuns is the largest number of equal runs that `plan --runs` takes.
@@ -25,7 +26,7 @@ func (a *app) equalRuns(ctx context.Context, j *job, r entry.Run, runs int, b *b
 		return usagef("--runs must be from 1 to %d", mostRuns)
 	case b.Ledger == nil:
 		return usagef(
-			"--runs needs the total of a data set: name it with --dataset, or with ledger in the recipe")
+			"--runs needs a ledger: name the data set with --dataset, or add a ledger section to the recipe")
 	}
 	acc, err := a.accountOf(ctx, j, r)
 	if err != nil {
@@ -43,10 +44,10 @@ func (e *equalRuns) text() string {
 	case e.Epsilon == 0:
 		return report.Paragraph("Runs",
 			fmt.Sprintf(
-				"%s like it do not fit at any epsilon with delta %v; a smaller delta costs less where a step is a black box",
-				plural(e.Runs, "run", "runs"), e.Delta))
+				"%s like this one would not fit at any epsilon with delta %s; if a step is a black box, a smaller delta costs less",
+				plural(e.Runs, "run", "runs"), fault.Readable(e.Delta)))
 	}
 	return report.Paragraph("Runs",
-		fmt.Sprintf("%s like it may have epsilon %v each, with delta %v",
-			plural(e.Runs, "run", "runs"), e.Epsilon, e.Delta))
+		fmt.Sprintf("%s like this one would fit with epsilon %v each and delta %s",
+			plural(e.Runs, "run", "runs"), e.Epsilon, fault.Readable(e.Delta)))
 }

@@ -51,7 +51,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	}
 	code := a.run(ctx, ledgerArgs("fit", ".4"))
 	const want = "dptrain: waiting for my.ledger, which another process is using\n" +
-		"dptrain: interrupted; the price of this run stays spent in my.ledger, and its results are kept in out/pending: enter and publish them with `dptrain ledger commit out`\n"
+		"dptrain: interrupted; the price of this run remains spent in my.ledger, and its results are kept in out/pending: record and publish them with `dptrain ledger commit out`\n"
 	if code != exitInterrupted || stdout.String() != "" || stderr.String() != want {
 		t.Errorf("code %d: %s%s", code, stdout.String(), stderr.String())
 	}
@@ -74,7 +74,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "no results that wait") {
+		!strings.Contains(got.stderr, "no results are waiting") {
 		t.Errorf("a second commit: %+v", got)
 	}
 }

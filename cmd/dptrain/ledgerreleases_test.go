@@ -104,7 +104,7 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	write(t, "a/release/report.json",
 		strings.Replace(read(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
 	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "its checksum does not fit") {
+		!strings.Contains(got.stderr, "its checksum does not match") {
 		t.Errorf("an edited report: %+v", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	}
 	if got := dptrain(t,
 		ledgerArgs("fit", ".1", "--out", "out", "--force")...); got.code != exitLedger ||
-		!strings.Contains(got.stderr, "this run replaces") {
+		!strings.Contains(got.stderr, "this run would replace") {
 		t.Errorf("a ledger in the output: %+v", got)
 	}
 	if read(t, "my.ledger") != before {

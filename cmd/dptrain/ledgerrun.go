@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // openLedger returns the ledger at path, which prints a message while it waits for a lock.
@@ -148,8 +149,8 @@ func (l *billLedger) text() string {
 		return s
 	}
 	s := fmt.Sprintf(
-		"data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
-		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
+		"data set %s, total epsilon %v, delta %s (%s). Spent so far: %s. This run: %s",
+		l.Dataset, l.Epsilon, fault.Readable(l.Delta), show(l.Limit), show(l.Spent), show(l.Cost))
 	warning := l.Equal.text()
 	if len(l.Absent) > 0 {
 		warning += report.Paragraph("Warning", entry.AbsentText(l.Dataset, l.Absent))
@@ -158,6 +159,6 @@ func (l *billLedger) text() string {
 		return report.Paragraph("Ledger", s+", so it would be refused") + warning
 	}
 	return report.Paragraph("Ledger",
-		fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains),
-			l.Runs)) + warning
+		fmt.Sprintf("%s. Left afterwards: %s, enough for %d more", s, show(l.Remains), l.Runs)) +
+		warning
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
@@ -123,10 +124,11 @@ func auditsOf(acc *ledger.Account) string {
 	}
 	out := ""
 	if audits > 0 {
-		out += fmt.Sprintf("; %s of the table, for the curator", plural(audits, "audit", "audits"))
+		out += fmt.Sprintf("; %s of the table for the data owner", plural(audits, "audit", "audits"))
 	}
 	if looks > 0 {
-		out += fmt.Sprintf("; %s at the table, for the curator", plural(looks, "look", "looks"))
+		out += fmt.Sprintf("; %s of the table for the data owner",
+			plural(looks, "profile", "profiles"))
 	}
 	return out
 }
@@ -136,7 +138,7 @@ func othersOf(acc *ledger.Account) string {
 	if len(acc.Spends) == 0 {
 		return ""
 	}
-	return "; " + plural(len(acc.Spends), "release", "releases") + " of other tools"
+	return "; " + plural(len(acc.Spends), "release", "releases") + " by other tools"
 }
 
 func accountText(acc *ledger.Account) string {
@@ -157,17 +159,17 @@ func accountText(acc *ledger.Account) string {
 	}
 	s := report.Paragraph("Data set", printable(acc.Name)) +
 		report.Paragraph("Total",
-			fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta,
-				hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
+			fmt.Sprintf("epsilon %v, delta %s (relation %s%s): %s", acc.Epsilon,
+				fault.Readable(acc.Delta), hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
 		report.Paragraph("Spent",
 			fmt.Sprintf(
-				"%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
+				"%s (%s committed, %s reserved); this is epsilon %s if all runs were fixed in advance",
 				show(acc.Spent()), show(acc.Committed), show(acc.Reserved),
 				digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
 		recordsText(acc.Records) +
 		report.Paragraph("Runs",
-			fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+
+			fmt.Sprintf("%d (%d with exact notes for the data owner)", len(acc.Runs), notes)+
 				auditsOf(acc)+othersOf(acc))
 	return s + spendsTable(acc)
 }
@@ -246,7 +248,7 @@ func recordsText(r ledger.Records) string {
 		return ""
 	}
 	return report.Paragraph("Records",
-		"a quoted field may hold newlines (data.multiline_quotes), in every run")
+		"quoted cells may contain line breaks (data.multiline_quotes) in all runs")
 }
 
 // hidden returns the name of a relation, with the private columns if they are listed.
@@ -269,10 +271,10 @@ func printable(s string) string {
 	return s
 }
 
-const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total,
-and the price of every run from its plan. An entry that was edited, removed or
-added is found.
+const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total, and
+the price of every run from its plan. This detects entries that were edited,
+removed or added.
 
-Who can write the file can also make every hash anew, or put an earlier copy of
-the file in its place. Heads from outside find both: give those that reports
-printed, or the reports themselves.`
+Anyone who can write the file could also recompute all hashes or restore an
+earlier copy. Heads that were published elsewhere detect both: give the heads
+from reports, or the reports themselves.`

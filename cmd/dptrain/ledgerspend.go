@@ -12,13 +12,14 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-const ledgerSpendLong = `Enter what another tool releases about a registered data set, so that one total
-covers everything. Say what that tool promises: --rho for zero-concentrated
-privacy, --mu for Gaussian privacy, or --epsilon with --delta. The promise must
-be about the relation and the unit of the data set, which 'ledger show' names.
+const ledgerSpendLong = `Record a release by another tool about a registered data set, so that one total
+covers everything. State its guarantee: --rho for zero-concentrated differential
+privacy, --mu for Gaussian differential privacy, or --epsilon with --delta. It
+must hold for the neighbouring relation and the privacy unit of the data set,
+which 'ledger show' prints.
 
-Enter it before the other tool releases anything: a spend that would cross the
-total is refused with exit code 5. Nothing takes a spend back.`
+Record it before the other tool releases anything: a release that would exceed
+the total is refused with exit code 5. It cannot be undone.`
 
 // spendFlags are the flags of `ledger spend`.
 type spendFlags struct {
@@ -30,7 +31,7 @@ type spendFlags struct {
 func ledgerSpend(a *app) *cobra.Command {
 	f := &spendFlags{}
 	cmd := &cobra.Command{
-		Use: "spend [FILE] --dataset NAME", Short: "Enter what another tool releases",
+		Use: "spend [FILE] --dataset NAME", Short: "Record a release by another tool",
 		Long: ledgerSpendLong,
 		Example: `  dptrain ledger spend --dataset houses-2026 --rho 0.01 --note 'yearly counts'
   dptrain ledger spend my.ledger --dataset houses --epsilon 0.5 --delta 1e-8`,
@@ -44,13 +45,13 @@ func ledgerSpend(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.spend.Dataset, "dataset", "", "the `NAME` of the data set (required)")
-	flags.Float64Var(&f.spend.Rho, "rho", 0, "a `NUMBER` above 0: the release is rho-zCDP")
-	flags.Float64Var(&f.spend.Mu, "mu", 0, "a `NUMBER` above 0: the release is mu-GDP")
+	flags.StringVar(&f.spend.Dataset, "dataset", "", "`NAME` of the data set (required)")
+	flags.Float64Var(&f.spend.Rho, "rho", 0, "the release is rho-zCDP: a `NUMBER` above 0")
+	flags.Float64Var(&f.spend.Mu, "mu", 0, "the release is mu-GDP: a `NUMBER` above 0")
 	flags.StringVar(&f.epsilon, "epsilon", "",
-		"a `NUMBER` above 0, or 'ln(3)': the release is (epsilon, delta)-private")
+		"the release is (epsilon, delta)-private: a `NUMBER` above 0, or 'ln(3)'")
 	flags.Float64Var(&f.spend.Delta, "delta", 0, "with --epsilon: a `NUMBER` from 0 to 1")
-	flags.StringVar(&f.spend.Note, "note", "", "a `TEXT` that says what it is; the ledger keeps it")
+	flags.StringVar(&f.spend.Note, "note", "", "store this `TEXT` about the release in the ledger")
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
@@ -68,9 +69,9 @@ func (f *spendFlags) read(changed func(string) bool) error {
 		return usagef(
 			"--dataset is required: the name under which all releases about the data set are added up")
 	case given != 1:
-		return usagef("say what is spent: one of --rho, --mu and --epsilon")
+		return usagef("state the guarantee with exactly one of --rho, --mu and --epsilon")
 	case changed("delta") && !changed("epsilon"):
-		return usagef("--delta goes with --epsilon")
+		return usagef("--delta needs --epsilon")
 	}
 	if changed("epsilon") {
 		var err error
@@ -87,7 +88,7 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJS
 	switch {
 	case errors.Is(err, ledger.ErrRho):
 		return usagef(
-			"data set %s adds up mu², which rho says nothing about: give --mu, or --epsilon and --delta",
+			"the ledger adds up mu² for data set %s, which cannot be derived from rho: give --mu, or --epsilon and --delta",
 			printable(x.Dataset))
 	case errors.Is(err, ledger.ErrInvalid):
 		return usagef("%w", err)
@@ -121,9 +122,9 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJS
 		return s
 	}
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Entered",
+		report.Paragraph("Recorded",
 			fmt.Sprintf(
-				"%s for data set %s, where %s is left. It counts as a promise of the relation %s%s",
+				"%s for data set %s; %s is left. The guarantee is taken to hold for the relation %s%s",
 				price(charge.Value()), printable(acc.Name),
 				price(acc.Left().Value()), hidden(acc.Relation, acc.Private), ofUnit(acc.Unit))),
 		report.Paragraph("Head", head.String()))

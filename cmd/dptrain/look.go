@@ -22,17 +22,17 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-const lookLong = `Write for the owner of a table what its cells look like, before the first run:
+const lookLong = `Profile the cells of a table for its owner, before the first run:
 
-  look/curator/look.txt: by column the shares of numbers, words and missing
-  cells, how numbers and dates seem to be written, whether the target holds
-  words, which are classes, and a recipe that says so
+  look/curator/look.txt: for each column the shares of numbers, text and missing
+  values and the likely format of numbers and dates; whether the target holds
+  classes; and a recipe with these settings
 
-No guarantee covers that file, and no budget pays for it: it must not be
-published. How a table is written (separators, character sets, layouts of dates)
-may go into a recipe. What is in it (values, ranges, categories) may not, unless
-it is public knowledge. Nothing of it is printed. With a ledger, that the table
-was looked at is noted there.`
+That file has no privacy guarantee and no budget covers it, so it must not be
+published. You may copy the format of the table (separators, character sets,
+date layouts) into a recipe, but not its contents (values, ranges, categories),
+unless they are public knowledge. None of it is printed. A ledger, if there is
+one, records that the table was profiled.`
 
 // lookFlags are the flags of look.
 type lookFlags struct {
@@ -46,7 +46,7 @@ func lookCommand(a *app) *cobra.Command {
 	var flags lookFlags
 	cmd := &cobra.Command{
 		Use:   "look TABLE",
-		Short: "Write for the owner of a table what its cells look like",
+		Short: "Profile a table for its owner (not private)",
 		Long:  lookLong,
 		Example: `  dptrain look export.csv --target stay
   dptrain look export.csv --separator ';' --dataset clinic`,
@@ -58,12 +58,12 @@ func lookCommand(a *app) *cobra.Command {
 	set := cmd.Flags()
 	set.SortFlags = false
 	set.StringVar(&flags.target, "target", "",
-		"the `COLUMN` to predict, for the recipe (default the last one)")
-	set.StringVar(&flags.out, "out", "look", "the `FOLDER` that curator/ is in")
-	set.BoolVar(&flags.force, "force", false, "replace a look.txt that is there already")
+		"predict this `COLUMN` in the recipe (default the last)")
+	set.StringVar(&flags.out, "out", "look", "write curator/ to `FOLDER`")
+	set.BoolVar(&flags.force, "force", false, "overwrite an existing look.txt")
 	set.StringVar(&flags.dataset, "dataset", "",
-		"note it in a ledger, under this `NAME` of the data set")
-	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "the ledger: a `FILE`")
+		"record it in a ledger, under this data set `NAME`")
+	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "ledger `FILE`")
 	flags.format.add(cmd)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
 	jsonFlag(cmd, &flags.json, oneObject)
@@ -122,8 +122,8 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Private",
 			fmt.Sprintf(
-				"%s says what the cells of the table look like, and has a recipe. It depends on the records and no guarantee covers "+
-					"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.",
+				"%s holds the profile of the table and a recipe. It depends on the records without any privacy guarantee: "+
+					"it is for the data owner only. This text and the exit code do not depend on its content.",
 				private)))
 	return err
 }
@@ -134,17 +134,16 @@ type privateFile struct {
 	Private string `json:"private"`
 }
 
-const lookNotice = `What the cells of a table look like, for the owner of the data alone. It was
-counted on the records themselves, and no guarantee covers it. Do not publish it
-and do not tell anybody of it.
+const lookNotice = `Profile of a table, for the data owner only. It was counted on the records
+themselves, without any privacy guarantee. Do not publish or share it.
 
-Harmless to use: how the table is written. Separators, decimal marks, character
-sets, layouts of dates, and whether a column holds numbers, dates or words say
-how the table was exported, and nothing of who is in it.
+Safe to use: the format of the table. Separators, decimal marks, character sets,
+date layouts, and whether a column holds numbers, dates or text depend on how
+the table was exported, not on who is in it.
 
-Not harmless: what is in the table. Do not declare categories, ranges or a
-number for missing cells because you saw them here or in the table. Declare what
-is public knowledge, and leave the rest out: it is found privately.
+Not safe to use: the contents of the table. Do not declare categories, ranges or
+a number for missing values because you saw them here or in the table. Declare
+what is public knowledge and leave out the rest: it is found privately.
 `
 
 // writeLook writes the description of a table with a proposed recipe.
@@ -159,7 +158,7 @@ func writeLook(
 		width = max(width, text.RuneWidthWithoutEscSequences(seen.Columns[i].Name))
 	}
 	width = min(width, 30)
-	fmt.Fprintf(&b, "%-*s  numbers  words  missing  different  looks like\n", width, "column")
+	fmt.Fprintf(&b, "%-*s  numbers   text  missing   distinct  looks like\n", width, "column")
 	proposed := proposedFormat(&data, seen)
 	data.Columns = map[string]recipe.Column{}
 	for i := range seen.Columns {
@@ -182,7 +181,7 @@ func writeLook(
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	proposedEncoding(&b, &data, seen)
 	proposedFold(&b, &data, seen)
-	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
+	b.WriteString("\nA recipe with the format of the table, but none of its contents:\n\n")
 	starter, err := data.InitUnit(header, target, unit, propose, classes)
 	if err != nil {
 		return err
@@ -212,18 +211,18 @@ func proposedUnit(
 	}
 	c := &seen.Columns[best]
 	unit = recipe.Unit{Column: c.Name, MaxRows: recipe.ProposedMaxRows}
-	how := "Its values look like names or codes, so the recipe has the line as a comment."
+	how := "Its values look like names or codes, so the recipe contains this line as a comment."
 	if byName {
-		how = "Its name says so too, so the recipe protects it: delete the line if the column does not say whose record it is."
+		how = "Its name suggests the same, so the recipe contains this line: delete it if the column does not identify the owner of a record."
 	}
 	b.WriteString("\n" +
 		report.Paragraph("Unit",
 			fmt.Sprintf(
-				"The column %s has about %.0f different values in %d records and looks like an identifier, so "+
-					"one person or thing may have several records, and a run that protects single records would protect such a group less: "+
+				"Column %s has about %.0f different values in %d records and looks like an identifier. One "+
+					"person or thing may therefore have several records, which a run that protects single records would protect less. "+
 					"unit: {column: %s, max_rows: %d} protects each value of the column with all its records. %s "+
 					"It keeps at most %d records of each, at random, and the noise grows with that number. "+
-					"%d is proposed for every table: do not choose max_rows by what is in this one.",
+					"%d is proposed for every table: do not choose max_rows from the contents of this one.",
 				printable(c.Name), c.Different(), seen.Rows, printable(c.Name),
 				recipe.ProposedMaxRows, how, recipe.ProposedMaxRows, recipe.ProposedMaxRows)))
 	return unit, !byName
@@ -245,7 +244,7 @@ func proposedEncoding(b *strings.Builder, data *recipe.Data, seen *look.Table) {
 	}
 	f.Encoding, data.Format = "windows-1252", &f
 	b.WriteString("\n" + report.Paragraph("Encoding", fmt.Sprintf(
-		"%d cells have letters that are not UTF-8. The recipe reads the table as windows-1252, the usual character set "+
+		"%d cells contain characters that are not valid UTF-8. The recipe reads the table as windows-1252, the usual character set "+
 			"of such files in Western Europe: compare some names with the program that exported it.", cells)))
 }
 
@@ -264,7 +263,7 @@ func proposedFold(b *strings.Builder, data *recipe.Data, seen *look.Table) {
 	data.Fold = tablecell.FoldCase
 	b.WriteString("\n" + report.Paragraph("Spelling", fmt.Sprintf(
 		"Some values of %s differ only in upper and lower case or in blanks. The recipe has fold: case, "+
-			"which makes one value of them: delete the line if they mean different things.",
+			"which treats them as one value: delete the line if they mean different things.",
 		strings.Join(names, ", "))))
 }
 
@@ -283,18 +282,18 @@ func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed stri
 	declared, _ := guess(c, proposed)
 	switch few := !c.Many && c.Values <= fewValues && c.Values > 0; {
 	case declared.Categories.Declared() && c.Values < 2:
-		say("It holds one word, so there is nothing to learn.")
+		say("It has only one value, so there is nothing to learn.")
 		return recipe.Private()
 	case declared.Categories.Declared():
 		say(fmt.Sprintf(
-			"It holds text, so the recipe is for a classification. The classes are found privately, up to %d of them. If they are public knowledge, list them in data.classes. "+
-				"Do not copy them from this file: which ones the table has is not harmless.",
+			"It contains text, so the recipe is for classification. Up to %d classes are found privately. If the classes are public knowledge, list them in data.classes. "+
+				"Do not copy them from this file or the table: which classes occur is private.",
 			pipeline.DefaultMostClasses))
 		return recipe.Private()
 	case few && declared.Date == "":
 		say(fmt.Sprintf(
-			"It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+
-				"or run dptrain init with --task classification. The recipe here does not, for which values there are is not harmless.",
+			"It has %d different values, which may be classes. If it is public knowledge that they are, set task: classification and data.classes: private, "+
+				"or run dptrain init with --task classification. This recipe does not, because the values that occur are private.",
 			c.Values))
 	}
 	return recipe.Names{}
@@ -337,13 +336,13 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	case proposed == "comma" && c.Plain+c.Comma > numbers:
 		numbers, how = c.Plain+c.Comma, "numbers with decimal commas"
 	case proposed == "thousands" && c.Plain+c.Thousands > numbers:
-		numbers, how = c.Plain+c.Thousands, "numbers with commas between thousands"
+		numbers, how = c.Plain+c.Thousands, "numbers with thousands commas"
 	case c.Lenient > 0:
-		how = "numbers as people write them"
+		how = "informal numbers, such as 45 yrs or <5"
 	}
 	switch {
 	case full == 0:
-		return recipe.Column{}, "nothing"
+		return recipe.Column{}, "empty"
 	case 2*most > full && best != "20060102":
 		return recipe.Column{Date: best}, "dates: " + best
 	case 2*numbers > full && c.Many:
@@ -351,9 +350,9 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	case 2*numbers > full:
 		return recipe.Column{}, how
 	case c.Many || 2*int64(c.Values) > full && full > 100:
-		return recipe.Column{}, "texts, most of them different; exclude it if it identifies records"
+		return recipe.Column{}, "text, mostly distinct; exclude it if it identifies records"
 	}
-	return recipe.Column{Categories: recipe.Private()}, "words, to be found privately"
+	return recipe.Column{Categories: recipe.Private()}, "categories, to be found privately"
 }
 
 // share formats part of all records as a percentage.

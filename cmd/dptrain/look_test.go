@@ -44,7 +44,7 @@ func TestLook(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout,
-		"1 look at the table") {
+		"1 profile of the table") {
 		t.Errorf("%+v", shown)
 	}
 	for path, mode := range map[string]os.FileMode{
@@ -57,8 +57,8 @@ func TestLook(t *testing.T) {
 	}
 	text := read(t, "look/curator/look.txt")
 	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas",
-		"numbers as people write them", "words, to be found privately",
-		"    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not harmless"} {
+		"informal numbers", "categories, to be found privately",
+		"    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not safe to use"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -66,7 +66,7 @@ func TestLook(t *testing.T) {
 	if strings.Contains(text, "secretward") {
 		t.Error("a value of a cell is in the file")
 	}
-	shown, _, _ := strings.Cut(text, "A recipe.")
+	shown, _, _ := strings.Cut(text, "A recipe with")
 	for line := range strings.Lines(shown) {
 		if len([]rune(line)) > 81 {
 			t.Errorf("%d characters: %s", len([]rune(line)), line)
@@ -78,7 +78,7 @@ func TestLook(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for target, want := range map[string][2]string{
-		"ward": {"It holds text", "\ntask: classification\n"},
+		"ward": {"It contains text", "\ntask: classification\n"},
 		"stay": {"It has 9 different values", "\ntask: regression\n"},
 		"cost": {"", "\ntask: regression\n"},
 	} {
@@ -154,7 +154,7 @@ func TestLookProposesUnit(t *testing.T) {
 		if name != "none" &&
 			!strings.Contains(strings.Join(strings.Fields(text), " "),
 				x.column+
-					" has about 200 different values in 600 records and looks like an identifier, so") {
+					" has about 200 different values in 600 records and looks like an identifier.") {
 			t.Errorf("%s: no reason in\n%s", name, text)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")

@@ -41,7 +41,7 @@ func main() {
 	stderr, err := terminal.KeepStderr() // before anything is read
 	if err != nil {
 		fmt.Fprintln(os.Stderr,
-			"dptrain: standard error cannot be kept apart from that of the Go runtime:", err)
+			"dptrain: standard error cannot be separated from that of the Go runtime:", err)
 		os.Exit(exitInternal)
 	}
 	growFirst()

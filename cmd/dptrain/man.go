@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const manLong = `Print the manual page of dptrain, or of one of its commands, for man:
+const manLong = `Print the manual page of dptrain or of one of its commands, for man:
 
   dptrain man > dptrain.1
   dptrain man fit > dptrain-fit.1`

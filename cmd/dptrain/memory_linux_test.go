@@ -117,7 +117,7 @@ func TestScratchFull(t *testing.T) {
 			got := process(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv",
 				"--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream",
 				"--scratch", ".", "--force")
-			const want = "dptrain: the scratch file cannot be written; free some space on its disk, or name another folder with --scratch\n"
+			const want = "dptrain: the scratch file cannot be written; free some disk space, or name another folder with --scratch\n"
 			if got.code != exitUsage || got.stderr != want {
 				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)
 			}

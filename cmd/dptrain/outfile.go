@@ -23,7 +23,7 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
-			return usagef("%s is a link; name what it leads to", path)
+			return usagef("%s is a link; name its target instead", path)
 		}
 	}
 	switch {
@@ -36,9 +36,9 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 	case !info.Mode().IsRegular():
 		return writeDevice(ctx, path, write)
 	case !force:
-		return usagef("%s exists already; choose another name, or replace it with --force", path)
+		return usagef("%s already exists; choose another name, or overwrite it with --force", path)
 	case ledger.IsLedger(path):
-		return usagef("%s is a ledger, and what it counts would be lost; choose another name", path)
+		return usagef("%s is a ledger and must not be overwritten; choose another name", path)
 	default:
 		mode = info.Mode().Perm()
 	}
@@ -68,7 +68,7 @@ func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) e
 		return unwritable(path, err)
 	}
 	if _, err := os.Lstat(path); err == nil && !exists {
-		return usagef("%s exists by now; choose another name, or replace it with --force", path)
+		return usagef("%s was created in the meantime; choose another name, or overwrite it with --force", path)
 	}
 	if err := os.Rename(draft, path); err != nil {
 		return unwritable(path, err)

@@ -65,7 +65,7 @@ func TestBenchReadsAsRecipesSay(t *testing.T) {
 	}
 	both := dptrain(t, "bench", "--public", "german.yaml", "plain.yaml", "--trials", "3")
 	if both.code != exitRecipe ||
-		!strings.Contains(both.stderr, "read the table in different ways") {
+		!strings.Contains(both.stderr, "read the table differently") {
 		t.Errorf("two ways: %+v", both)
 	}
 }

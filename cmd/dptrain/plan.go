@@ -18,19 +18,20 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of
-a draw and share of the budget, and what the whole guarantees.
+const planLong = `Print the privacy price of a run: for each step its mechanism, number of draws,
+privacy loss per draw and share of the budget, and the guarantee of the whole.
 
-With --explain, print instead how good models of this shape are at several
-epsilons, so that you can choose epsilon before the data is touched: the whole
-run is carried out on synthetic tables with your columns.
+With --explain, print instead the accuracy to expect at several values of
+epsilon, so that you can choose epsilon before the data is touched: the whole
+run is simulated on synthetic tables with your columns.
 
 Only the header line of the table is read, never a row. A published recipe
-(recipe.yaml of a release) lists the columns itself and needs no table.`
+(recipe.yaml of a release) lists the columns and needs no table.`
 
 func planCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
@@ -40,7 +41,7 @@ func planCommand(a *app) *cobra.Command {
 	var connect string
 	cmd := &cobra.Command{
 		Use:   "plan [RECIPE]",
-		Short: "Show the price of every step before any row is read",
+		Short: "Show the privacy price of every step; no row is read",
 		Long:  planLong,
 		Example: `  dptrain plan recipe.yaml
   dptrain plan --data houses.csv --target price --epsilon 'ln(3)' --json
@@ -50,7 +51,7 @@ func planCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return usagef(
-					"nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
+					"nothing to plan: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
 			}
 			if err := explain.check(cmd.Flags().Changed); err != nil {
 				return err
@@ -61,7 +62,7 @@ func planCommand(a *app) *cobra.Command {
 			}
 			if j.connect = connect; connect != "" && !j.onSpark() {
 				return usagef(
-					"--connect says where the columns of data.spark are asked for, and the recipe has none")
+					"--connect needs data.spark in the recipe")
 			}
 			var equal *int
 			if cmd.Flags().Changed("runs") {
@@ -84,9 +85,9 @@ func planCommand(a *app) *cobra.Command {
 	flags.add(cmd)
 	explain.add(cmd.Flags())
 	cmd.Flags().IntVar(&runs, "runs", 0,
-		"also say which epsilon this `NUMBER` of equal runs may have in the ledger")
+		"also print the epsilon at which this `NUMBER` of equal runs fit in the ledger")
 	cmd.Flags().StringVar(&connect, "connect", "",
-		"where the cluster with the rows of data.spark is: an `ADDRESS` sc://HOST:PORT")
+		"`ADDRESS` of the cluster that holds the rows of data.spark: sc://HOST:PORT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -99,7 +100,7 @@ func (a *app) withoutLedger(j *job) error {
 	_, err := io.WriteString(a.stdout,
 		report.Paragraph("Ledger",
 			fmt.Sprintf(
-				"data set %s; there is no ledger beside the recipe, so what the run would leave is not known: name the ledger with --ledger",
+				"data set %s; the effect on the ledger is unknown because there is no ledger next to the recipe: name it with --ledger",
 				printable(j.recipe.Ledger.Dataset))))
 	return err
 }
@@ -170,7 +171,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b := pricedBill(plan.Priced)
 	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(),
 		plan.Records()
-	b.run = fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
+	b.run = b.Method + ", " + plural(len(b.Features), "candidate feature", "candidate features")
 	b.Groups = p.Groups
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
@@ -226,14 +227,14 @@ func (b *bill) raisedText() string {
 	_, train := b.Raised[pipeline.TrainName]
 	switch _, held := b.Raised[pipeline.HoldoutName]; {
 	case held:
-		return report.Paragraph("Coin",
+		return report.Paragraph("Split",
 			fmt.Sprintf(
-				"the train/test split is secret, so each part may use more budget (amplification by sampling): mu (or epsilon) of every step is %s times as large in training, and %s times in the test part",
+				"the train/test split is secret, so each part may use more budget (amplification by sampling): mu (or epsilon) of each step is %s times as large in training and %s times as large in the test part",
 				times(pipeline.TrainName), times(pipeline.HoldoutName)))
 	case train:
 		return report.Paragraph("Gain",
 			fmt.Sprintf(
-				"the counts and the strategies that they choose are priced together: mu (or epsilon) of every training step is %s times what it would be if their epsilons were added",
+				"the noisy counts and the branches that they select are priced together, so mu (or epsilon) of each training step is %s times as large as under simple addition of their epsilons",
 				times(pipeline.TrainName)))
 	}
 	return ""
@@ -263,7 +264,8 @@ func (b *bill) text(w io.Writer) error {
 		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
 		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
-	t.AppendHeader(table.Row{"step", "records", "law", "draws", "each draw", "share of " + of})
+	t.AppendHeader(
+		table.Row{"step", "records", "mechanism", "draws", "per draw", "share of " + of})
 	var ids []string
 	for _, s := range b.Steps {
 		share := -1.
@@ -320,7 +322,7 @@ func (s billStep) loss() string {
 // total describes the guarantee of the run.
 func (b *bill) total() string {
 	g := b.Guarantee
-	total := fmt.Sprintf("epsilon %v, delta %v", g.Epsilon, g.Delta)
+	total := fmt.Sprintf("epsilon %v, delta %s", g.Epsilon, fault.Readable(g.Delta))
 	if g.Mu != nil {
 		total += ", mu " + digits(*g.Mu)
 	}
@@ -329,11 +331,11 @@ func (b *bill) total() string {
 		if i > 0 {
 			at += ", "
 		}
-		e := "none"
+		e := "no finite bound"
 		if bound.Epsilon != nil {
 			e = digits(*bound.Epsilon)
 		}
-		at += fmt.Sprintf("%s at delta %v", e, bound.Delta)
+		at += fmt.Sprintf("%s at delta %s", e, fault.Readable(bound.Delta))
 	}
 	records := "No row was read."
 	if slices.ContainsFunc(b.Steps, func(s billStep) bool {
@@ -344,21 +346,21 @@ func (b *bill) total() string {
 			parts = "train, score and holdout"
 		}
 		records = parts +
-			" are different records: a record spends in one of them only, beside what all records spend. " +
+			" are disjoint: each record is in only one of them, so it pays for that part and for the steps on all records. " +
 			records
 	}
 	needs := ""
 	if b.Records > 0 {
 		needs = report.Paragraph("Needs",
 			fmt.Sprintf(
-				"about %d rows (held-out part included) so that %s answers 95%% of the time; with fewer it abstains more often, and without enough for its buckets always",
-				b.Records, b.Method))
+				"about %s rows (including the held-out part) for %s to return a model 95%% of the time; with fewer rows it abstains more often, and always if they do not fill its buckets",
+				report.FormatCount(b.Records), b.Method))
 	}
 	unit := ""
 	if u := g.Unit; u != nil {
 		unit = report.Paragraph("Unit",
 			fmt.Sprintf(
-				"the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit",
+				"each value of column %s is protected with all its rows, of which at most %d are used; prices are for a whole unit",
 				printable(u.Column), u.MaxRows))
 	}
 	return report.Paragraph("Run", b.run) + needs + unit +
@@ -378,7 +380,7 @@ func (b *bill) groupsText() string {
 	}
 	return report.Paragraph("Groups",
 		fmt.Sprintf(
-			"the held-out metric is also given by %s; a record is in one group, so the step has the price that it has without groups",
+			"the held-out metric is also reported by %s, at no extra cost, because each record is in one group",
 			printable(b.Groups)))
 }
 
@@ -388,7 +390,7 @@ func (b *bill) exactText() string {
 		return ""
 	}
 	return report.Paragraph("Exact",
-		"computed without noise from public columns, at no cost: "+strings.Join(b.Exact, "; "))
+		"computed without noise or cost, from public columns only: "+strings.Join(b.Exact, "; "))
 }
 
 // branches explains the steps of a run, or of a try, that chooses between training branches.
@@ -411,22 +413,21 @@ func branches(steps []billStep) string {
 	out := ""
 	if len(counts) > 0 {
 		out = report.Paragraph("Classes",
-			"the number of classes that are found decides which of the branches "+
-				strings.Join(counts, ", ")+
-				" is carried out; each of them fits the budget")
+			"the number of classes found decides which of the branches "+
+				strings.Join(counts, ", ")+" runs; each of them fits the budget")
 	}
 	if reads {
 		out += report.Paragraph("Words",
-			"the noisy counts of text decide whether the steps below undeclared/"+
-				pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
-				" are carried out: the latter if a column that declares nothing holds words; each of the two fits the budget")
+			"noisy counts of text cells decide which branch runs: undeclared/"+pipeline.WordsWay+
+				" if an undeclared column holds text, undeclared/"+pipeline.NumbersWay+
+				" otherwise; each of the two fits the budget")
 	}
 	if len(ways) != 2 {
 		return out
 	}
-	count := "the number of records, which is public,"
+	count := "the public number of records"
 	if slices.ContainsFunc(steps, func(s billStep) bool { return s.stage == pipeline.CountName }) {
-		count = "the noisy count"
+		count = "the noisy number of records"
 	}
 	above := pipeline.TrainName
 	if len(counts) > 0 {
@@ -435,11 +436,15 @@ func branches(steps []billStep) string {
 	return out +
 		report.Paragraph("Choice",
 			fmt.Sprintf(
-				"%s decides whether the steps below %s/%s or those below %s/%s are carried out; each of the two fits the budget",
+				"%s decides whether the branch %s/%s or %s/%s runs; each of the two fits the budget",
 				count, above, ways[0], above, ways[1]))
 }
 
 // digits formats x with four significant digits.
 func digits(x float64) string {
-	return strconv.FormatFloat(x, 'g', 4, 64)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil { // cannot happen
+		rounded = x
+	}
+	return fault.Readable(rounded)
 }

@@ -24,15 +24,15 @@ type explainFlags struct {
 
 func (f *explainFlags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.explain, "explain", false,
-		"instead of the price, print the expected R² or accuracy at several epsilons on synthetic tables of this shape; takes some seconds")
+		"instead of the price, print the R² or accuracy to expect at several epsilons, from synthetic tables of this shape; takes a few seconds")
 	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(),
-		"with --explain: `SIZES` of the synthetic tables, such as 500,5000")
+		"with --explain: numbers of rows of the synthetic tables, `SIZES` such as 500,5000")
 }
 
 // check validates the flags by themselves.
 func (f *explainFlags) check(changed func(string) bool) error {
 	if changed("rows") && !f.explain {
-		return usagef("--rows is for --explain: the price does not depend on the number of rows")
+		return usagef("--rows needs --explain; the price does not depend on the number of rows")
 	}
 	if !changed("rows") {
 		f.rows = nil // the defaults, which may be shortened
@@ -139,11 +139,11 @@ func (a *app) explain(
 	meter.Clear()
 	switch {
 	case errors.Is(err, bench.ErrExplainRows):
-		return usagef("--rows takes 1 to %d different numbers from %d to %d",
+		return usagef("--rows needs 1 to %d different numbers from %d to %d",
 			bench.MaxExplainSizes, bench.MinExplainRows, bench.MaxExplainRows)
 	case errors.Is(err, bench.ErrTooWide):
 		return usagef(
-			"tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude")
+			"simulating tables of this size takes too long; use smaller --rows or leave out columns with --exclude")
 	case err != nil:
 		return err
 	}
@@ -170,7 +170,7 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 	}
 	e.carried = e.Method + ", selection " + e.Selection
 	if p.Search != nil {
-		e.Selection = fmt.Sprintf("that of one of %d candidates", len(p.Search.Candidates))
+		e.Selection = fmt.Sprintf("by one of %d candidates", len(p.Search.Candidates))
 		e.carried = fmt.Sprintf("search among %d candidates", len(p.Search.Candidates))
 	}
 	if s, ok := p.Selector.(selection.Sizer); ok && s.SizeList() != nil {

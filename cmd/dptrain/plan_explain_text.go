@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
@@ -25,7 +26,7 @@ func (e *explanation) text(w io.Writer) error {
 		AlignHeader: text.AlignRight,
 	}}
 	for i, s := range e.Sizes {
-		head = append(head, fmt.Sprintf("%d rows", s.Rows))
+		head = append(head, report.FormatCount(s.Rows)+" rows")
 		columns = append(columns,
 			table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
@@ -90,13 +91,14 @@ func (e *explanation) run() string {
 		out += fmt.Sprintf(", %d classes", *e.Classes)
 	}
 	return out +
-		fmt.Sprintf(", delta %v, relation %s, held-out share %v", e.Delta, e.Relation, e.Holdout)
+		fmt.Sprintf(", delta %s, relation %s, held-out share %v", fault.Readable(e.Delta), e.Relation,
+			e.Holdout)
 }
 
 // drawn describes the distribution of the features in the synthetic tables.
 func (e *explanation) drawn() string {
 	return fmt.Sprintf(
-		"%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. ",
+		"%d generated tables with your columns. Numeric features: normal, correlation %v. Categories: equally likely. ",
 		e.Assumed.Tables, e.Assumed.Correlation)
 }
 
@@ -104,47 +106,48 @@ func (e *explanation) drawn() string {
 func (e *explanation) legend() string {
 	synthetic := e.drawn() +
 		fmt.Sprintf(
-			"Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.",
+			"Target: a linear function of all features plus noise, such that the true function has R² %v. No missing values, no outliers.",
 			e.Assumed.R2)
 	reading := fmt.Sprintf(
-		"R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
-			"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
-			"about your number of rows; the last line is least squares.", e.Assumed.TestRows,
-		e.Assumed.R2)
-	limits := "Real tables have skewed columns, outliers, missing cells and effects that are not linear, so results may be worse; " +
-		"with few strong features selection may do better."
+		"R² is exact, computed on %s other rows. The ceiling is %v; a constant prediction has 0. "+
+			"The last line, \"no privacy\", is least squares. The number of rows includes held-out records. "+
+			"Choose the smallest epsilon whose loss against \"no privacy\" you can accept at about your number of rows.",
+		report.FormatCount(e.Assumed.TestRows), e.Assumed.R2)
+	limits := "Real tables have skewed columns, outliers, missing values and nonlinear effects, so results may be worse; " +
+		"with a few strong features, selection may do better."
 	return e.paragraphs(synthetic, reading, limits)
 }
 
 // classLegend is the legend for a classification.
 func (e *explanation) classLegend() string {
 	target := fmt.Sprintf(
-		"Target: a score that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
-			"the second class where it is above 0, so that both are equally large.", e.Assumed.R2)
+		"Target: a score that is a linear function of all features plus noise, such that the true function has R² %v; "+
+			"records with a positive score have the second class, so both classes are equally large.",
+		e.Assumed.R2)
 	if *e.Classes > 2 {
 		target = fmt.Sprintf(
-			"Target: one score a class that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
-				"the class is that of the largest score, so that classes are about equally large.",
+			"Target: one score per class, a linear function of all features plus noise, such that the true function has R² %v; "+
+				"the class is the one with the largest score, so classes are about equally large.",
 			e.Assumed.R2)
 	}
 	reading := fmt.Sprintf(
-		"Accuracy is exact, on %d further rows. \"largest class\" is what you get without a model, by always saying the most frequent class; "+
+		"Accuracy is exact, computed on %s other rows. \"largest class\" always answers the most frequent class, without a model; "+
 			"\"true function\", the score without its noise, is the ceiling; \"no privacy\" is logistic regression. "+
-			"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
-			"about your number of rows.", e.Assumed.TestRows)
-	limits := "Real tables have classes of unequal size, skewed columns, outliers, missing cells and effects that are not linear. Where one class is large, " +
-		"its share takes the place of \"largest class\", and there is less to gain above it; with few strong features selection may do better."
-	return e.paragraphs(e.drawn()+target+" No missing cells, no outliers, nobody in no class.",
+			"The number of rows includes held-out records. Choose the smallest epsilon whose loss against \"no privacy\" you can accept at "+
+			"about your number of rows.", report.FormatCount(e.Assumed.TestRows))
+	limits := "Real tables have classes of unequal size, skewed columns, outliers, missing values and nonlinear effects. If one class is large, " +
+		"\"largest class\" is its share, which leaves less to gain; with a few strong features, selection may do better."
+	return e.paragraphs(e.drawn()+target+" No missing values, no outliers, no unlabelled records.",
 		reading, limits)
 }
 
 func (e *explanation) paragraphs(synthetic, reading, limits string) string {
 	if e.abstains() {
-		reading += " Where the method abstained there is no model; the numbers are over the other tables."
+		reading += " Tables on which the method abstained have no model and are left out of the numbers."
 	}
 	out := report.Paragraph("Run", e.run()) + report.Paragraph("Synthetic", synthetic) +
 		report.Paragraph("Reading", reading) +
-		report.Paragraph("Limits", limits+" No row was read and nothing was spent.")
+		report.Paragraph("Limits", limits+" No row was read and no budget was spent.")
 	for _, note := range e.Notes {
 		out += report.Paragraph("Note", note)
 	}

@@ -72,12 +72,12 @@ func (b *billSearch) text() string {
 	}
 	var ways []string
 	for _, c := range b.Candidates {
-		ways = append(ways, c.ID+" is "+c.Way())
+		ways = append(ways, c.ID+" uses "+c.Way())
 	}
 	return report.Paragraph("Search",
 		fmt.Sprintf(
-			"each try draws a candidate at random, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
-				"Tries are %v on average; how many there are is secret and drawn from the law eta %v, gamma %s. One try costs at most epsilon %s, all of them together the whole. %s",
+			"each try picks a random candidate, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
+				"The number of tries is random and secret, %v on average (truncated negative binomial, eta %v, gamma %s). A single try costs at most epsilon %s; all tries together cost the total. %s",
 			percent(b.Holdout), b.Runs, b.Eta, digits(b.Gamma), digits(b.TryEpsilon),
 			strings.Join(ways, "; ")))
 }

@@ -32,7 +32,7 @@ func (b *billSizes) text() string {
 	}
 	return report.Paragraph("Sizes",
 		fmt.Sprintf(
-			"each try draws one of %s at random, trains on that many columns of the released order and counts right predictions with noise; the largest count wins. "+
-				"Tries are %s on average; how many there are is secret and drawn from the law eta %v, gamma %s. The steps below train/model show what one try spends; all of them together cost the total",
+			"each try picks one of %s at random, trains on that number of columns of the released ranking and counts correct predictions with noise; the largest count wins. "+
+				"The number of tries is random and secret, %s on average (truncated negative binomial, eta %v, gamma %s). The steps below train/model are the price of one try; all tries together cost the total",
 			strings.Join(b.Sizes, ", "), digits(b.Runs), b.Eta, digits(b.Gamma)))
 }

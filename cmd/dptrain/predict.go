@@ -19,27 +19,26 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-const predictLong = `Print one prediction a record, in the order of the table, under the header line
-"prediction", or for a classifier one class a record, under the name of the
-target. Inputs are treated as in training: a number that is missing or
-unreadable takes the model's missing value, every number is clamped to its
-range, and an unknown category counts as other. DATA is a .csv, .tsv or .jsonl
+const predictLong = `Print one prediction per record, in the order of the table, under the header
+"prediction", or for a classifier one class per record, under the name of the
+target. Inputs are processed as in training: a missing or unreadable number is
+replaced by the model's default for missing values, numbers are clamped to their
+range, and an unknown category counts as "other". DATA is a .csv, .tsv or .jsonl
 (also .gz), .parquet, .xlsx, .arrow or .feather file, or - for CSV on standard
-input. Cells are read as in training, which the model says. The recipe.yaml
-beside it says how the file is written; --separator and the flags after it go
-first.
+input. The format of the file is taken from the recipe.yaml next to the model;
+--separator and the flags listed after it override it.
 
-A classifier of two classes may have probabilities: --probability adds a column,
-and --threshold decides by them in place of the model's own cutoff, which makes
-the most right predictions. Of more classes those of prototypes have them, and
---probability adds a column for each.
+Classifiers with two classes may offer probabilities: --probability adds a
+column, and --threshold replaces the model's own cutoff, which maximises
+accuracy. With more classes, only prototypes offers probabilities, and
+--probability adds a column per class.
 
-A model whose features have a cost (cost-tree) reads some of them for each
-record: --cost adds what the record pays.
+A cost-tree model reads only some of the features of each record: --cost adds
+what the record pays for them.
 
-Predictions are printed while DATA is read, in memory that does not grow with
-it. Where DATA ends early or --strict refuses a cell, what is printed by then
-stops before that place; a file of -o appears only when it is complete.`
+Predictions are printed while DATA is read, in constant memory. If DATA ends
+early or --strict rejects a cell, the output stops before that record; a file
+written with -o is created only when complete.`
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
@@ -77,30 +76,30 @@ func predictCommand(a *app) *cobra.Command {
 	set := cmd.Flags()
 	set.SortFlags = false
 	set.StringVarP(&flags.out, "output", "o", "",
-		"write to `FILE`, which appears when it is complete")
-	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
+		"write to `FILE`, which is created only when complete")
+	set.BoolVar(&flags.force, "force", false, "overwrite the output file if it exists")
 	set.BoolVar(&flags.append, "append", false,
-		"copy the columns of the table and add the prediction as the last one")
+		"copy the table and add the prediction as its last column")
 	set.StringVar(&flags.interval, "interval", "",
-		"add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
+		"add columns lower and upper with the prediction interval at `LEVEL`; without a value, the highest level of the model")
 	set.Lookup("interval").NoOptDefVal = highestLevel
 	set.BoolVar(&flags.classes.probability, "probability", false,
-		"add the probability of the second of two classes, or that of each of more")
+		"add the probability of the second class or, with more than two classes, of each class")
 	set.Float64Var(&flags.classes.threshold, "threshold", 0,
-		"predict the second class where its probability is at least `T`")
+		"predict the second class if its probability is at least `T`")
 	set.BoolVar(&flags.cost, "cost", false,
-		"add what the record pays for the features on its way, of a model whose features have a cost")
-	jsonFlag(cmd, &flags.json, "one JSON object a line, in place of CSV")
+		"add what each record pays for its features (cost-tree models)")
+	jsonFlag(cmd, &flags.json, "one JSON object per line instead of CSV")
 	set.BoolVar(&flags.safe, "spreadsheet-safe", false,
-		"put an apostrophe before texts that a spreadsheet would take for formulas, such as the class =1+1")
+		"put an apostrophe before text that a spreadsheet would read as a formula, such as a class named =1+1")
 	set.BoolVar(&flags.strict, "strict", false,
-		"refuse a numeric cell that is no number, instead of replacing it")
+		"stop at a numeric cell that is not a number instead of replacing it")
 	flags.format.add(cmd)
 	return cmd
 }
 
 func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags predictFlags) error {
-	model, err := readModel(modelPath, "; the model comes first: dptrain predict MODEL DATA")
+	model, err := readModel(modelPath, "; give the model first: dptrain predict MODEL DATA")
 	if err != nil {
 		return err
 	}
@@ -115,13 +114,13 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	if flags.append && in.isParquet() {
 		return usagef(
-			"--append copies CSV and TSV tables only; predict without it gives one prediction a row")
+			"--append supports only CSV and TSV tables; without it, predict prints one prediction per row")
 	}
 	if flags.append && flags.json {
-		return usagef("--append copies the columns of the table, as CSV; leave out --json")
+		return usagef("--append writes CSV and cannot be combined with --json")
 	}
 	if flags.safe && flags.json {
-		return usagef("--spreadsheet-safe is for CSV; leave out --json")
+		return usagef("--spreadsheet-safe is for CSV and cannot be combined with --json")
 	}
 	score := newScorer(model)
 	if flags.interval != "" {
@@ -215,7 +214,7 @@ func readModel(path, order string) (regression.Model, error) {
 			fault.WithKind(fault.Data,
 				&placeError{path,
 					"this is " + kind +
-						", not a model; the model of a run is model.json in its folder release"})
+						", not a model; the model of a run is model.json in its release folder"})
 	}
 	var refused *regression.DecodeError
 	if errors.As(err, &refused) {

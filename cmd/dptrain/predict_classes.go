@@ -29,12 +29,12 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	case !ok && len(m.Output().Classes) > 0:
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
-				fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
+				fmt.Errorf("%w: it is a nearest-neighbour model", regression.ErrNoProbability)})
 	case !ok:
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
 				errors.New(
-					"this model predicts numbers; --probability and --threshold are for classes")})
+					"this model predicts numbers; --probability and --threshold need a classifier")})
 	case len(c.Classes) > 2:
 		return s.eachChance(path, c, flags)
 	}
@@ -70,14 +70,14 @@ func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFl
 	if flags.given {
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
-				fmt.Errorf("--threshold decides between two classes, and this model has %d",
+				fmt.Errorf("--threshold needs a model with two classes; this one has %d",
 					len(c.Classes))})
 	}
 	if _, err := c.ClassProbabilities(regression.Rows{}); errors.Is(err,
 		regression.ErrNoProbability) {
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
-				fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
+				fmt.Errorf("%w; with more than two classes, only prototypes has them", err)})
 	}
 	for _, class := range c.Classes {
 		s.columns = append(s.columns, probabilityColumn(class))

@@ -92,9 +92,9 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for args, says := range map[string]string{
-		"plain.json - --probability":                  "the training records were too few",
+		"plain.json - --probability":                  "there were too few training records",
 		"plain.json - --threshold 0.3":                "the model has no probabilities",
-		"three.json - --probability":                  "of more than two classes those of prototypes have them",
+		"three.json - --probability":                  "with more than two classes, only prototypes has them",
 		"three.json - --threshold 0.3":                "--threshold decides between two classes, and this model has 3",
 		"model.json - --threshold 0":                  "above 0 and below 1",
 		"model.json - --threshold 1":                  "above 0 and below 1",

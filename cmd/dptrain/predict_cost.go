@@ -23,7 +23,7 @@ func (s *scorer) addCost(path string, m regression.Model) error {
 	if !ok {
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
-				errors.New("the features of this model have no cost; --cost is for cost-tree")})
+				errors.New("--cost needs a cost-tree model; the features of this one have no cost")})
 	}
 	predict := s.values
 	s.columns = append(s.columns, column{name: "cost"})

@@ -24,7 +24,7 @@ func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 			if share, ok := shares[planName(stage)]; ok {
 				line = fmt.Sprintf("%s (%s of the budget)", stage, percent(share))
 				if planName(stage) == "r2" {
-					line = fmt.Sprintf("%s (%s of the budget on other records)", stage,
+					line = fmt.Sprintf("%s (%s of the held-out budget)", stage,
 						percent(share))
 				}
 			}

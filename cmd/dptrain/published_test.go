@@ -36,7 +36,7 @@ func TestPublishedRecipe(t *testing.T) {
 	}
 	must(0, "plan", published, "--json")
 	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(
-		strings.Join(strings.Fields(got.stdout), " "), "is spent, this run costs") {
+		strings.Join(strings.Fields(got.stdout), " "), "Spent so far:") {
 		t.Errorf("%s", got.stdout)
 	}
 

@@ -84,9 +84,9 @@ func (j *job) readQuery(
 func (j *job) unanswered(err error) error {
 	if errors.Is(err, query.ErrProgram) {
 		return recipe.Problems{j.recipe.Place(recipe.Problem{Path: query.Name,
-			Msg: "data.sql: dptrain itself reads no database; " + query.Program +
-				" does, and is neither beside dptrain nor on the PATH",
-			Hint: "build it from the folder sql of the sources, or export the table to a file"})}
+			Msg: "data.sql: databases need the program " + query.Program +
+				", which is neither next to dptrain nor on the PATH",
+			Hint: "build it from the folder sql of the source code, or export the table to a file"})}
 	}
 	var wrong *fault.Error
 	if errors.As(err, &wrong) {
@@ -101,4 +101,4 @@ func (j *job) unanswered(err error) error {
 }
 
 // errNoAnswer is wrapped by the errors of databases.
-var errNoAnswer = errors.New("the database does not answer")
+var errNoAnswer = errors.New("the database does not respond")

@@ -19,39 +19,39 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-const reportLong = `Print the report of a run as fit printed it: what is promised, the model, the
-private metrics and the warnings. OUT is the output folder of fit, its release
-folder, or a report.json or model.json in one.
+const reportLong = `Print the report of a run: the guarantee, the model, the private metrics and the
+warnings. OUT is the output folder of fit, its release folder, or the
+report.json or model.json in it.
 
-With --shape, print instead what one column adds to the prediction of the model:
+With --shape, print instead the contribution of one column to the prediction:
 the values of its curve or of its categories, in units of the target.
 
-With --scores, print instead, of a classifier, how often it is right by score
-and, of two classes, recall and precision at other thresholds.
+With --scores, print instead the accuracy of a classifier by score and, for two
+classes, recall and precision at other thresholds.
 
-With --format html or md, print it as one page, as HTML that needs nothing from
-elsewhere (fit writes the same as release/report.html) or as Markdown; json is
-the report file.
+With --format html or md, print one page, as self-contained HTML (the same as
+release/report.html) or as Markdown; json prints the report file.
 
-With --registry, print instead, as JSON, what the report says in the fields of
-the public registry of deployments of differential privacy. What only you know,
-such as the name and the intended use, is left empty for you to fill in.
+With --registry, print instead the fields of the public registry of differential
+privacy deployments, as JSON. Fields that only you can know, such as the name
+and the intended use, are left empty for you to fill in.
 
 With --check-script, print instead a short Python program that computes epsilon
-from the report alone, with the public library dp-accounting and no code of
-dptrain. It ends with an error if the report says anything else, or was edited.
+from the report alone, using the public library dp-accounting and no code of
+dptrain. It fails if the result differs from the report or the report was
+edited.
 
-Of a study of causal directions it prints what ` + "`dptrain causal`" + ` printed, and
-of a description of columns what ` + "`dptrain describe`" + ` printed.
+For a causal study or a description of columns, print what ` + "`dptrain causal`" + ` or
+` + "`dptrain describe`" + ` printed.
 
-Everything printed is in the release folder and may be published.`
+All of this comes from the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
 	var shape, format string
 	var registry, scores, script, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
-		Short: "Print the report of a run, or a curve of its model",
+		Short: "Print the report of a run or a curve of its model",
 		Long:  reportLong,
 		Example: `  dptrain report out/
   dptrain report out/release/model.json --shape income
@@ -60,7 +60,7 @@ func reportCommand(a *app) *cobra.Command {
 		Args: exactly(1, "the output folder of a run, or a file of it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.Flags().NFlag(); n > 1 {
-				return usagef("each flag of report prints something else; give one of them")
+				return usagef("give only one flag: each selects a different output")
 			}
 			if asJSON {
 				format = "json"
@@ -93,16 +93,16 @@ func reportCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false,
-		"print the fields of the public registry of deployments, as JSON")
+		"print the fields of the public registry of differential privacy deployments, as JSON")
 	cmd.Flags().BoolVar(&scores, "scores", false,
-		"print how often a classifier is right by score, and what comes of other thresholds")
+		"print the accuracy of a classifier by score, and recall and precision at other thresholds")
 	cmd.Flags().BoolVar(&script, "check-script", false,
-		"print a Python program that adds up the steps of this release from its report alone")
+		"print a Python program that computes epsilon from the report alone")
 	cmd.Flags().StringVar(&format, "format", "text",
-		"print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
-	jsonFlag(cmd, &asJSON, "the report file: --format json")
+		"print the report as `FORMAT`: "+strings.Join(reportFormats(), ", "))
+	jsonFlag(cmd, &asJSON, "the report file (same as --format json)")
 	cmd.Flags().StringVar(&shape, "shape", "",
-		"print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
+		"print the contribution of `COLUMN` to the prediction; an unknown name lists the columns")
 	return cmd
 }
 
@@ -120,7 +120,7 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 		return report.Encode(a.stdout, r)
 	case "html", "md":
 	default:
-		return usagef("there is no format %q; --format is one of %s", format,
+		return usagef("unknown format %q; --format must be one of %s", format,
 			strings.Join(reportFormats(), ", "))
 	}
 	s := report.Source{Report: r}
@@ -166,7 +166,7 @@ func (a *app) printText(r *report.Report, at release) error {
 func (a *app) printRegistry(r *report.Report) error {
 	if a.terminal {
 		fmt.Fprintln(a.stderr,
-			"dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
+			"dptrain: to be filled in by you: "+strings.Join(report.ToFillIn(), ", "))
 	}
 	return report.EncodeRegistry(a.stdout, r)
 }
@@ -222,13 +222,13 @@ func (a *app) reportTask(path string, flags *pflag.FlagSet, format string) error
 	}
 	for _, name := range []string{"shape", "registry", "scores"} {
 		if flags.Changed(name) {
-			return usagef("--%s is for runs that train a model; this is %s", name,
+			return usagef("--%s needs a run that trained a model; this is %s", name,
 				documentName(r.Format))
 		}
 	}
 	if r.Causal != nil && format != "text" && format != "json" {
 		return usagef(
-			"a study of causal directions is printed as text or json; its picture is causal.svg")
+			"a causal study can only be printed as text or json; its picture is causal.svg")
 	}
 	return a.printAs(format, r, release{report: path})
 }
@@ -288,11 +288,11 @@ func readReport(path string) (*report.Report, error) {
 	}
 	what := err.Error()
 	if kind := documentKind(path); kind != "a report" {
-		what = "this is no report"
+		what = "this is not a report"
 		if kind != "" {
 			what = "this is " + kind + ", not a report"
 		}
-		what += "; give the folder that fit wrote, or report.json in its folder release"
+		what += "; give the output folder of fit, or report.json in its release folder"
 	}
 	return nil, fault.WithKind(fault.Data, &placeError{path, what})
 }
@@ -319,18 +319,18 @@ func documentName(format string) string {
 	kind, _, _ := strings.Cut(format, "/")
 	return map[string]string{
 		"dptrain.model": aModel, "dptrain.report": "a report",
-		"dptrain.causal":    "a study of causal directions",
+		"dptrain.causal":    "a causal study",
 		"dptrain.describe":  "a description of columns",
-		"dptrain.run":       "the curator's notes on a run",
-		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
-		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
+		"dptrain.run":       "the data owner's private notes on a run",
+		"dptrain.own-audit": "the data owner's private audit of a table", "dptrain.audit": "an audit",
+		"dptrain.plan": "a plan", "dptrain.explain": "an explained plan",
 	}[kind]
 }
 
 // The results of documentKind for models.
 const (
 	aModel          = "a model"
-	modelOfCompress = "a model that compress made without privacy"
+	modelOfCompress = "a model made by compress, without privacy"
 )
 
 // firstMember returns the string that follows the given tokens, or "" if the next tokens differ.

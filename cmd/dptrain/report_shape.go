@@ -34,7 +34,7 @@ func (a *app) printShape(path, column string) error {
 		return fault.WithKind(fault.Usage,
 			&pathError{path,
 				errors.New(
-					"this model is no sum of columns, so no column has a shape: what it predicts is a vote, or the nearest prototype")})
+					"columns have no shape in this model because it is not a sum over columns: it predicts by a vote or by the nearest prototype")})
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {
@@ -45,7 +45,8 @@ func (a *app) printShape(path, column string) error {
 		}
 	}
 	if !slices.Contains(names, column) {
-		return usagef("the model has no column %q; it has %s", column, strings.Join(names, ", "))
+		return usagef("the model has no column %q; its columns are %s", column,
+			strings.Join(names, ", "))
 	}
 	for i, p := range parts {
 		if i > 0 {
@@ -95,7 +96,7 @@ func (p part) print(w io.Writer, name string) error {
 		}
 	case j >= 0:
 		if p.Columns[j].Values != nil {
-			row("Column", name+": words that count as numbers, means of the target; values "+unit)
+			row("Column", name+": text values encoded as means of the target; values "+unit)
 			b.WriteString("\n" + numbersOf(&p.Columns[j]) + "\n\n")
 		} else {
 			row("Column", name+": a number; values "+unit)
@@ -103,14 +104,14 @@ func (p part) print(w io.Writer, name string) error {
 		for _, t := range p.Terms {
 			if t.Column == j {
 				row("Line",
-					fmt.Sprintf("%s for each unit of %s, standard error %s", digits(t.Coefficient),
-						name, digits(t.StdError)))
+					fmt.Sprintf("%s per unit of %s, standard error %s", digits(t.Coefficient), name,
+						digits(t.StdError)))
 			}
 		}
 		if s := p.curve(j); s != nil {
 			b.WriteString("\n" + steps(*s) + "\n")
 		} else {
-			row("Curve", "none of its own")
+			row("Curve", "none")
 		}
 		if text := p.bend(j); text != "" {
 			b.WriteString("\n")
@@ -119,11 +120,11 @@ func (p part) print(w io.Writer, name string) error {
 	case p.Score != nil:
 		row("Column",
 			scoreName+
-				": a linear prediction made of all columns, whose coefficients the model file lists; values "+
+				": a linear combination of all columns, with the coefficients in the model file; values "+
 				unit)
 		b.WriteString("\n" + steps(p.Score.Step) + "\n")
 	default:
-		row("Column", name+": not in this part")
+		row("Column", name+": not used in this part")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -148,8 +149,8 @@ func (p part) bend(column int) string {
 	from, to, low, high := p.ends(column)
 	curve := func(x float64) string { return digits(p.Score.At(x)) }
 	return fmt.Sprintf(
-		"on top of this, the curve of the score adds to what all columns say together. With every other number in the middle of its range and every other category at its mean, "+
-			"the score is %s at %s and %s at %s, where that curve adds %s and %s. --shape %q prints it",
+		"in addition, a curve is applied to the score, a linear combination of all columns. With all other numbers in the middle of their ranges and all other categories at their means, "+
+			"the score is %s at %s and %s at %s, where the curve adds %s and %s. --shape %q prints it",
 		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
 }
 
@@ -173,7 +174,7 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 		default:
 			name := strconv.Quote(t.Category)
 			if t.Other {
-				name = "every other"
+				name = "all others"
 			}
 			if x < low {
 				from, low = name, x
@@ -217,11 +218,11 @@ func edge(x float64) string {
 // numbersOf formats the numbers assigned to the texts of a column.
 func numbersOf(c *regression.Column) string {
 	t := terminal.RightAligned(2)
-	t.AppendHeader(table.Row{"word", "number"})
+	t.AppendHeader(table.Row{"value", "number"})
 	for i, name := range c.Categories {
 		t.AppendRow(table.Row{strconv.Quote(name), digits(c.Values[i])})
 	}
-	t.AppendRow(table.Row{"every other", digits(c.Values[len(c.Categories)])})
+	t.AppendRow(table.Row{"all others", digits(c.Values[len(c.Categories)])})
 	return t.Render()
 }
 
@@ -245,7 +246,7 @@ func (p part) categories(column int) string {
 		})
 	}
 	if c.Other {
-		add("every other", func(t regression.Term) bool { return t.Other })
+		add("all others", func(t regression.Term) bool { return t.Other })
 	}
 	return t.Render()
 }

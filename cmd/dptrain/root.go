@@ -103,8 +103,8 @@ func verbs(a *app) []*cobra.Command {
 
 const rootLong = `dptrain trains regression models and classifiers with differential privacy.
 
-From a table, the name of the target and a privacy budget it makes a model, a
-private held-out R² or accuracy and an account of everything that was spent.`
+Given a table, a target column and a privacy budget, it produces a model, a
+private held-out R² or accuracy, and an itemised account of the budget spent.`
 
 const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
 
@@ -158,8 +158,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value) && errors.Is(err, errTwice):
-		what = fmt.Sprintf("--%s is given twice: one of the values would have no effect",
-			value.GetFlag().Name)
+		what = fmt.Sprintf("--%s is given twice; give it once", value.GetFlag().Name)
 	case errors.As(err, &value) && errors.Is(err, strconv.ErrRange):
 		what = fmt.Sprintf("--%s: %.100q is too large or too small", value.GetFlag().Name,
 			value.GetValue())
@@ -186,7 +185,7 @@ func kindOf(f *pflag.Flag) string {
 	case "intSlice":
 		return "a list of whole numbers"
 	case "uint64":
-		return "a whole number from 0 on"
+		return "a whole number of at least 0"
 	case "float64":
 		return "a number"
 	}
@@ -196,16 +195,16 @@ func kindOf(f *pflag.Flag) string {
 // unknownVerb returns the usage error for an unknown command.
 func unknownVerb(cmd *cobra.Command, word string) error {
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		return usagef("there is no command %q; did you mean %q?", word, near[0])
+		return usagef("unknown command %q; did you mean %q?", word, near[0])
 	}
 	var names []string
 	for _, c := range cmd.Root().Commands() {
 		names = append(names, c.Name())
 	}
 	if near, ok := recipe.Nearest(word, names); ok { // the name of a topic
-		return usagef("there is no command %q; did you mean `dptrain help %s`?", word, near)
+		return usagef("unknown command %q; did you mean `dptrain help %s`?", word, near)
 	}
-	return usagef("there is no command %q; see `dptrain --help`", word)
+	return usagef("unknown command %q; see `dptrain --help`", word)
 }
 
 // helpKnowsTopics makes `dptrain help` return an error for an unknown topic.
@@ -233,7 +232,7 @@ func completionNeedsShell(root *cobra.Command) {
 		if cmd.Name() == "completion" {
 			cmd.Args = cobra.ArbitraryArgs
 			cmd.RunE = func(*cobra.Command, []string) error {
-				return usagef("name a shell: dptrain completion bash, zsh, fish or powershell")
+				return usagef("name a shell: bash, zsh, fish or powershell, as in `dptrain completion bash`")
 			}
 		}
 	}

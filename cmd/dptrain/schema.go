@@ -9,7 +9,7 @@ import (
 func schemaCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema",
-		Short:   "Print the JSON Schema of the recipe, for editors",
+		Short:   "Print the JSON Schema of recipes, for editors",
 		Example: "  dptrain schema > recipe.schema.json",
 		Args:    exactly(0, "no argument"),
 		RunE: func(*cobra.Command, []string) error {

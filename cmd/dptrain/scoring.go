@@ -63,7 +63,7 @@ func (s *scoring) begin(head dataset.Head) error {
 		}
 		if slices.Contains(head.Names, c.name) {
 			return usagef(
-				"%s has a column named %s already; rename it, or predict without --append",
+				"%s already has a column named %s; rename it, or predict without --append",
 				s.in.path, c.name)
 		}
 		names = append(names, c.name)
@@ -189,7 +189,7 @@ type partial struct {
 }
 
 func (e *partial) Error() string {
-	return fmt.Sprintf("%v; predictions of the first %d records were printed", e.error, e.records)
+	return fmt.Sprintf("%v; predictions for the first %d records were printed", e.error, e.records)
 }
 
 func (e *partial) Unwrap() error {

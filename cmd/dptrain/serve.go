@@ -26,31 +26,33 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-const serveLong = `Answer requests for predictions over HTTP until it is told to stop. The server
-holds the model, which is public, and no private data.
+const serveLong = `Serve predictions over HTTP until the server is stopped. It holds only the
+model, which is public, and no private data.
 
   POST /predict       {"records": [{"age": 41, ...}, ...]}, or CSV with a header
-                      (text/csv), or one JSON object a line
-                      (application/x-ndjson); the last two are answered while
-                      they are read, at any length
-  GET  /model         what the model predicts, and from what
-  GET  /openapi.json  these paths, for programs
-  GET  /health        whether the server answers
-  GET  /ready         whether it takes new requests
-  GET  /metrics       counts, for Prometheus; of cells with --count-inputs only
+                      (text/csv), or one JSON object per line
+                      (application/x-ndjson); the last two can have any length
+                      and are answered as they arrive
+  GET  /model         the target and the inputs of the model
+  GET  /openapi.json  the OpenAPI description of these paths
+  GET  /health        200 if the server is running
+  GET  /ready         200 if it accepts new requests
+  GET  /metrics       Prometheus metrics; input counts need --count-inputs
 
-A record gets the prediction that dptrain predict gives it. CSV is read as the
-recipe.yaml beside the model says; --separator and the flags after it override
-that. A body that cannot be read is refused with a status of 4xx, its line and
-its column. Beyond a limit the answer is 413, or 503 with Retry-After.
+Predictions are the same as those of dptrain predict. CSV is read according to
+the recipe.yaml next to the model; --separator and the flags listed after it
+override that. A body that cannot be read is rejected with a 4xx status and the
+line and column of the error. A request over a limit gets 413, or 503 with
+Retry-After.
 
-On SIGHUP the server reads the model file again; requests under way end with the
-model they began with. (A closed terminal sends SIGHUP too: if standard input is
-a terminal, the server stops.) On SIGTERM or Ctrl-C it takes no more requests,
-answers those under way for the time of --drain and exits with code 0.
+On SIGHUP the server reloads the model file; requests in progress finish with
+the model they started with. (Closing a terminal also sends SIGHUP: if standard
+input is a terminal, the server stops.) On SIGTERM or Ctrl-C it stops accepting
+requests, finishes those in progress within the time of --drain, and exits with
+code 0.
 
-Other computers reach it at --addr 0.0.0.0:8080 with --cert and --key, or with
---plain behind a proxy that speaks TLS.`
+To serve other computers, use --addr 0.0.0.0:8080 with --cert and --key, or with
+--plain behind a proxy that terminates TLS.`
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
@@ -67,7 +69,7 @@ func serveCommand(a *app) *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve MODEL",
-		Short: "Answer requests for predictions over HTTP",
+		Short: "Serve predictions over HTTP",
 		Long:  serveLong,
 		Example: `  dptrain serve out/release/model.json
   dptrain serve out/release/model.json --addr 0.0.0.0:8443 \
@@ -89,29 +91,30 @@ func serveCommand(a *app) *cobra.Command {
 	set := cmd.Flags()
 	set.SortFlags = false
 	set.StringVar(&flags.addr, "addr", "127.0.0.1:8080",
-		"listen at `HOST:PORT`; port 0 is any free one")
-	set.StringVar(&flags.cert, "cert", "", "a `FILE` with the certificate, in PEM, for HTTPS")
-	set.StringVar(&flags.key, "key", "", "a `FILE` with its key, in PEM")
-	set.BoolVar(&flags.plain, "plain", false, "serve other computers without TLS")
-	set.Int64Var(&flags.limits.Body, "max-body", defaults.Body, "the most `BYTES` of a JSON body")
+		"listen on `HOST:PORT`; port 0 selects a free port")
+	set.StringVar(&flags.cert, "cert", "", "PEM `FILE` with the certificate, for HTTPS")
+	set.StringVar(&flags.key, "key", "", "PEM `FILE` with the key of the certificate")
+	set.BoolVar(&flags.plain, "plain", false, "allow serving other computers without TLS")
+	set.Int64Var(&flags.limits.Body, "max-body", defaults.Body,
+		"maximum size of a JSON body in `BYTES`")
 	set.Int64Var(&flags.limits.Buffered, "max-buffered", defaults.Buffered,
-		"the most `BYTES` of all bodies in memory; 503 beyond")
+		"maximum size of all bodies in memory in `BYTES`; more get 503")
 	set.IntVar(&flags.limits.Requests, "max-requests", defaults.Requests,
-		"the most requests that are answered at once, a `NUMBER`; 503 beyond")
+		"maximum `NUMBER` of concurrent requests; more get 503")
 	set.IntVar(&flags.limits.Connections, "max-connections", 1024,
-		"the most connections, a `NUMBER`")
+		"maximum `NUMBER` of connections")
 	set.IntVar(&flags.limits.PerClient, "max-per-client", 256,
-		"the most connections from one address, a `NUMBER`")
+		"maximum `NUMBER` of connections from one address")
 	set.DurationVar(&flags.limits.Idle, "idle", defaults.Idle,
-		"how long a client may keep the server waiting, a `TIME`")
+		"close a connection after this `TIME` without activity")
 	set.DurationVar(&flags.limits.Drain, "drain", defaults.Drain,
-		"how long requests under way may take when it stops, a `TIME`")
+		"when stopping, give requests in progress this `TIME` to finish")
 	set.BoolVar(&flags.accessLog, "access-log", false,
-		"print a JSON object for each answer on standard output")
+		"print a JSON object per response to standard output")
 	set.BoolVar(&flags.countInputs, "count-inputs", false,
-		"count missing, unknown and out-of-range cells by column in /metrics, and compare numbers with the histograms of the report")
+		"count missing, unknown and out-of-range inputs by column in /metrics, and compare numbers with the histograms of the report")
 	set.StringVar(&flags.probe, "probe", "",
-		"ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
+		"request `URL` of a running server, such as http://127.0.0.1:8080/ready, and exit with 0 on status 200")
 	flags.format.add(cmd)
 	_ = set.MarkHidden("sheet") // the flag exists, but a body is no workbook
 	return cmd
@@ -126,7 +129,7 @@ func (f *serveFlags) check() error {
 		return usagef("--addr %s: the port must be a number from 0 to 65535", f.addr)
 	}
 	if (f.cert == "") != (f.key == "") {
-		return usagef("--cert and --key go together")
+		return usagef("--cert and --key must be given together")
 	}
 	l := &f.limits
 	for name, value := range map[string]int64{
@@ -139,15 +142,15 @@ func (f *serveFlags) check() error {
 	}
 	switch {
 	case l.Idle <= 0 || l.Drain < 0:
-		return usagef("--idle must be more than 0s, and --drain at least 0s")
+		return usagef("--idle must be above 0s, and --drain at least 0s")
 	case l.Body > l.Buffered:
-		return usagef("--max-body %d is more than --max-buffered %d, the most bytes of all bodies",
+		return usagef("--max-body %d must not exceed --max-buffered %d, the limit for all bodies",
 			l.Body, l.Buffered)
 	case f.format.set.Changed("sheet"):
-		return usagef("--sheet is for workbooks, and a body is CSV or JSON")
+		return usagef("--sheet has no effect: the server reads CSV and JSON, not workbooks")
 	case f.cert == "" && !f.plain && !loopback(host):
 		return usagef(
-			"--addr %s can be reached by other computers, and records would travel unencrypted; give --cert and --key, or --plain behind a proxy that speaks TLS",
+			"--addr %s is reachable from other computers, and records would be sent unencrypted; give --cert and --key, or --plain behind a proxy that terminates TLS",
 			f.addr)
 	}
 	l.Drain = max(l.Drain, time.Nanosecond) // 0 would select the default
@@ -194,8 +197,8 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	defer stopReloading()
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {
-		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n",
-			plural(n, "request was", "requests were"), flags.limits.Drain)
+		fmt.Fprintf(a.stderr, "note: %s aborted after %v\n",
+			plural(n, "unfinished request was", "unfinished requests were"), flags.limits.Drain)
 	}
 	return err
 }
@@ -289,7 +292,7 @@ func (a *app) reload(server *serve.Server, path string, flags serveFlags) {
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr,
-			"dptrain: the model was not reloaded, the server keeps the earlier one: %v\n", err)
+			"dptrain: the model was not reloaded; the server keeps the previous one: %v\n", err)
 		return
 	}
 	fmt.Fprintf(a.stderr, "Reloaded %s, SHA-256 %s\n", path, release.Hash)
@@ -325,7 +328,7 @@ func probe(ctx context.Context, url string) error {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fault.WithKind(fault.Data,
-			fmt.Errorf("--probe: %s answers with %s", url, answer.Status))
+			fmt.Errorf("--probe: %s answered with status %s", url, answer.Status))
 	}
 	return nil
 }
@@ -341,14 +344,14 @@ func listenError(addr string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return usagef(
-			"--addr %s: another program listens there; choose another port, or port 0 for any free one",
+			"--addr %s: the port is in use; choose another port, or port 0 for a free one",
 			addr)
 	case errors.Is(err, syscall.EACCES):
-		return usagef("--addr %s: listening there is not permitted; choose a port from 1024 on",
+		return usagef("--addr %s: permission denied; choose a port of at least 1024",
 			addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &unknown):
 		return usagef(
-			"--addr %s: this computer has no such address; 127.0.0.1 is this computer alone, and 0.0.0.0 all of its addresses",
+			"--addr %s: this computer has no such address; use 127.0.0.1 for this computer only, or 0.0.0.0 for all of its addresses",
 			addr)
 	}
 	return fault.WithKind(fault.Usage, fmt.Errorf("--addr %s: %w", addr, cause))

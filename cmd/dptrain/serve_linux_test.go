@@ -308,7 +308,7 @@ func TestReloadOnHangup(t *testing.T) {
 		hash, want := fmt.Sprintf("%x", sha256.Sum256([]byte(text))), "Reloaded"
 		if text == "{}" {
 			hash, want = fmt.Sprintf("%x", sha256.Sum256([]byte(second))),
-				"the model was not reloaded, the server keeps the earlier one"
+				"the model was not reloaded; the server keeps the previous one"
 		}
 		for end := time.Now().Add(time.Minute); strings.Count(p.stderr.text(), "eloaded") <= i &&
 			time.Now().Before(end); {

@@ -19,17 +19,18 @@ import (
 )
 
 const signLong = `Sign a release with an Ed25519 key, in the formats of minisign. The signature is
-a file beside report.json, which has the SHA-256 of the other files of the
-release, so it covers all of them. The release is verified first.
+a file next to report.json. It covers the whole release, because report.json
+contains the SHA-256 of the other files. The release is verified first.
 
-  dptrain sign --new publisher.key                 makes a .key and a .pub file
+  dptrain sign --new publisher.key                 creates a .key and a .pub file
   dptrain sign out/release --key publisher.key
   dptrain verify out/release --key publisher.pub
 
-Publish the public key where readers trust it, such as your own site. Keep the
-secret key: whoever has it can sign in your name. Only its owner may be able to
-read its file. With --password-file the key is encrypted under the first line of
-that file. minisign can make the keys and verify the signatures, too:
+Publish the public key where readers trust it, such as on your website. Keep the
+secret key safe: anyone who has it can sign in your name. Its file must be
+readable by its owner only. With --password-file, the key is encrypted with the
+first line of that file as the password. minisign can also create the keys and
+verify the signatures:
 
   minisign -V -p publisher.pub -m out/release/report.json`
 
@@ -37,7 +38,7 @@ func signCommand(a *app) *cobra.Command {
 	var s signing
 	cmd := &cobra.Command{
 		Use:   "sign [RELEASE]",
-		Short: "Sign a release, or make a key to sign with",
+		Short: "Sign a release or create a signing key",
 		Long:  signLong,
 		Example: `  dptrain sign --new publisher.key
   dptrain sign out/release --key publisher.key`,
@@ -46,28 +47,28 @@ func signCommand(a *app) *cobra.Command {
 			making := cmd.Flags().Changed("new")
 			switch {
 			case making && (len(args) > 0 || cmd.Flags().Changed("key") || s.force):
-				return usagef("--new makes a key and signs nothing; sign with it in a second call")
+				return usagef("--new only creates a key; sign with it in a second call")
 			case making && s.path == "", !making && s.key == "" && cmd.Flags().Changed("key"):
-				return usagef("the name of the key file is empty")
+				return usagef("the name of the key file must not be empty")
 			case making:
 				return a.makeKey(s)
 			case len(args) == 0:
 				return usagef(
-					"name the release to sign, or make a key with --new; see `dptrain sign --help`")
+					"name the release to sign, or create a key with --new; see `dptrain sign --help`")
 			case s.key == "":
 				return usagef(
-					"name the secret key with --key; `dptrain sign --new publisher.key` makes one")
+					"name the secret key with --key; `dptrain sign --new publisher.key` creates one")
 			}
 			return a.sign(cmd.Context(), args[0], s)
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&s.key, "key", "", "the secret key: a `FILE` that --new or minisign made")
+	cmd.Flags().StringVar(&s.key, "key", "", "secret key `FILE`, created by --new or minisign")
 	cmd.Flags().StringVar(&s.password, "password-file", "",
-		"the password of the key is the first line of this `FILE`")
+		"read the password of the key from the first line of `FILE`")
 	cmd.Flags().StringVar(&s.path, "new", "",
-		"make a key pair: the secret key in this `FILE`, the public key beside it in a .pub file")
-	cmd.Flags().BoolVar(&s.force, "force", false, "replace a signature that is there already")
+		"create a key pair: the secret key in `FILE`, the public key next to it in a .pub file")
+	cmd.Flags().BoolVar(&s.force, "force", false, "overwrite an existing signature")
 	return cmd
 }
 
@@ -89,7 +90,7 @@ func (s signing) secretWord() ([]byte, error) {
 	word, _, _ := bytes.Cut(text, []byte("\n"))
 	word = bytes.TrimSuffix(word, []byte("\r"))
 	if len(word) == 0 {
-		return nil, usagef("%s: the first line is empty, and a password is not", s.password)
+		return nil, usagef("%s: the password is empty; write it in the first line", s.password)
 	}
 	return word, nil
 }
@@ -102,7 +103,7 @@ func keyError(path string, err error) error {
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = errors.New(
-			"the file exists already, and a key is never replaced: choose another name")
+			"the file already exists, and keys are never overwritten: choose another name")
 	}
 	return fault.WithKind(fault.Usage, &pathError{path, err})
 }
@@ -130,12 +131,12 @@ func (a *app) makeKey(s signing) error {
 	}
 	if word == nil {
 		fmt.Fprintf(a.stderr,
-			"dptrain: note: %s has no password, so whoever can read the file can sign; --password-file sets one\n",
+			"dptrain: note: %s has no password, so anyone who can read the file can sign; --password-file sets one\n",
 			printable(s.path))
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s%s",
-		report.Paragraph("Secret", s.path+": keep it, and keep a copy"),
-		report.Paragraph("Public", fmt.Sprintf("%s: publish it; as text %s", public, k.Public())))
+		report.Paragraph("Secret", s.path+": keep it safe and make a backup"),
+		report.Paragraph("Public", fmt.Sprintf("%s: publish it; as text: %s", public, k.Public())))
 	return err
 }
 
@@ -151,7 +152,7 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 	}
 	k, err := sign.ParseSecretKey(text, word)
 	if errors.Is(err, sign.ErrEncrypted) {
-		err = fmt.Errorf("%w; name a file that holds it with --password-file", err)
+		err = fmt.Errorf("%w; name the file that holds it with --password-file", err)
 	}
 	if err != nil {
 		return keyError(s.key, err)
@@ -161,7 +162,7 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 		return err
 	}
 	if err := v.Err(); err != nil {
-		return fmt.Errorf("%s: %w; it was not signed: see `dptrain verify`", dir, err)
+		return fmt.Errorf("%s: %w, so it was not signed; see `dptrain verify`", dir, err)
 	}
 	signed := accountAt(filepath.Join(dir, report.ReportFile))
 	signature := k.Sign(v.Signed,
@@ -176,7 +177,7 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 	}
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Signed",
-			fmt.Sprintf("%s, with the key %s, in %s", signed, k.Public().ID, file)))
+			fmt.Sprintf("%s with key %s; the signature is %s", signed, k.Public().ID, file)))
 	return err
 }
 
@@ -193,7 +194,7 @@ func readPublicKey(given string) (sign.PublicKey, error) {
 	if err != nil {
 		if _, secretErr := sign.ParseSecretKey(text, nil); secretErr == nil ||
 			errors.Is(secretErr, sign.ErrEncrypted) {
-			err = errors.New("this is a secret key; give the public key, which ends in .pub")
+			err = errors.New("this is a secret key; give the public key, whose name ends in .pub")
 		}
 		return k, keyError(given, err)
 	}

@@ -72,7 +72,7 @@ func TestSignature(t *testing.T) {
 		t.Errorf("another key: %+v", got)
 	}
 	if got := dptrain(t, "sign", "out", "--key", "my.key"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "exists already") {
+		!strings.Contains(got.stderr, "already exists") {
 		t.Errorf("a signature was replaced: %+v", got)
 	}
 	forgeModel(t, "out/release")
@@ -82,7 +82,7 @@ func TestSignature(t *testing.T) {
 	got := dptrain(t, "verify", "out", "--key", "my.pub")
 	if got.code != exitBroken ||
 		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
-			"does not fit signature: report.json.minisig: the signature does not fit the file") {
+			"failed   signature: report.json.minisig: the signature does not match") {
 		t.Errorf("an edited intercept: %+v", got)
 	}
 	if got := dptrain(t, "sign", "out", "--key", "other.key", "--force"); got.code != exitOK {
@@ -147,7 +147,7 @@ func TestSigningKeys(t *testing.T) {
 		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"},
 		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
 		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
-		{[]string{"sign", "out", "--new", "x.key"}, "--new makes a key"},
+		{[]string{"sign", "out", "--new", "x.key"}, "--new only creates a key"},
 	}
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat("my.key")
@@ -161,7 +161,7 @@ func TestSigningKeys(t *testing.T) {
 			args []string
 			want string
 		}{[]string{"sign", "out", "--key", "open.key", "--force"},
-			"others than its owner may read it"})
+			"other users can read it"})
 	}
 	for _, tt := range tests {
 		if got := dptrain(t, tt.args...); got.code != exitUsage ||
@@ -200,7 +200,7 @@ func TestSignaturesOfTasks(t *testing.T) {
 		path := filepath.Join(out, "release", file)
 		write(t, path, read(t, path)+"\n")
 		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken ||
-			!strings.Contains(words(got.stdout), "the signature does not fit the file") {
+			!strings.Contains(words(got.stdout), "the signature does not match") {
 			t.Errorf("an edit of %s: %+v", file, got)
 		}
 	}

@@ -15,15 +15,15 @@ import (
 func methodsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString(
-		"What --method and --select, or model.method and selection.method of a recipe,\nmay say. auto, the default of both, chooses by what the plan knows.\n\nModels:\n\n")
+		"The values of --method and --select, or of model.method and selection.method in a\nrecipe. The default, auto, chooses from the information that the plan has.\n\nModels:\n\n")
 	for _, m := range pipeline.Trainers() {
 		item(&b, m.Name, m.Summary+tasksOf(m.ClassesOnly(), m.TwoClasses()))
 	}
-	b.WriteString("\nWays to choose columns:\n\n")
+	b.WriteString("\nFeature selectors:\n\n")
 	for _, m := range pipeline.Selectors() {
 		item(&b, m.Name, m.Summary+tasksOf(m.NeedsClasses, m.TwoClasses))
 	}
-	b.WriteString("\ndocs/explanation/method.md says which one suits a table.")
+	b.WriteString("\ndocs/explanation/method.md explains which one suits a table.")
 	return &cobra.Command{
 		Use:   "methods",
 		Short: "Training methods and feature selectors",
@@ -102,34 +102,33 @@ in one, and dptrain schema prints its JSON Schema, for editors. All keys:
 func formatsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString(
-		"Which files can be read as tables. The name says what a file is, the header line\nnames the columns, and nothing is guessed from rows.\n\n")
+		"The files that can be read as tables. The file name determines the format and\nthe header line names the columns; rows are never used for guessing.\n\n")
 	for _, f := range [...][2]string{
-		{".csv, .tsv", "cells between commas, semicolons or tabs, with a header line"},
+		{".csv, .tsv", "cells separated by commas, semicolons or tabs, with a header line"},
 		{".jsonl, .ndjson",
-			"one JSON object a line. There is no header: list the columns, --header a,b,c"},
-		{".gz after these", "the same, packed by gzip"},
+			"one JSON object per line. There is no header: list the columns with --header a,b,c"},
+		{".gz after these", "the same, compressed with gzip"},
 		{".parquet", "Parquet"},
-		{".xlsx, .xlsm", "a sheet of a workbook of Excel"},
+		{".xlsx, .xlsm", "a sheet of an Excel workbook"},
 		{".arrow, .feather", "Arrow, as a file or a stream (.arrows, .ipc)"},
-		{"visits-*.csv", "all files that match, as one table. Quote it: --data 'visits-*.csv'"},
-		{"-", "CSV from standard input; -.jsonl, -.tsv, -.csv.gz what these say"},
+		{"visits-*.csv", "all matching files, as one table. Quote it: --data 'visits-*.csv'"},
+		{"-", "CSV from standard input; -.jsonl, -.tsv and -.csv.gz for these formats"},
 	} {
 		item(&b, f[0], f[1])
 	}
 	b.WriteString(
-		"\nHow the text of a table is written is said by flags, or by keys of a recipe:\n\n")
+		"\nFlags, or keys of a recipe, describe how the text of a table is written:\n\n")
 	for _, f := range flagsOf("look") {
 		item(&b, "--"+f.name, strings.ReplaceAll(f.help, "`", "")+" ("+f.key+")")
 	}
 	b.WriteString(`
-A header line that looks otherwise than declared is an error that names the flag
-which mends it. dptrain look TABLE writes for the owner of a table how its cells
-seem to be written, with a recipe that says so.
-
+If the header line contradicts these settings, the error names the flag to
+change. dptrain look TABLE detects the settings from the rows and writes them,
+with a recipe, to a file for the data owner only.
 docs/guide/tables.md has examples.`)
 	return &cobra.Command{
 		Use:   "formats",
-		Short: "Which tables can be read, and how they may be written",
+		Short: "Table formats, and flags for reading them",
 		Long:  b.String(),
 	}
 }

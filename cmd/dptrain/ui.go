@@ -15,21 +15,21 @@ import (
 	"github.com/dptrain/dptrain/internal/ui"
 )
 
-const uiLong = `Open a page for the browser of this computer, from a table to a report: choose a
-table, check how its first rows are read, see the price and the expected
-accuracy at each epsilon, train, read the report, compare runs, and see what a
-ledger has left. It writes a recipe and runs it like dptrain fit.
+const uiLong = `Serve a page for a browser on this computer that leads from a table to a report:
+choose a table, check how its first rows are read, see the price and the
+expected accuracy at each epsilon, train, read the report, compare runs, and see
+what is left in a ledger. It writes a recipe and runs it like dptrain fit.
 
-The page can use the files of FOLDER (default the working directory) and no
-others. It shows the first rows of the table for its owner; no file has them.
-The address contains a token: anyone who has it can use the page. Only this
-computer can reach the page, over 127.0.0.1.`
+The page can access only the files in FOLDER (default the working directory). It
+shows the first rows of the table to its owner, but writes them to no file. The
+address contains a token: anyone who has it can use the page. The page is
+reachable only from this computer, on 127.0.0.1.`
 
 func uiCommand(a *app) *cobra.Command {
 	var port int
 	cmd := &cobra.Command{
 		Use:   "ui [FOLDER]",
-		Short: "Train, price and compare runs on a page in the browser",
+		Short: "Plan, train and compare runs in the browser",
 		Long:  uiLong,
 		Example: `  dptrain ui
   dptrain ui ~/tables --port 8484`,
@@ -43,7 +43,7 @@ func uiCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().IntVar(&port, "port", 0, "listen at this `NUMBER` (default one that is free)")
+	cmd.Flags().IntVar(&port, "port", 0, "listen on port `NUMBER` (default a free one)")
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func (a *app) ui(ctx context.Context, folder string, port int) error {
 			server.Close())
 	}
 	fmt.Fprintf(a.stderr,
-		"Open this page in a browser of this computer (Ctrl-C stops):\n\n  http://%s/#%s\n\n",
+		"Open this page in a browser on this computer (Ctrl-C stops):\n\n  http://%s/#%s\n\n",
 		at.Addr(), token)
 	return errors.Join(server.Serve(ctx, at), server.Close())
 }

@@ -220,7 +220,7 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 	b.Fill("#file", "recipe.yaml")
 	b.Click("#run")
 	b.WaitFor(
-		`document.querySelector("#file-message")?.textContent.includes("exists already") && document.activeElement.id === "file"`)
+		`document.querySelector("#file-message")?.textContent.includes("already exists") && document.activeElement.id === "file"`)
 	b.Fill("#file", "loans.yaml")
 	b.Fill("#out", "out")
 	b.Click("#run")

@@ -56,10 +56,10 @@ func TestUnit(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 	for _, want := range []string{`"privacy_unit": "User"`, `one value of the column \"person\"`,
-		"at most 2 of each were used", "Neighbouring tables differ by one user"} {
+		"at most 2 records of each were used", "Neighbouring tables differ by the presence of one user"} {
 		if shown := dptrain(t, "report", "out", "--registry"); shown.code != exitOK ||
 			!strings.Contains(shown.stdout, want) ||
-			strings.Contains(shown.stdout, "differ by one record") {
+			strings.Contains(shown.stdout, "differ by the presence of one record") {
 			t.Errorf("the registry's fields lack %q: %+v", want, shown)
 		}
 	}
@@ -89,7 +89,7 @@ func TestUnitMistakes(t *testing.T) {
 	}
 	write(t, "recipe.yaml", unitRecipe)
 	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe ||
-		!strings.Contains(got.stderr, "privacy.unit has no meaning in an experiment") {
+		!strings.Contains(got.stderr, "privacy.unit cannot be used in an experiment") {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100"); got.code != exitOK {
@@ -122,7 +122,7 @@ func TestUnitLedger(t *testing.T) {
 	}
 	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "rows",
 		"--out", "second"); got.code != exitLedger ||
-		!strings.Contains(got.stderr, "privacy units do not mix") {
+		!strings.Contains(got.stderr, "different privacy units") {
 		t.Errorf("%+v", got)
 	}
 	flags := []string{"fit", "--data", "visits.csv", "--target", "y", "--epsilon", "1", "--exclude",

@@ -17,20 +17,20 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-const verifyLong = `Check that a release is consistent, without the table. The steps of the report
-are added up anew by the accountant, the recipe is planned anew and compared
-step by step, and the report is compared with its checksum, the model, the
-recipe and the ledger. Each line says ok, does not fit, or why something was not
-checked.
+const verifyLong = `Check that a release is consistent. The table is not needed. The privacy cost of
+the steps is recomputed, the recipe is planned again and compared step by step,
+and the report is compared with its checksum, the model, the recipe and the
+ledger. Each check is ok, failed or skipped (with the reason).
 
-Everything is recomputed by this version of dptrain. A model whose coefficients
-were replaced together with all checksums is found with the public key of the
-publisher only, who signed the release with ` + "`dptrain sign`" + `: give it with --key.
+Everything is recomputed by this version of dptrain. If someone replaced the
+coefficients of the model together with all checksums, only a signature reveals
+it: the publisher signs with ` + "`dptrain sign`" + `, and you give their public key with
+--key.
 
-RELEASE is the output folder of fit, or its release folder. A ledger that is
-named dptrain.ledger, in the working directory, in RELEASE or above it, is found
-without --ledger. Of several releases each is checked, and also whether two of
-them name the same entry of the ledger, which is that of one run.`
+RELEASE is the output folder of fit, or its release folder. A dptrain.ledger in
+the working directory, in RELEASE or above it is found without --ledger. Given
+several releases, verify also checks that no two of them claim the same ledger
+entry, which belongs to a single run.`
 
 func verifyCommand(a *app) *cobra.Command {
 	var ledgerPath, key string
@@ -45,7 +45,7 @@ func verifyCommand(a *app) *cobra.Command {
 		Args: between(1, math.MaxInt, "the output folders of runs, or their release folders"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
-				return usagef("--ledger is empty: give a file, or leave the flag out")
+				return usagef("--ledger is empty: give a file or omit the flag")
 			}
 			o := report.VerifyOptions{}
 			if cmd.Flags().Changed("key") {
@@ -60,9 +60,9 @@ func verifyCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&ledgerPath, "ledger", "",
-		"the ledger that the run was entered in: a `FILE`")
+		"ledger `FILE` in which the run was recorded")
 	cmd.Flags().StringVar(&key, "key", "",
-		"the public `KEY` of the publisher, a file or its text: check the signature, too")
+		"also check the signature with the public `KEY` of the publisher, a file or its text")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }

@@ -40,7 +40,7 @@ func TestVerifyCommand(t *testing.T) {
 	if err := os.Rename("dptrain.ledger", "elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(0, "verify", "out"); !strings.Contains(got.stdout, "not checked  ledger: ") ||
+	if got := must(0, "verify", "out"); !strings.Contains(got.stdout, "skipped  ledger: ") ||
 		!strings.Contains(got.stdout, "11 checks passed, 1 skipped") {
 		t.Errorf("%+v", got)
 	}
@@ -50,7 +50,7 @@ func TestVerifyCommand(t *testing.T) {
 	write(t, "out/release/report.json",
 		strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
 	got := must(8, "verify", "out", "--ledger", "elsewhere")
-	if !strings.Contains(got.stderr, "does not hold together: 6 of 12 checks do not fit") {
+	if !strings.Contains(got.stderr, "is inconsistent: 6 of 12 checks failed") {
 		t.Errorf("%+v", got)
 	}
 	golden.compare(t, "verify-edited", got.stdout)

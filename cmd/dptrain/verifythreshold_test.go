@@ -49,17 +49,17 @@ func TestVerifyThreshold(t *testing.T) {
 			t.Fatalf("%s: no step with a threshold: %+v", name, honest.Events)
 		}
 		if r := dptrain(t, "verify", out); r.code != 0 ||
-			!strings.Contains(r.stdout, "ok           threshold:") {
+			!strings.Contains(r.stdout, "ok       threshold:") {
 			t.Errorf("%s: %+v", name, r)
 		}
 		for what, forge := range map[string]func(e *report.Event){
-			"its delta asks for at least": func(e *report.Event) {
+			"its delta requires at least": func(e *report.Event) {
 				e.Threshold *= .9
 			},
-			"its noise scale is not that of the counts": func(e *report.Event) { e.Scale /= 2 },
-			"it is about 1 columns, and the counts":     func(e *report.Event) { e.Columns = 1 },
-			"does not say from which noisy count":       func(e *report.Event) { e.Threshold = 0 },
-			"and pays for no new text category": func(e *report.Event) {
+			"its noise scale differs from that of the counts": func(e *report.Event) { e.Scale /= 2 },
+			"it covers 1 columns, but the counts":             func(e *report.Event) { e.Columns = 1 },
+			"has no threshold for publishing":                 func(e *report.Event) { e.Threshold = 0 },
+			"but pays for no new text category": func(e *report.Event) {
 				e.Released, e.Scale, e.Sensitivity = 0, 0, 0
 			},
 		} {
@@ -84,7 +84,7 @@ func TestVerifyThreshold(t *testing.T) {
 		}
 		write(t, path, b.String())
 		if r := dptrain(t, "verify", out); r.code != 0 ||
-			!strings.Contains(r.stdout, "not checked  threshold:") {
+			!strings.Contains(r.stdout, "skipped  threshold:") {
 			t.Errorf("%s, of version 3: %+v", name, r)
 		}
 	}

@@ -16,7 +16,7 @@ var errWorker = errors.New("the worker failed")
 func workerCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "worker", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
-		Short: "Carry out tasks for --engine spark, on an executor",
+		Short: "Run tasks of --engine spark on an executor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := cluster.Work(cmd.Context(), a.stdin, a.data)
 			switch {

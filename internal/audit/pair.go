@@ -31,8 +31,8 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 		apart bool
 	}{
 		{"an extreme record alone", 0, true},
-		{"an extreme record beside a few ordinary ones", crowdRows, true},
-		{"an extreme record whose target disagrees with a few ordinary ones", crowdRows, false},
+		{"an extreme record next to a few ordinary ones", crowdRows, true},
+		{"an extreme record whose target contradicts a few ordinary ones", crowdRows, false},
 	} {
 		pair := Pair{Name: c.name}
 		for side := range pair.Tables {

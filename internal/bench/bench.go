@@ -24,10 +24,10 @@ const MetricR2 = "r2"
 var (
 	// ErrNotPublic is returned unless the caller declares that the data are public.
 	ErrNotPublic = errors.New(
-		"exact held-out metrics are not private, and no guarantee covers them; " +
-			"state that the data are public, or train on private data with fit")
+		"exact held-out metrics are not private; " +
+			"confirm that the data are public, or use fit for private data")
 	// ErrNoData is returned if no table is named, or a folder contains none.
-	ErrNoData = errors.New("no table to run on")
+	ErrNoData = errors.New("no table is given")
 	// ErrTrials is returned for a negative number of trials.
 	ErrTrials = errors.New("the number of trials must be at least 1")
 	// ErrRows is returned for a negative number of rows.

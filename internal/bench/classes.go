@@ -31,19 +31,19 @@ var (
 	// ErrTask is returned for a task that is neither regression nor
 	// classification, and for classes without a classification.
 	ErrTask = errors.New(
-		"the task must be regression or classification, and only classification has classes (and a balance of them)")
+		"the task must be regression or classification, and classes and balance are only for classification")
 	// ErrNoClasses is returned for a table whose target has fewer than two
 	// different values, or more than a classifier takes.
-	ErrNoClasses = errors.New("the values of the target are no list of classes")
+	ErrNoClasses = errors.New("the values of the target are not a list of classes")
 	// ErrRowCount is returned for predictions of more or fewer rows than the truth has.
-	ErrRowCount = errors.New("the truth and the predictions differ in their number of rows")
+	ErrRowCount = errors.New("the truth and the predictions have different numbers of rows")
 	// ErrColumn is returned for a column that a table does not have.
 	ErrColumn = errors.New("the table has no column")
 )
 
 // errPlain is returned where the values of columns would be read of a table that is written in another way.
 var errPlain = errors.New(
-	"the values of columns are read of plain tables only: declare data.classes and categories in the recipe, and leave out --categories")
+	"column values are only read from plain tables: declare data.classes and categories in the recipe, and omit --categories")
 
 // tableFacts holds the facts that an experiment reads from a public table before planning its methods. On
 // private data they would have to be declared.

@@ -15,7 +15,7 @@ import (
 )
 
 // errExactClasses is the answer to an exact form in a classification with more classes than two.
-var errExactClasses = errors.New("the exact forms of trees are for numbers and two classes")
+var errExactClasses = errors.New("exact trees support only numeric targets and two classes")
 
 // exactRidge is added to the second moments of the exact trees.
 const exactRidge = 1e-3

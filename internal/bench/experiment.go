@@ -60,8 +60,8 @@ func newExperiment(
 		target = header[len(header)-1]
 	} else if !slices.Contains(header, target) {
 		return nil,
-			&dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
-				Hint: "names must match exactly, upper and lower case included",
+			&dataset.FileError{Path: s.path, Line: 1, Msg: "the table has no column with the name of the target",
+				Hint: "names must match exactly, including upper and lower case",
 				Err:  dataset.ErrNoColumn}
 	}
 	facts, err := c.readFacts(ctx, s, header, target, reading)
@@ -84,7 +84,7 @@ func newExperiment(
 
 // errReading is returned for recipes that read one table in different ways.
 var errReading = errors.New(
-	"the recipes read the table in different ways: give them the same data.format, data.numbers and data.fold, or compare them one by one")
+	"the recipes read the table differently: use the same data.format, data.numbers and data.fold, or compare them one by one")
 
 // readingOf returns the reading options of a table, from the recipes that run on it.
 func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {

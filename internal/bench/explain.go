@@ -35,12 +35,12 @@ const bandTail = .1
 var (
 	// ErrExplainRows is returned for sizes outside the limits.
 	ErrExplainRows = fmt.Errorf(
-		"an explanation takes 1 to %d different numbers of rows from %d to %d",
+		"an explanation needs 1 to %d different numbers of rows from %d to %d",
 		MaxExplainSizes, MinExplainRows, MaxExplainRows)
 	// ErrTooWide is returned for a shape that no bounded experiment can
 	// explain.
 	ErrTooWide = errors.New(
-		"a table of this shape takes too long to simulate at any size that was asked for; " +
+		"simulating tables of this shape takes too long at all requested sizes; " +
 			"give fewer rows or exclude columns")
 )
 
@@ -202,17 +202,17 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	}
 	if transform != rescale.None {
 		x.addNote(
-			"all figures are about %s, in its own units; R² in units of the target is another number",
+			"all results are for %s; R² in the units of the target differs",
 			transform.Name(p.Target))
 	}
 	if groups != "" {
 		x.addNote(
-			"metrics by %s are not simulated: they cost nothing, and give the headline up to 1.5 times the noise",
+			"metrics by %s are not simulated: they cost no budget, but can raise the noise of the overall metric by a factor of up to 1.5",
 			groups)
 	}
 	if kernel {
 		x.addNote(
-			"boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
+			"boosted-additive was simulated instead of boosted-kernel, which takes longer; these linear tables do not need its kernel")
 	}
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)
@@ -265,7 +265,7 @@ func (x *explainer) keepPriceable(p *pipeline.Pipeline) {
 		at.Budget.Epsilon = epsilon
 		plan, err := at.Plan()
 		if err != nil {
-			x.addNote("epsilon %v is left out: the plan cannot be priced at it", epsilon)
+			x.addNote("epsilon %v is left out because the run cannot be planned with it", epsilon)
 			continue
 		}
 		x.pipelines, x.plans = append(x.pipelines, &at), append(x.plans, plan)

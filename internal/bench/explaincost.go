@@ -34,7 +34,7 @@ func (x *explainer) boundWork(sizes []int, asked bool) error {
 	}
 	for len(sizes) > 0 && !fits(min(minTables, x.out.Tables)) {
 		x.addNote(
-			"tables of %d rows are left out: this shape (%d numbers a row) would take too long or too much memory",
+			"tables of %d rows are left out: with %d numbers per row they would take too long or too much memory",
 			sizes[len(sizes)-1], x.shape.width)
 		sizes = sizes[:len(sizes)-1]
 	}
@@ -46,7 +46,7 @@ func (x *explainer) boundWork(sizes []int, asked bool) error {
 		x.out.Tables--
 	}
 	if x.out.Tables < wanted {
-		x.addNote("%d synthetic tables instead of %d, to bound the time: the bands are rough",
+		x.addNote("%d synthetic tables instead of %d, to limit the time, so the ranges are rough",
 			x.out.Tables, wanted)
 	}
 	for _, n := range sizes {

@@ -12,6 +12,6 @@ import (
 // byGolearn refuses the methods of golearn. Released programs do not contain golearn: the licence of one of its
 // dependencies, dataframe-go, restricts how a program may be used.
 func byGolearn(name string, _ *pipeline.Pipeline, _ uint64) (trainer, error) {
-	return nil, fault.New(fault.Usage, fmt.Sprintf("%s is not in this program; "+
-		"`go build -tags golearn ./cmd/dptrain` makes one that has it", name))
+	return nil, fault.New(fault.Usage, fmt.Sprintf("%s is not part of this build; "+
+		"`go build -tags golearn ./cmd/dptrain` includes it", name))
 }

@@ -22,7 +22,7 @@ type KnownError struct {
 
 // Error returns "path: problem; why it matters".
 func (e *KnownError) Error() string {
-	return e.Path + ": " + e.Problem + "; bench prints exact metrics, which no guarantee covers"
+	return e.Path + ": " + e.Problem + "; bench prints exact metrics without a privacy guarantee"
 }
 
 // FaultKind returns [fault.Ledger].
@@ -113,12 +113,12 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 			full = resolved
 		}
 		if name, ok := read[full]; ok {
-			return &KnownError{path, fmt.Sprintf("it knows %s as data set %q", given, name)}
+			return &KnownError{path, fmt.Sprintf("it contains %s as data set %q", given, name)}
 		}
 		if name, ok := knownFile(full, read); ok {
 			return &KnownError{path,
 				fmt.Sprintf(
-					"it knows a table of %s as data set %q, under another name of the same file",
+					"it contains a table of %s as data set %q, under another name of the same file",
 					given, name)}
 		}
 	}

@@ -60,7 +60,7 @@ func ParseMethod(name string) (Method, error) {
 	before, after, pair := strings.Cut(name, "+")
 	switch {
 	case name == "":
-		return Method{}, &MethodError{name, "the name is empty; there are " + joinNames(Models())}
+		return Method{}, &MethodError{name, "the name is empty; the methods are " + joinNames(Models())}
 	case pair:
 		m.Selection = before
 		m.Model = after
@@ -92,12 +92,12 @@ func ParseMethod(name string) (Method, error) {
 	}
 	if !slices.Contains(Selections(), m.Selection) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
-			"no selection is called %q in this version; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
+			"unknown selection %q; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
 			m.Selection, joinNames(Selections()))}
 	}
 	if !slices.Contains(Models(), m.Model) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
-			"no model is called %q in this version; there are %s", m.Model, joinNames(Models()))}
+			"unknown model %q; the models are %s", m.Model, joinNames(Models()))}
 	}
 	return m, nil
 }
@@ -109,14 +109,14 @@ const maxNumber = 1e9
 func numberHint(model string, has, whole bool) string {
 	switch {
 	case has && whole:
-		return "what follows the colon is no whole number above 0 and up to 1e9; write " + model +
+		return "the colon must be followed by a whole number above 0 and up to 1e9; write " + model +
 			":NUMBER"
 	case has:
-		return "what follows the colon is no number above 0 and up to 1e9; write " + model +
+		return "the colon must be followed by a number above 0 and up to 1e9; write " + model +
 			":NUMBER"
 	}
 	return model +
-		" takes no number; it is for models with rounds, and for those whose features have a cost"
+		" does not support a number, which is only for models with rounds or feature costs"
 }
 
 func joinNames(names []string) string {
@@ -169,7 +169,7 @@ func (c Config) allMethods() ([]*method, error) {
 		if seen[m.name] {
 			return nil,
 				&MethodError{m.name,
-					"two methods or recipes have this name; leave one out, or rename the recipe's file"}
+					"two methods or recipes have this name; leave one out or rename the recipe file"}
 		}
 		seen[m.name] = true
 	}
@@ -184,7 +184,7 @@ func (c Config) fitsTask(m Method) error {
 	for _, part := range []string{m.Selection, m.Model} {
 		if recipe.NeedsClasses(part) {
 			return &MethodError{m.Name,
-				part + " needs classes, and the task is regression; choose classification (--task classification), or another method"}
+				part + " needs classes, but the task is regression; use --task classification or another method"}
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func listTables(path string) ([]string, error) {
 	}
 	if len(found) == 0 {
 		return nil,
-			fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path,
+			fmt.Errorf("%w: the folder %s contains no file with the suffix %s", ErrNoData, path,
 				joinNames(tablefile.Suffixes()))
 	}
 	return found, nil

@@ -19,13 +19,13 @@ import (
 // errPrivateSelection is the answer to a recipe whose selection spends budget
 // and whose model gives no privacy.
 var errPrivateSelection = errors.New(
-	"a private selection cannot be followed by a model without privacy")
+	"a private selection cannot be combined with a non-private model")
 
 // errPublishedTask is the answer to a published variant in a classification.
 var errPublishedTask = errors.New("this published variant is for regression only")
 
 // errOpenTransform is the answer to a recipe that transforms the target of a model without privacy.
-var errOpenTransform = errors.New("a transform of the target is for models with privacy")
+var errOpenTransform = errors.New("a transform of the target is only for private models")
 
 // predictor predicts the rows of a table in order.
 type predictor struct {

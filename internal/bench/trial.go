@@ -16,13 +16,13 @@ import (
 // Reasons why a trial has no value, other than those of the method.
 var (
 	// ErrNoTestRow: the held-out fold has no row with a target.
-	ErrNoTestRow = errors.New("no held-out row has a target")
+	ErrNoTestRow = errors.New("no held-out row has a target value value")
 	// ErrNotFinite: the metric overflowed.
 	ErrNotFinite = errors.New("the metric is not a finite number")
 	// ErrAbstained: the method released, within its guarantee, that it has no
 	// model for these rows.
 	ErrAbstained = errors.New(
-		"the method abstained: it has too few rows for its privacy budget and number of columns")
+		"the method abstained: too few rows for the privacy budget and the number of columns")
 )
 
 // copiesBytes bounds the memory that the training parts of trials running at

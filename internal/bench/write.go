@@ -141,7 +141,7 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 		}
 		hint := ""
 		if s.Metric == MetricR2 && errors.Is(s.Err, ErrNoTestRow) {
-			hint = "; is it text? then the task is classification"
+			hint = "; if it is text, use --task classification"
 		}
 		if _, err := fmt.Fprintf(w, "%s, %s: %v%s\n", s.Data, s.Method, s.Err, hint); err != nil {
 			return err

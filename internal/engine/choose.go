@@ -13,7 +13,7 @@ import (
 
 // StoreOf returns the store that keeps the table of a run, or nil for a table in memory. [Auto] decides by
 // the plan, the size of the file at path, if there is one, and the number of its fields. It returns an error for an
-// unknown name, and for a plan that the engine cannot carry out.
+// unknown name, and for a plan that the engine does not support.
 func StoreOf(
 	name string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int,
 ) (*Store, error) {
@@ -27,7 +27,7 @@ func StoreOf(
 	i := slices.IndexFunc(stores, func(s Store) bool { return s.Name == name })
 	if i < 0 {
 		return nil, fault.New(fault.Usage,
-			"the engine is one of "+strings.Join(Names(), ", "))
+			"the engine must be one of "+strings.Join(Names(), ", "))
 	}
 	if err := p.CheckEngine(plan, stores[i].Empty(p.Schema)); err != nil {
 		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(),

@@ -36,7 +36,7 @@ func writeProgram(w io.Writer, code string, m regression.Model) error {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(known); err != nil {
-		return fmt.Errorf("a model file that is no JSON: %w", err)
+		return fmt.Errorf("a model file that is not JSON: %w", err)
 	}
 	code = strings.Replace(code, "@UNICODE@", unicodeTablesOf(m), 1)
 	_, err = io.WriteString(w,
@@ -75,7 +75,7 @@ func knownOf(m regression.Model) (map[string]any, error) {
 	decoder := json.NewDecoder(&file)
 	decoder.UseNumber()
 	if err := decoder.Decode(&known); err != nil {
-		return nil, fmt.Errorf("a model file that is no JSON: %w", err)
+		return nil, fmt.Errorf("a model file that is not JSON: %w", err)
 	}
 	rule := cellRule{
 		Decimal: ".", Lenient: true, Missing: []float64{}, Words: cell.MissingWords(),

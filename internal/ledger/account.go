@@ -83,12 +83,12 @@ func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
 func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, err error) {
 	if p.Target().Relation != a.Promise.Relation {
 		return price, 0,
-			fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
+			fmt.Errorf("%w: the run uses %v but data set %q uses %v, and their budgets cannot be added",
 				ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
 	}
 	if unit := p.Target().Unit.Column; unit != a.Promise.Unit {
 		return price, 0,
-			fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
+			fmt.Errorf("%w: the run protects %s but data set %q protects %s, and their budgets cannot be added",
 				ErrUnit, describeUnit(unit), a.Name, describeUnit(a.Promise.Unit))
 	}
 	price, mu = p.ChargeWithin(a.Promise)
@@ -104,7 +104,7 @@ func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, 
 func (a *Account) CheckPublic(public []string) error {
 	if (a.Promise.Relation == budget.SubstitutePrivateColumns) != (len(public) > 0) {
 		return fmt.Errorf(
-			"%w: a run has public columns under %v, at least one, and under no other relation",
+			"%w: public columns are required with the relation %v and not allowed with others",
 			ErrInvalid, budget.SubstitutePrivateColumns)
 	}
 	for _, name := range public {
@@ -121,18 +121,18 @@ func (a *Account) CheckPublic(public []string) error {
 func (a *Account) CheckRecords(r Records) error {
 	switch {
 	case r != RecordsUnstated && r != RecordsLines && r != RecordsQuoted:
-		return fmt.Errorf("%w: %.40q is no way of reading records", ErrInvalid, string(r))
+		return fmt.Errorf("%w: unknown record format %.40q", ErrInvalid, string(r))
 	case r == RecordsUnstated || a.Records == RecordsUnstated || r == a.Records:
 		return nil
 	}
-	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.describeQuoting(),
-		a.Name, a.Records.describeQuoting())
+	return fmt.Errorf("%w: %s in this run, but %s in earlier runs on data set %q", ErrRecords,
+		r.describeQuoting(), a.Records.describeQuoting(), a.Name)
 }
 
 // describeQuoting describes how a run treats a quoted field.
 func (r Records) describeQuoting() string {
 	if r == RecordsQuoted {
-		return "a quoted field may hold newlines"
+		return "quoted cells may contain line breaks"
 	}
 	return "every line is a record"
 }
@@ -141,9 +141,9 @@ func (r Records) describeQuoting() string {
 func checkPrivate(r budget.Relation, private []string) error {
 	switch {
 	case r != budget.SubstitutePrivateColumns && len(private) > 0:
-		return fmt.Errorf("%w: under %v every column is protected; list none", ErrInvalid, r)
+		return fmt.Errorf("%w: with the relation %v every column is protected, so list none", ErrInvalid, r)
 	case r == budget.SubstitutePrivateColumns && len(private) == 0:
-		return fmt.Errorf("%w: under %v the columns that are protected must be listed", ErrInvalid,
+		return fmt.Errorf("%w: with the relation %v the protected columns must be listed", ErrInvalid,
 			r)
 	}
 	return nil

@@ -99,7 +99,7 @@ func readBook(raw [][]byte, head string) (*Book, error) {
 	for i, data := range raw {
 		e, err := decodeEntry(data)
 		if err != nil {
-			return nil, damagedError(i+1, "it is not one that this program writes")
+			return nil, damagedError(i+1, "it was not written by dptrain")
 		}
 		if err := b.applyEntry(e); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func checkChain(raw [][]byte, head string) ([]string, error) {
 			fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
 			return nil,
 				damagedError(i+1,
-					"it does not follow from the one before: one of the two was edited, or entries between them were removed")
+					"it does not follow from the previous entry: one of them was edited, or entries between them were removed")
 		}
 		previous = hashOf(data)
 		hashes[i] = previous
@@ -126,7 +126,7 @@ func checkChain(raw [][]byte, head string) ([]string, error) {
 	if len(raw) == 0 || previous != head {
 		return nil,
 			fmt.Errorf(
-				"%w: the last entry, number %d, is not the head of the chain: it was edited, or entries after it were removed",
+				"%w: the last entry, number %d, is not the head of the chain: it was edited, or later entries were removed",
 				ErrDamaged, len(raw))
 	}
 	return hashes, nil
@@ -139,7 +139,7 @@ func checkVersion(first []byte) error {
 	}
 	if json.Unmarshal(first, &e) == nil && !isKnownFormat(e.Format) &&
 		strings.HasPrefix(e.Format, "dptrain.ledger/") {
-		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion,
+		return fmt.Errorf("%w: it is %.60q, but this version of dptrain reads %q; use a later version", ErrVersion,
 			e.Format, Format)
 	}
 	return nil
@@ -186,10 +186,10 @@ func (b *Book) applyEntry(e *Entry) error {
 		return damagedError(n, "it has keys of another kind")
 	}
 	if e.needsLaterFormat(b.format) {
-		return damagedError(n, "it is of a later version than the ledger")
+		return damagedError(n, "it has a later version than the ledger")
 	}
 	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
-		return damagedError(n, "its date is none")
+		return damagedError(n, "its date is invalid")
 	}
 	b.Entries = append(b.Entries, e)
 	return nil
@@ -198,7 +198,7 @@ func (b *Book) applyEntry(e *Entry) error {
 // applyOpening applies the first entry.
 func (b *Book) applyOpening(format string) error {
 	if !isKnownFormat(format) {
-		return errors.New("its format is none")
+		return errors.New("its format is invalid")
 	}
 	b.format = format
 	return nil
@@ -207,10 +207,10 @@ func (b *Book) applyOpening(format string) error {
 // applyUpgrade raises the format version of the ledger.
 func (b *Book) applyUpgrade(format string) error {
 	if !isKnownFormat(format) {
-		return errors.New("its format is none")
+		return errors.New("its format is invalid")
 	}
 	if format <= b.format { // the names are in the order of the versions
-		return errors.New("the ledger is of that version already")
+		return errors.New("the ledger already has that version")
 	}
 	b.format = format
 	return nil
@@ -245,7 +245,7 @@ func (b *Book) applyRegistration(d *Dataset) error {
 	}
 	if !d.Limit.Valid() || !isClose(d.Limit.Cost, limit.Cost) ||
 		!isClose(d.Limit.Delta, limit.Delta) {
-		return errors.New("the limit is not that of the total")
+		return errors.New("the limit does not match the total")
 	}
 	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
 	return nil
@@ -307,7 +307,7 @@ func (b *Book) checkNonce(nonce string) error {
 		return err
 	}
 	if b.nonces[nonce] {
-		return fmt.Errorf("%w: another run has its nonce", ErrInvalid)
+		return fmt.Errorf("%w: its nonce belongs to another run", ErrInvalid)
 	}
 	return nil
 }
@@ -330,7 +330,7 @@ func (b *Book) applyCommit(of int64, release string, stopped *budget.Charge) err
 	spent := r.Charge
 	if stopped != nil {
 		if spent = *stopped; !spent.Valid() || !spent.Within(r.Charge) {
-			return errors.New("it costs more than was reserved for it")
+			return errors.New("it costs more than was reserved")
 		}
 	}
 	r.Committed, r.Release, r.Stopped = true, release, stopped
@@ -418,19 +418,19 @@ func (b *Book) auditPrices() error {
 			want, err := x.Price(a.Promise.Currency)
 			if err != nil || !isClose(x.Charge.Cost, want.Cost) ||
 				!isClose(x.Charge.Delta, want.Delta) {
-				return damagedError(int(x.Sequence), "its charge is not the price of what it says")
+				return damagedError(int(x.Sequence), "its charge does not match its price")
 			}
 		}
 		for _, r := range a.Runs {
 			if !(r.Mu >= 0) || math.IsInf(r.Mu, 1) {
-				return damagedError(int(r.Sequence), "its mu is none")
+				return damagedError(int(r.Sequence), "its mu is invalid")
 			}
 			want, err := r.recomputePrice(a.Promise.Currency)
 			if err != nil {
-				return damagedError(int(r.Sequence), "its plan has no price: %v", err)
+				return damagedError(int(r.Sequence), "its plan cannot be priced: %v", err)
 			}
 			if !isClose(r.Charge.Cost, want.Cost) || !isClose(r.Charge.Delta, want.Delta) {
-				return damagedError(int(r.Sequence), "its charge is not the price of its plan")
+				return damagedError(int(r.Sequence), "its charge does not match the price of its plan")
 			}
 			if r.Stopped == nil {
 				continue
@@ -438,7 +438,7 @@ func (b *Book) auditPrices() error {
 			if want, err = r.stopPrice(a.Promise.Currency); err != nil ||
 				!isClose(r.Stopped.Cost, want.Cost) || !isClose(r.Stopped.Delta, want.Delta) {
 				return damagedError(int(r.Sequence),
-					"the run stopped, and it is not charged for the first step of its plan")
+					"the run stopped, but it was not charged for the first step of its plan")
 			}
 		}
 	}

@@ -60,14 +60,14 @@ func (b *Book) checkSharedEntries(claims []Claim) error {
 		if len(seen) < 2 {
 			continue
 		}
-		whose := "the ledger does not say which of them it is"
+		whose := "the ledger does not record which of them it belongs to"
 		if owner != "" {
 			whose = "in this ledger it is " + owner
 		}
 		return fmt.Errorf(
-			"%w: entry %d is named by %d different releases (%s), and is that of one run; %s; "+
-				"the ledger was put back to an earlier state between the runs, or they were entered in different ledgers, "+
-				"so more was released than this ledger counts",
+			"%w: entry %d is claimed by %d different releases (%s), but belongs to a single run; %s; "+
+				"the ledger was restored to an earlier state between the runs, or they were recorded in different ledgers, "+
+				"so more was released than this ledger accounts for",
 			ErrReleases, c.Head.Sequence, len(seen), strings.Join(names, ", "), whose)
 	}
 	return nil
@@ -80,11 +80,11 @@ func (b *Book) checkHead(h Head) error {
 		return nil
 	case h.Sequence > int64(len(b.Entries)):
 		return fmt.Errorf(
-			"%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state",
+			"%w: entry %d is missing; the ledger ends with entry %d, so it was truncated or restored to an earlier state",
 			ErrHead, h.Sequence, len(b.Entries))
 	}
 	return fmt.Errorf(
-		"%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger",
+		"%w: entry %d is different, so the ledger was rewritten, or the head belongs to another ledger",
 		ErrHead, h.Sequence)
 }
 
@@ -98,10 +98,10 @@ func (b *Book) CheckClaim(c Claim) error {
 	}
 	switch {
 	case run.Nonce != c.Nonce:
-		return fmt.Errorf("%w: the nonce of entry %d is not that of the release", ErrReleases,
+		return fmt.Errorf("%w: the nonce of entry %d does not match the release", ErrReleases,
 			c.Head.Sequence)
 	case run.Release != "" && run.Release != c.Release:
-		return fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s",
+		return fmt.Errorf("%w: entry %d was committed by another release, with checksum %s",
 			ErrReleases, c.Head.Sequence, run.Release)
 	}
 	return nil

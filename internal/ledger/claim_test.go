@@ -223,7 +223,7 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 		}
 	}
 	if _, err := l.VerifyClaims(t.Context(), one, two); !errors.Is(err, ErrReleases) ||
-		!strings.Contains(err.Error(), "does not say which") {
+		!strings.Contains(err.Error(), "does not record which") {
 		t.Errorf("two releases: %v", err)
 	}
 	one.Nonce = strings.Repeat("1", 32)

@@ -176,7 +176,7 @@ func ParseHead(s string) (Head, error) {
 		hex.EncodeToString(raw) != hash {
 		return Head{},
 			fmt.Errorf(
-				"%w: %.80q is no head: want the number of an entry, a colon and 64 hex digits",
+				"%w: %.80q is not a head, which is an entry number, a colon and 64 hex digits",
 				ErrInvalid, s)
 	}
 	return Head{n, hash}, nil
@@ -227,7 +227,7 @@ func hashOf(data []byte) string {
 func checkHex(what, text string, size int) error {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != size || hex.EncodeToString(raw) != text {
-		return fmt.Errorf("%w: %.80q is no %s: want %d hex digits", ErrInvalid, text, what, 2*size)
+		return fmt.Errorf("%w: %.80q is not a %s of %d hex digits", ErrInvalid, text, what, 2*size)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ const nonceSize = 16
 // checkNote refuses a note that is longer than 200 bytes or not printable.
 func checkNote(note string) error {
 	if len(note) > 200 || strings.ContainsFunc(note, isUnprintable) {
-		return fmt.Errorf("%w: %.220q is no note: want at most 200 bytes of printable text",
+		return fmt.Errorf("%w: the note %.220q must be printable text of at most 200 bytes",
 			ErrInvalid, note)
 	}
 	return nil
@@ -254,7 +254,7 @@ func checkName(name string) error {
 	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name ||
 		strings.ContainsFunc(name, isUnprintable) {
 		return fmt.Errorf(
-			"%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it",
+			"%w: the data set name %.220q must be 1 to 200 bytes of printable text without surrounding spaces",
 			ErrInvalid, name)
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 // Sentinels for errors.Is. Every error of this package except context errors wraps a sentinel.
 var (
 	// ErrSpent: the run would cross the total of its data set ([*SpentError]).
-	ErrSpent = fault.New(fault.Budget, "the total would be crossed")
+	ErrSpent = fault.New(fault.Budget, "the total would be exceeded")
 	// ErrBusy: another process held the ledger for too long.
-	ErrBusy = errors.New("held by another process")
+	ErrBusy = errors.New("in use by another process")
 	// ErrUnreadable: the ledger does not exist or cannot be opened.
 	ErrUnreadable = errors.New("cannot be read")
 	// ErrUnwritable: an entry could not be written to disk. The run must not release any result.
@@ -23,7 +23,7 @@ var (
 	// ErrFormat: the file is not a ledger, or not a plain file.
 	ErrFormat = errors.New("not a ledger")
 	// ErrVersion: the ledger is of a version that this program cannot read.
-	ErrVersion = errors.New("another version")
+	ErrVersion = errors.New("unsupported version")
 	// ErrDamaged: an entry was edited, removed or made up.
 	ErrDamaged = errors.New("damaged")
 	// ErrHead: the ledger does not contain a head that a report printed. It was cut short, rolled back, rewritten, or
@@ -34,24 +34,24 @@ var (
 	// ErrUnknown: the ledger has no data set of this name.
 	ErrUnknown = errors.New("unknown data set")
 	// ErrExists: the data set is registered already.
-	ErrExists = errors.New("data set registered already")
+	ErrExists = errors.New("the data set is already registered")
 	// ErrRelation: the run's relation differs from the data set's.
-	ErrRelation = errors.New("relations do not mix")
+	ErrRelation = errors.New("different neighbouring relations")
 	// ErrPublic: the run uses a column as public that the data set protects.
 	ErrPublic = errors.New("a protected column is public in the run")
 	// ErrUnit: the run does not protect the data set's privacy unit.
-	ErrUnit = errors.New("privacy units do not mix")
+	ErrUnit = errors.New("different privacy units")
 	// ErrRecords: the run's record rule differs from earlier runs'.
-	ErrRecords = errors.New("ways of reading records do not mix")
+	ErrRecords = errors.New("different record formats")
 	// ErrInvalid: a name or a run that no entry can represent.
 	ErrInvalid = errors.New("invalid entry")
 	// ErrCommitted: the reservation was committed before.
-	ErrCommitted = errors.New("committed before")
+	ErrCommitted = errors.New("already committed")
 )
 
 // errIsTable refuses a ledger that is also named as the table.
 var errIsTable = fmt.Errorf(
-	"%w: the table is the ledger itself, under this or another name of the file", ErrInvalid)
+	"%w: the table is the ledger itself", ErrInvalid)
 
 // FileError is an error about a ledger file.
 type FileError struct {
@@ -105,16 +105,17 @@ func (e *SpentError) Error() string {
 	if e.Charge.Cost > left.Cost {
 		also := ""
 		if e.Charge.Delta > left.Delta {
-			also = fmt.Sprintf(", and its black boxes cost delta %s, of which %s is left",
+			also = fmt.Sprintf(", and the black boxes of the run cost delta %s, but only %s is left",
 				short(delta), short(leftDelta))
 		}
 		return fmt.Sprintf(
-			"the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left%s",
-			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost), also)
+			"the run costs %s %s, but data set %q (total epsilon %v, delta %s) has only %s left%s",
+			symbol, short(cost), e.Dataset, e.Total.Epsilon, fault.Readable(e.Total.Delta),
+			short(leftCost), also)
 	}
 	return fmt.Sprintf(
-		"the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left (a run that finds text columns or classes has one: list the classes and set undeclared: numbers)",
-		short(delta), e.Dataset, e.Total.BlackBox, short(leftDelta))
+		"the black boxes of the run cost delta %s, but of the delta that data set %q reserves for them (%s) only %s is left (detecting text columns or classes is a black box; to avoid it, list the classes and set undeclared: numbers)",
+		short(delta), e.Dataset, fault.Readable(e.Total.BlackBox), short(leftDelta))
 }
 
 // Unwrap makes errors.Is(err, ErrSpent) true.

@@ -97,12 +97,12 @@ func (l *Ledger) Register(
 	return l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
 			return nil,
-				fmt.Errorf("%w: %q; a total is fixed once, so give other data another name",
+				fmt.Errorf("%w: %q; its total cannot be changed, so register different data under another name",
 					ErrExists, name)
 		}
 		if like := b.findLookalike(name); like != "" {
 			return nil,
-				fmt.Errorf("%w: %+q looks like %+q; use that name, or one that can be told apart",
+				fmt.Errorf("%w: %+q looks like %+q; use that name or one that differs more",
 					ErrExists, name, like)
 		}
 		return &Entry{Kind: KindRegister, Date: timestamp(), Dataset: d}, nil
@@ -359,7 +359,7 @@ func (l *Ledger) commitReservation(
 			if !b.Contains(reservation) {
 				return nil,
 					fmt.Errorf(
-						"%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced",
+						"%w: the reservation of this run, entry %d, is gone: the ledger was replaced or restored to an earlier state",
 						ErrHead, reservation.Sequence)
 			}
 			account, run, err := b.reservedRun(reservation.Sequence)
@@ -368,7 +368,7 @@ func (l *Ledger) commitReservation(
 				return nil, err
 			case run.Committed && run.Release != "" && run.Release != release:
 				return nil,
-					fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s",
+					fmt.Errorf("%w: entry %d was committed by another release, with checksum %s",
 						ErrReleases, reservation.Sequence, run.Release)
 			case run.Committed:
 				return nil, ErrCommitted

@@ -137,7 +137,7 @@ func TestNeverAboveTotal(t *testing.T) {
 	if n-1 != 12 {
 		t.Errorf("%d runs of mu² .04 within %+v", n-1, a.Limit)
 	}
-	if want := `the run costs mu² 0.04, but of the total of data set "houses" (epsilon 3, delta 1e-05) only 0.003549 is left`; !strings.Contains(
+	if want := `the run costs mu² 0.04, but data set "houses" (total epsilon 3, delta 1e-5) has only 0.003549 left`; !strings.Contains(
 		err.Error(),
 		want) {
 		t.Errorf("%v", err)
@@ -386,7 +386,7 @@ func TestRolledBack(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
-		!strings.Contains(err.Error(), "cut short or put back") {
+		!strings.Contains(err.Error(), "truncated or restored") {
 		t.Errorf("%v", err)
 	}
 	r.Head.Sequence = 1

@@ -102,7 +102,7 @@ type image struct {
 type meta struct{ root, freelist, pages, txid uint64 }
 
 func brokenError(format string, args ...any) error {
-	return fmt.Errorf("%w: the file is cut short or not intact: %s", ErrDamaged,
+	return fmt.Errorf("%w: the file is truncated or damaged: %s", ErrDamaged,
 		fmt.Sprintf(format, args...))
 }
 
@@ -116,7 +116,7 @@ func checkImage(data []byte) error {
 
 func (im *image) checkPages() error {
 	if len(im.head) < 16 || !im.hasMagic() {
-		return fmt.Errorf("%w: it does not begin as one", ErrFormat)
+		return fmt.Errorf("%w: the file has a different format", ErrFormat)
 	}
 	var best *meta
 	for i := range 2 {

@@ -32,7 +32,7 @@ type SpendState struct {
 
 // ErrRho is returned for rho if the currency of the data set is gdp: a rho-zCDP guarantee is not bounded by a Gaussian
 // curve of any mu.
-var ErrRho = errors.New("rho has no price in this currency")
+var ErrRho = errors.New("rho cannot be converted to this currency")
 
 // checkGuarantee validates the guarantee. The error wraps ErrInvalid.
 func (x *Spend) checkGuarantee() error {
@@ -42,16 +42,16 @@ func (x *Spend) checkGuarantee() error {
 			given++
 		}
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("%w: a spend of %v: want a finite number above 0", ErrInvalid, v)
+			return fmt.Errorf("%w: a spend must be a finite number above 0, not %v", ErrInvalid, v)
 		}
 	}
 	switch {
 	case given != 1:
-		return fmt.Errorf("%w: a spend has one of rho, mu and epsilon", ErrInvalid)
+		return fmt.Errorf("%w: a spend must have exactly one of rho, mu and epsilon", ErrInvalid)
 	case x.Epsilon == 0 && x.Delta != 0:
-		return fmt.Errorf("%w: delta goes with epsilon", ErrInvalid)
+		return fmt.Errorf("%w: delta needs epsilon", ErrInvalid)
 	case !(x.Delta >= 0 && x.Delta < 1):
-		return fmt.Errorf("%w: delta %v: want at least 0 and below 1", ErrInvalid, x.Delta)
+		return fmt.Errorf("%w: delta must be at least 0 and below 1, not %v", ErrInvalid, x.Delta)
 	}
 	return checkNote(x.Note)
 }

@@ -70,7 +70,7 @@ func (l *Ledger) openStore(
 			return s, err
 		}
 		if wait >= 0 && !time.Now().Before(deadline) {
-			return nil, fmt.Errorf("%w: it was not free for %v; try again later", ErrBusy, wait)
+			return nil, fmt.Errorf("%w: it was in use for %v; try again later", ErrBusy, wait)
 		}
 		if !waited && l.options.Waiting != nil {
 			l.options.Waiting()
@@ -90,9 +90,9 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 	case err != nil:
 		return nil, unreadableError(err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, fmt.Errorf("%w: it is a symbolic link; name the file itself", ErrFormat)
+		return nil, fmt.Errorf("%w: it is a symbolic link; name its target", ErrFormat)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: it is no plain file", ErrFormat)
+		return nil, fmt.Errorf("%w: it is not a regular file", ErrFormat)
 	}
 	var refused error
 	var f *os.File
@@ -145,7 +145,7 @@ func openLocked(
 		return nil, err
 	}
 	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
-		return refuse(fmt.Errorf("%w: it was replaced while it was opened", ErrFormat))
+		return refuse(fmt.Errorf("%w: it was replaced while it was being opened", ErrFormat))
 	}
 	if err := lockFile(f, write); err != nil {
 		return refuse(err)
@@ -185,7 +185,7 @@ func readAll(tx *bolt.Tx) (*Book, error) {
 func readEntries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
 	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
 	if list == nil || top == nil {
-		return nil, "", fmt.Errorf("%w: it is a store of something else", ErrFormat)
+		return nil, "", fmt.Errorf("%w: it contains other data", ErrFormat)
 	}
 	err = list.ForEach(func(key, value []byte) error {
 		if value == nil || !bytes.Equal(key, entryKey(int64(len(raw)+1))) {

@@ -174,7 +174,7 @@ func (s *sums) entryAt(sequence int64) (*Entry, string, error) {
 	}
 	e, err := decodeEntry(data)
 	if err != nil || e.Sequence != sequence {
-		return nil, "", damagedError(int(sequence), "it is not one that this program writes")
+		return nil, "", damagedError(int(sequence), "it was not written by dptrain")
 	}
 	return e, hashOf(data), nil
 }
@@ -315,7 +315,7 @@ func checkTally(tx *bolt.Tx, b *Book) error {
 		return err
 	}
 	wrong := func(what string) error {
-		return fmt.Errorf("%w: its %s not what its entries say", ErrDamaged, what)
+		return fmt.Errorf("%w: its %s inconsistent with its entries", ErrDamaged, what)
 	}
 	if !bytes.Equal(want, tx.Bucket(tallyBucket()).Get(tallyKey())) {
 		return wrong("running sums are")

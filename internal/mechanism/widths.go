@@ -52,7 +52,7 @@ func MostOf(x budget.Statistic) int64 {
 func TooMany(path string, most int64) error {
 	return &dataset.FileError{
 		Path: path,
-		Msg: fmt.Sprintf("holds more than %d rows, for which the sums of this run are proved",
+		Msg: fmt.Sprintf("has more than %d rows, for which the sums of this run are proved",
 			most),
 		Hint: "split it",
 		Err:  dataset.ErrTooLarge,

@@ -18,25 +18,25 @@ const TaskCausal = "causal"
 // Causal selects the columns and the method of a causal study.
 type Causal struct {
 	// Columns are 2 to direction.MaxColumns numeric columns. Every pair is examined.
-	Columns []string `yaml:"columns" json:"columns" takes:"name" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
+	Columns []string `yaml:"columns" json:"columns" takes:"name" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"Numeric columns to compare, in all pairs."`
 	// Method is "histogram" or "anm", the baseline.
-	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`
+	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two regression scores."`
 	// Score is the score of the method anm.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"Score of the method anm."`
 	// Protect is "all" or, with the method anm, "test": the training records then have no
 	// protection.
-	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test: with the method anm, the training records have no protection."`
+	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test (anm only): the training records are not protected."`
 	// Lambda is the penalty of the regressions of the method anm; 0 leaves it to the study.
-	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"minimum=0.0001,maximum=1000" jsonschema_description:"Penalty of the regressions of the method anm. Left out: 0.5, and 0.002 with protect: test."`
+	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"minimum=0.0001,maximum=1000" jsonschema_description:"Penalty of the regressions of the method anm. Default: 0.5, or 0.002 with protect: test."`
 	// Bins is the number of bins per column; 0 leaves it to a noisy count.
-	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 6, 8 or 12, by a noisy count of the records."`
+	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column in the histogram of a pair. Default: 6, 8 or 12, depending on a noisy count of the records."`
 }
 
 // causal checks a recipe for a causal study.
 func (c *checker) causal() {
 	r := c.r
 	if c.bench {
-		c.add("task", "task: causal has no meaning in an experiment with models", "`dptrain causal` runs it")
+		c.add("task", "task: causal cannot be used in an experiment with models", "`dptrain causal` runs it")
 	}
 	for _, x := range []struct {
 		key  string
@@ -46,7 +46,7 @@ func (c *checker) causal() {
 		{"holdout", false}, {"evaluate", r.Evaluate != nil}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
-			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model", "remove it; causal.columns names the columns")
+			c.add(x.key, x.key+" cannot be used with task: causal, which trains no model", "remove it; causal.columns names the columns")
 		}
 	}
 	c.path("data.path", r.Data.Path)
@@ -56,13 +56,13 @@ func (c *checker) causal() {
 	c.nameList("data.header", r.Data.Header, "column")
 	switch {
 	case c.given("data.header") && len(r.Data.Header) == 0:
-		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
+		c.add("data.header", "data.header is empty", "list all columns of the table, or remove it and give data.path")
 	case r.Data.Path == "" && r.Data.SQL == nil && r.Data.Spark == "" && len(r.Data.Header) == 0 && !c.bench:
 		c.add("data.path", "data.path is required: the table to read", "")
 	}
 	c.causalColumns()
 	if r.Privacy.Relation == privateColumns {
-		c.add("privacy.relation", "the relation "+privateColumns+" has no meaning with task: causal, which protects whole records",
+		c.add("privacy.relation", "the relation "+privateColumns+" cannot be used with task: causal, which protects whole records",
 			"use add-remove, or substitute if the number of records is public")
 	}
 	c.privacy()
@@ -80,30 +80,30 @@ func (c *checker) causalColumns() {
 	case n < 2:
 		c.add("causal.columns", "causal.columns needs at least two columns", "")
 	case n > direction.MaxColumns:
-		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns),
-			"ask for fewer pairs: each pays its part of the budget")
+		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, but at most %d are allowed", n, direction.MaxColumns),
+			"use fewer columns; all pairs share the budget")
 	}
 	c.nameList("causal.columns", x.Columns, "column")
 	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) || x.Bins == 0 && c.given("causal.bins") {
 		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins),
-			"leave it out to let a noisy count decide")
+			"omit it to let a noisy count decide")
 	}
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
-		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
+		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" identifies the unit and cannot be a cause", "")
 	}
 	c.causalMethod()
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		switch {
 		case !slices.Contains(x.Columns, name):
-			c.add(path, "the column "+quoted(name)+" is declared, and causal.columns does not list it", "remove it here, or add it there")
+			c.add(path, "the column "+quoted(name)+" is declared, but not listed in causal.columns", "remove it here, or add it there")
 		case col.Categories.Declared():
-			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, and causal directions need numbers", "")
+			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, but causal directions need numbers", "")
 		case col.Missing.asIndicator():
-			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal",
-				"declare a number, or leave it out: then a record without one is in no pair of this column")
+			c.add(child(path, "missing"), shown(path)+": missing: indicator cannot be used with task: causal",
+				"declare a number, or omit it; records without a value are then left out of the pairs of this column")
 		case col.Private:
-			c.add(child(path, "private"), "private columns have no meaning with task: causal", "every column is protected; remove private")
+			c.add(child(path, "private"), "private columns cannot be used with task: causal", "every column is protected; remove private")
 		default:
 			c.bounds(path, col)
 		}
@@ -137,18 +137,18 @@ func (c *checker) causalMethod() {
 			used bool
 		}{{"causal.score", x.Score != "" || c.given("causal.score")}, {"causal.protect", x.Protect == protectTest}} {
 			if key.used {
-				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and reads every score",
+				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and computes all scores",
 					"remove it, or set causal.method: "+anmMethod)
 			}
 		}
 		if x.Lambda != 0 || c.given(lambdaPath) {
-			c.add(lambdaPath, lambdaPath+" has no effect with method "+x.Method+", which fits no regression to records", "remove it, or set causal.method: "+anmMethod)
+			c.add(lambdaPath, lambdaPath+" has no effect with method "+x.Method+", which fits no regression", "remove it, or set causal.method: "+anmMethod)
 		}
 		return
 	case x.Score == "":
 		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(scores))
 	case knownScore && x.Score != direction.HSIC && x.Protect != protectTest:
-		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone "+
+		c.add("causal.score", "causal.score: "+x.Score+" has no sensitivity bound for training records", "use hsic, or protect only the test records "+
 			"with causal.protect: "+protectTest)
 	}
 	if !known {
@@ -156,10 +156,10 @@ func (c *checker) causalMethod() {
 	}
 	if (x.Lambda != 0 || c.given(lambdaPath)) && !(x.Lambda >= direction.LeastPenalty && x.Lambda <= direction.MostPenalty) {
 		c.add(lambdaPath, fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath, fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty), fault.Number(x.Lambda)),
-			"leave it out for the default")
+			"omit it for the default")
 	}
 	if len(x.Columns) > 2 {
-		c.add("causal.columns", "the method "+anmMethod+" takes two columns", "")
+		c.add("causal.columns", "the method "+anmMethod+" needs exactly two columns", "")
 	}
 	if x.Bins != 0 {
 		c.add("causal.bins", "causal.bins has no effect with method "+anmMethod, "remove it")
@@ -175,7 +175,7 @@ func (c *checker) causalMethod() {
 		}
 	}
 	if x.Protect == protectTest && c.r.Ledger != nil {
-		c.add("ledger", "a study that protects the test records alone enters no ledger", "a total would promise something about the "+
+		c.add("ledger", "a study that protects only the test records cannot use a ledger", "the total would also cover the unprotected "+
 			"training records; remove it")
 	}
 }

@@ -24,7 +24,7 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 		switch {
 		case stored == celltypes.Booleans:
 			return refuse("add task: classification (--task classification)",
-				"the table stores the target %s as true or false, and a regression needs numbers",
+				"the table stores the target %s as true or false, but regression needs numbers",
 				quoted(name))
 		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil &&
 			d.Missing.number() == nil:
@@ -32,15 +32,15 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 				fmt.Sprintf(
 					"for class names add task: classification (--task classification); if its text holds numbers, declare their range (--range %s=LOWER:UPPER)",
 					name),
-				"the table stores the target %s as text, and a regression needs numbers",
+				"the table stores the target %s as text, but regression needs numbers",
 				quoted(name))
 		}
 	case regression.TaskClassification:
 		classes := r.Data.Classes.List
 		if len(classes) > 0 && !holdsAny(stored, classes) {
 			return refuse(
-				"correct data.classes (--classes), or leave them out to find them privately",
-				"the table stores the target %s as %s, and none of the declared classes is that",
+				"correct data.classes (--classes), or omit them to find the classes privately",
+				"the table stores the target %s as %s, which none of the declared classes matches",
 				quoted(name), stored)
 		}
 	}

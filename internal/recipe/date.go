@@ -52,7 +52,7 @@ func (c *checker) date(name, path string, col Column) {
 	at := func(key string) string { return child(path, key) }
 	none := func(used bool, key, why, hint string) {
 		if used {
-			c.add(at(key), shown(path)+": "+key+" has no meaning beside date"+why, hint)
+			c.add(at(key), shown(path)+": "+key+" cannot be combined with date"+why, hint)
 		}
 	}
 	none(col.Lower != nil, "lower", "",
@@ -60,24 +60,24 @@ func (c *checker) date(name, path string, col Column) {
 	none(col.Upper != nil, "upper", "",
 		`declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
 	none(col.Missing != nil, "missing", "",
-		"a missing date takes the median of its days and the middle of the other parts")
-	none(col.Categories.Declared(), "categories", "", "a column has dates or categories, not both")
-	none(col.Prefix != 0, "prefix", "", "a column has dates or categories, not both")
-	none(col.Hash != 0, "hash", "", "a column has dates or buckets, not both")
-	none(col.Encode != "", "encode", "", "a column has dates or categories, not both")
+		"a missing date is replaced by the median day and the middle of the other parts")
+	none(col.Categories.Declared(), "categories", "", "a column has either dates or categories")
+	none(col.Prefix != 0, "prefix", "", "a column has either dates or categories")
+	none(col.Hash != 0, "hash", "", "a column has either dates or buckets")
+	none(col.Encode != "", "encode", "", "a column has either dates or categories")
 	switch {
 	case name == c.r.Data.Target:
 		c.add(at("date"), "the target "+quoted(name)+" cannot be a date",
 			"export days since a date as a number")
 	case c.r.Privacy.Relation == privateColumns:
-		c.add(at("date"), "dates cannot be declared with the relation "+privateColumns,
-			"export their parts as columns of their own")
+		c.add(at("date"), "dates cannot be used with the relation "+privateColumns,
+			"export their parts as separate columns")
 	case c.bench || c.r.Task == TaskCausal:
-		c.add(at("date"), "date has no meaning here, where numbers are read",
+		c.add(at("date"), "date cannot be used here, where numbers are read",
 			"export days since a date as a number")
 	case !dataset.ReadsDates(col.Date):
-		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is no layout of dates",
-			"write 2 January 2006 as the table would, such as 2006-01-02 or 01/02/2006 15:04, or auto")
+		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is not a date layout",
+			"write 2 January 2006 in the format of the table, such as 2006-01-02 or 01/02/2006 15:04, or auto")
 	}
 	for i, part := range col.Parts {
 		if !slices.ContainsFunc(dataset.DateParts(), func(p dataset.Column) bool {
@@ -94,7 +94,7 @@ func (c *checker) date(name, path string, col Column) {
 	first, wrong := time.Parse(time.DateOnly, col.Between[0])
 	last, wrongLast := time.Parse(time.DateOnly, col.Between[len(col.Between)-1])
 	if len(col.Between) != 2 || wrong != nil || wrongLast != nil || last.Before(first) {
-		c.add(at("between"), shown(path)+": between must be a first and a last day",
+		c.add(at("between"), shown(path)+": between must list the first and the last day",
 			`such as ["2020-01-01", "2024-12-31"]`)
 	}
 }

@@ -33,11 +33,11 @@ func (c *checker) describe() {
 	for i, name := range c.r.Description.Columns {
 		if slices.Contains(d.Exclude, name) {
 			c.add(item("describe.columns", i), "the column "+quoted(name)+" is excluded",
-				"name it once: in --columns, or in --exclude")
+				"name it in --columns or in --exclude, not both")
 		}
 	}
 	if by := c.r.Description.By; by != "" && slices.Contains(d.Exclude, by) {
-		c.add("describe.by", "the column "+quoted(by)+", whose values make groups, is excluded",
+		c.add("describe.by", "the column "+quoted(by)+", which defines the groups, is excluded",
 			"remove it from --exclude")
 	}
 	c.undeclared()

@@ -78,7 +78,7 @@ func TestDescribe(t *testing.T) {
 				r.Data.Exclude = []string{"age"}
 			}).Check()
 		},
-		"make groups, is excluded": func() Problems {
+		"defines the groups, is excluded": func() Problems {
 			return build(Description{By: "age"}, func(r *Recipe) {
 				r.Data.Exclude = []string{"age"}
 			}).Check()

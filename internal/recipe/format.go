@@ -14,16 +14,16 @@ import (
 // inferred from the header line. The other defaults are decimal points, no thousands separator, utf-8, quotes
 // doubled or escaped, whichever is unambiguous, and no line before the header.
 type Format struct {
-	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"What parts the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Left out: what the header line shows, else what the suffix of the name says."`
-	Decimal   string    `yaml:"decimal,omitempty" json:"decimal,omitempty" jsonschema_description:"The decimal mark of numbers: a point (default) or a comma."`
-	Thousands string    `yaml:"thousands,omitempty" json:"thousands,omitempty" jsonschema_description:"The mark between groups of three digits: a comma, a point, an apostrophe, _ or blank."`
-	Encoding  string    `yaml:"encoding,omitempty" json:"encoding,omitempty" jsonschema_description:"The character set: utf-8 (default), utf-16, latin1, windows-1252 or another code page."`
-	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"What surrounds cells that hold separators: double (default), single or none."`
-	Escape    string    `yaml:"escape,omitempty" json:"escape,omitempty" jsonschema_description:"What stands before a quote within quotes: doubled for another quote, backslash for a backslash. Left out: either, where a line leaves no doubt."`
-	Header    string    `yaml:"header,omitempty" json:"header,omitempty" jsonschema_description:"line (default): the first line names the columns. none: data.header does, and the first line is a record."`
-	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"How many lines there are before the header line."`
-	Sheet     string    `yaml:"sheet,omitempty" json:"sheet,omitempty" jsonschema_description:"The sheet of a workbook (.xlsx) that holds the table. Left out: the first one."`
-	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that stand for a missing cell, such as -999."`
+	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"Separator of the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Default: detected from the header line, or else from the file name."`
+	Decimal   string    `yaml:"decimal,omitempty" json:"decimal,omitempty" jsonschema_description:"Decimal mark of numbers: a point (default) or a comma."`
+	Thousands string    `yaml:"thousands,omitempty" json:"thousands,omitempty" jsonschema_description:"Mark between groups of three digits: a comma, a point, an apostrophe, _ or blank."`
+	Encoding  string    `yaml:"encoding,omitempty" json:"encoding,omitempty" jsonschema_description:"Character set: utf-8 (default), utf-16, latin1, windows-1252 or another code page."`
+	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"Quotes around cells that contain separators: double (default), single or none."`
+	Escape    string    `yaml:"escape,omitempty" json:"escape,omitempty" jsonschema_description:"How a quote inside a quoted cell is written: doubled (as two quotes) or backslash (after a backslash). Default: either, if the line is unambiguous."`
+	Header    string    `yaml:"header,omitempty" json:"header,omitempty" jsonschema_description:"line (default): the first line names the columns. none: the first line is a record, and data.header names the columns."`
+	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"Number of lines before the header line."`
+	Sheet     string    `yaml:"sheet,omitempty" json:"sheet,omitempty" jsonschema_description:"Sheet of a workbook (.xlsx) that contains the table. Default: the first one."`
+	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that mean a missing value, such as -999."`
 }
 
 // Names of characters in the keys of a format, accepted in addition to the characters themselves.
@@ -164,7 +164,7 @@ func (c *checker) reading() {
 	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) && decimal && f.Thousands != "" {
 		o := d.Reading()
 		if mark := o.Format.Decimal; mark == o.Format.Thousands || mark == 0 && o.Format.Thousands == '.' {
-			c.add("data.format.thousands", "data.format.thousands is the decimal mark too", `write decimal: ",", or another mark`)
+			c.add("data.format.thousands", "data.format.thousands equals the decimal mark", `write decimal: ",", or another mark`)
 		}
 	}
 	if f.Encoding == "" && c.given("data.format.encoding") || !(&dataset.Format{Encoding: f.Encoding}).Known() {
@@ -176,14 +176,14 @@ func (c *checker) reading() {
 	}
 	if f.Header != "" || c.given("data.format.header") {
 		if c.name("data.format.header", f.Header, []string{"line", "none"}, []string{"line", "none"}) && f.Header == "none" && len(d.Header) == 0 {
-			c.add("data.format.header", "data.format.header: none needs data.header, which lists the columns", "data.header: [a, b, c], or --header a,b,c")
+			c.add("data.format.header", "data.format.header: none needs data.header with the column names", "data.header: [a, b, c], or --header a,b,c")
 		}
 	}
 	if f.Skip < 0 || f.Skip > 1000 {
 		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
 	}
 	if kind, _, ok := tablefile.Of(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
-		c.add("data.format.sheet", "data.format.sheet names a sheet of a workbook, a table that ends in .xlsx", "leave it out for other tables")
+		c.add("data.format.sheet", "data.format.sheet is only for workbooks (.xlsx)", "omit it for other tables")
 	}
 	for i, x := range f.Missing {
 		if !finiteNumber(x) {

@@ -37,15 +37,15 @@ func (c *checker) groups() {
 	_, declared := c.r.Data.Columns[by]
 	switch {
 	case c.bench:
-		c.add("evaluate", "evaluate has no meaning in an experiment",
-			"remove it; `dptrain fit` honours it")
+		c.add("evaluate", "evaluate cannot be used in an experiment",
+			"remove it; only `dptrain fit` supports it")
 	case by == "":
 		c.add(path, path+" is empty", "name a category column, or remove it")
 	case by == c.r.unitColumn():
-		c.add(path, path+" names the column that identifies the unit", "name a category column")
+		c.add(path, path+" is the column that identifies the unit", "name a category column")
 	case declared:
 	case slices.Contains(c.r.Data.Exclude, by):
-		c.add(path, path+": the column "+quoted(by)+" is excluded, so its values cannot be found",
+		c.add(path, path+": the column "+quoted(by)+" is excluded, so its values cannot be found privately privately",
 			"list its categories in data.columns (--categories), or remove it from data.exclude")
 	case by != c.r.Data.Target && !c.r.findsKinds():
 		c.add(path, path+": the values of "+quoted(by)+" cannot be found in this run",

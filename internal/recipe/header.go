@@ -47,8 +47,8 @@ func (h *headerCheck) dates() {
 				h.mismatch(
 					h.r.src.atKey(child("data.columns", name),
 						"the table has a column "+quoted(part.Name)+
-							", which a part of the dates is called too",
-						"rename one in the table, or leave that part out with parts"))
+							", which is also the name of a date part",
+						"rename one in the table, or leave out that part with parts"))
 			}
 			h.names[part.Name], h.ranged[part.Name] = true, part.Ranged
 		}
@@ -71,19 +71,19 @@ func (h *headerCheck) same() {
 		return
 	}
 	at := "data.header"
-	what := fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want),
+	what := fmt.Sprintf("data.header lists %d columns, but the table has %d", len(want),
 		len(h.header))
 	for i := range want[:min(len(want), len(h.header))] {
 		if want[i] != h.header[i] {
 			at, what = item("data.header", i),
-				fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1,
+				fmt.Sprintf("column %d of the table should be %s according to data.header", i+1,
 					quoted(want[i]))
 			break
 		}
 	}
 	h.mismatch(
 		h.r.src.problem(at, what,
-			"names and order are compared exactly; remove data.header to take the columns of the table"))
+			"names and order must match exactly; remove data.header to use the columns of the table"))
 }
 
 // mentioned lists every column the recipe names.
@@ -158,7 +158,7 @@ func foldName(name string) string {
 func (h *headerCheck) absent(
 	problem func(path, msg, hint string) Problem, path, what, name string,
 ) {
-	hint := "names are compared exactly"
+	hint := "names must match exactly"
 	if !h.trusted {
 		hint += "; if the table has no header line, list its columns with --header"
 	}
@@ -210,8 +210,8 @@ func (h *headerCheck) enough() {
 	n := len(h.candidates())
 	if n == 0 {
 		h.ps = append(h.ps,
-			h.r.src.problem("data", "no column is left to learn from",
-				"the table has no other columns than the target and the excluded ones"))
+			h.r.src.problem("data", "no feature column is left",
+				"the table has only the target and excluded columns"))
 		return
 	}
 	for _, x := range h.r.choices() {
@@ -219,7 +219,7 @@ func (h *headerCheck) enough() {
 		if sizes := x.selection.Keys.Wholes("sizes"); len(sizes) > 0 && sizes[len(sizes)-1] > n {
 			h.ps = append(h.ps,
 				h.r.src.problem(item(path, len(sizes)-1),
-					fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path,
+					fmt.Sprintf("%s goes up to %d, but only %d columns can be selected", path,
 						sizes[len(sizes)-1], n),
 					"a category column counts as one; the target and excluded columns do not count"))
 		}
@@ -228,12 +228,12 @@ func (h *headerCheck) enough() {
 		case k == n:
 			h.ps = append(h.ps,
 				h.r.src.problem(path,
-					fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k,
-						n), "method none keeps all of them and spends nothing"))
+					fmt.Sprintf("%s is %d, but there are only %d columns to select from", path, k,
+						n), "method none keeps all columns at no cost"))
 		case k > n:
 			h.ps = append(h.ps,
 				h.r.src.problem(path,
-					fmt.Sprintf("%s is %d, but only %d columns can be chosen", path, k, n),
+					fmt.Sprintf("%s is %d, but only %d columns can be selected", path, k, n),
 					"a category column counts as one; the target and excluded columns do not count"))
 		}
 	}
@@ -266,7 +266,7 @@ func (h *headerCheck) declared() {
 	}
 	h.ps = append(h.ps,
 		h.r.src.problem("scaling.method",
-			"with scaling declared, every numeric column needs lower and upper; they are missing for "+
+			"with scaling declared, all numeric columns need lower and upper; they are missing for "+
 				list,
 			"declare them in data.columns, or use scaling private"))
 }

@@ -154,9 +154,8 @@ func usableHeader(header []string) error {
 const initHead = `# yaml-language-server: $schema=recipe.schema.json
 # For completion and checks in an editor: dptrain schema > recipe.schema.json
 #
-# A dptrain recipe. What is not written here has a default;
-# docs/reference/recipe.md explains every key. Then: dptrain check, dptrain
-# plan, dptrain fit.
+# A dptrain recipe. Omitted keys have defaults; docs/reference/recipe.md
+# explains every key. Next: dptrain check, dptrain plan, dptrain fit.
 version: 1
 task: %s
 data:
@@ -165,10 +164,9 @@ data:
   # Columns that must not become features, such as identifiers:
   # exclude: []
   #
-  # Declare a column only with what is public knowledge, never by looking at
-  # the data: declarations are not protected. Ranges of numeric columns can be
-  # left out; they are then found privately. A category column needs its list,
-  # or private in its place, which finds it:
+  # Declare only public knowledge, never what you saw in the data: declarations
+  # are not protected. Undeclared ranges of numeric columns are found privately.
+  # A category column needs a list of its values, or private to find them:
   #   near: {categories: [inland, bay, ocean]}
   # columns:
 `
@@ -177,12 +175,12 @@ const initTail = `privacy:
   epsilon: 1.0                  # the budget of the whole run; or ln(3)
   delta: %s                  # a public constant, never a function of the number of records
   # relation: add-remove        # or substitute, when the number of records is public
-  # Where one person may have several records, protect the person:
+  # If one person may have several records, protect the person:
   %s
 # holdout: %s                  # share of records for the private held-out metric
-# What is kept of the columns: auto, or one of
-%s# selection: {method: auto}     # with fixed also features: [a, b]
-# What is trained: auto, or one of
+# Feature selection: auto, or one of
+%s# selection: {method: auto}     # fixed also needs features: [a, b]
+# Training method: auto, or one of
 %s# model: {method: auto}
 # output: {dir: %s}
 `

@@ -86,8 +86,8 @@ func (o Options) parse(name string, content []byte, can availability) (*Recipe, 
 	}
 	if !looksLikeRecipe(root) {
 		return nil,
-			one(root.line, root.col, "this is not a recipe: none of its keys is there",
-				"a recipe has the sections data and privacy; `dptrain init` writes a starter")
+			one(root.line, root.col, "this is not a recipe: it has none of the keys of one",
+				"a recipe needs the sections data and privacy; `dptrain init` writes a starter")
 	}
 	problems = append(problems, spreadTarget(root, name)...)
 	src := newSource(name, root)

@@ -52,7 +52,7 @@ func ParseEpsilon(text string) (float64, error) {
 		return 0, err
 	}
 	if x <= 0 {
-		return 0, fmt.Errorf("%s has no value: ln takes a number greater than 0", quoted(text))
+		return 0, fmt.Errorf("%s is undefined: ln needs a number above 0", quoted(text))
 	}
 	return math.Log(x), nil
 }

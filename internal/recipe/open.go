@@ -28,33 +28,33 @@ func openMethods() []openMethod {
 	return []openMethod{
 		{name: "nonprivate-ols", summary: "least squares"},
 		{name: "nonprivate-ridge", summary: "ridge regression"},
-		{name: "nonprivate-lasso", summary: "the lasso"},
+		{name: "nonprivate-lasso", summary: "lasso"},
 		{name: "nonprivate-logistic", summary: "logistic regression", classes: true},
-		{name: "nonprivate-svm", summary: "a linear support vector machine", classes: true},
+		{name: "nonprivate-svm", summary: "linear support vector machine", classes: true},
 		{
 			name:    "nonprivate-cost-tree",
-			summary: "the exact cost-tree (ASTC)",
+			summary: "exact cost-tree (ASTC)",
 			keys:    []method.Key{depth, within, costs, soft},
 		},
 		{
 			name:    "nonprivate-cost-tree-soft",
-			summary: "the same, soft",
+			summary: "the exact cost-tree with soft splits",
 			keys:    []method.Key{depth, within, costs},
 		},
 		{
 			name:    "nonprivate-cstc",
-			summary: "the cost-sensitive tree of classifiers",
+			summary: "cost-sensitive tree of classifiers",
 			keys:    []method.Key{depth, costs, price},
 		},
 		{
 			name:    "nonprivate-cost-logistic",
-			summary: "l1 logistic regression with costs",
+			summary: "L1 logistic regression with feature costs",
 			classes: true,
 			keys:    []method.Key{costs, price},
 		},
-		{name: "golearn-knn", summary: "the five nearest neighbours, by golearn"},
-		{name: "golearn-id3", summary: "an ID3 tree, by golearn", classes: true},
-		{name: "golearn-forest", summary: "ten ID3 trees on samples, by golearn", classes: true},
+		{name: "golearn-knn", summary: "five nearest neighbours (golearn)"},
+		{name: "golearn-id3", summary: "ID3 tree (golearn)", classes: true},
+		{name: "golearn-forest", summary: "ten ID3 trees on samples (golearn)", classes: true},
 	}
 }
 

@@ -36,7 +36,7 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 		return c.ps
 	}
 	if r.Causal != nil || c.given("causal") {
-		c.add("causal", "causal has no meaning without task: causal",
+		c.add("causal", "causal needs task: causal",
 			"set the task, or remove the section")
 	}
 	c.data()
@@ -103,8 +103,8 @@ func (c *checker) name(path, word string, closed, available []string) bool {
 func (c *checker) format() {
 	r := c.r
 	if r.Version != Version {
-		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version),
-			fmt.Sprintf("this build reads version %d", Version))
+		c.add("version", fmt.Sprintf("unknown version %d of the recipe format", r.Version),
+			fmt.Sprintf("this version of dptrain reads version %d", Version))
 	}
 	c.name("task", r.Task, tasks, c.can.tasks)
 }
@@ -119,10 +119,10 @@ func (c *checker) pipeline() {
 func (c *checker) data() {
 	d := c.r.Data
 	if c.given("data.header") && len(d.Header) == 0 {
-		c.add("data.header", "data.header lists no column",
-			"list all columns of the table, or give data.path and remove it")
+		c.add("data.header", "data.header is empty",
+			"list all columns of the table, or remove it and give data.path")
 	} else if d.Path == "" && d.SQL == nil && d.Spark == "" && len(d.Header) == 0 && !c.bench {
-		c.add("data.path", "data.path is required: the table to learn from", "")
+		c.add("data.path", "data.path is required: the table to train on", "")
 	}
 	switch {
 	case d.Target == "" && (!c.bench || c.given("data.target")):
@@ -132,7 +132,7 @@ func (c *checker) data() {
 	case slices.Contains(d.Exclude, d.Target) && d.Target != "":
 		i := slices.Index(d.Exclude, d.Target)
 		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded",
-			"the target is never a feature; remove it here")
+			"the target is never a feature, so remove it here")
 	}
 	c.reading()
 	c.sql()
@@ -149,23 +149,23 @@ func (c *checker) classes() {
 	switch {
 	case c.r.Task == "regression" &&
 		(classes.Found || len(classes.List) > 0 || c.given("data.classes")):
-		c.add("data.classes", "data.classes has no meaning for regression",
+		c.add("data.classes", "data.classes cannot be used for regression",
 			"remove it, or set task: classification")
 		return
 	case c.r.Task == "classification" && !classes.Found && len(classes.List) == 0 &&
 		(c.bench || c.given("data.classes")):
 		c.add("data.classes",
 			"data.classes is required for classification: every value the target can take",
-			"the list is public, so it must not be read from the data")
+			"the list is public, so it must not come from the data")
 		return
 	case c.bench && classes.Found:
 		c.add("data.classes",
 			"data.classes must list the classes in an experiment, which compares their predictions",
-			"its table is public, so read them from the table")
+			"the table is public, so its values can be used")
 		return
 	}
 	if c.r.Data.MostClasses != 0 && !c.r.Classes().Found {
-		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord,
+		c.add("data.most_classes", "data.most_classes needs classes: "+privateWord,
 			mostHint(c.r.Task))
 	}
 	c.nameList("data.classes", classes.List, "class")
@@ -186,7 +186,7 @@ func (c *checker) nameList(path string, names []string, what string) {
 		}
 		if j, again := first[name]; again {
 			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)),
-				fmt.Sprintf("it is item %d already", j+1))
+				fmt.Sprintf("it is already item %d", j+1))
 			continue
 		}
 		first[name] = i
@@ -239,7 +239,7 @@ func (c *checker) budget(key string, t budget.Target) {
 // required explains the keys of a budget without defaults.
 var required = map[string][2]string{
 	"epsilon": {"the privacy budget of the run", "for example 1.0, or ln(3)"},
-	"unit.max_rows": {"how many records of a unit are kept",
+	"unit.max_rows": {"the maximum number of records per unit",
 		"a public constant, such as 4; noise grows in proportion to it"},
 }
 
@@ -247,24 +247,24 @@ var required = map[string][2]string{
 func (c *checker) unit(u Unit) {
 	switch p := "privacy.unit.column"; {
 	case u.Column == "":
-		c.add(p, p+" is required: the column that says whose record it is",
+		c.add(p, p+" is required: the column that identifies the unit",
 			"for example patient_id")
 	case !utf8.ValidString(u.Column):
 		c.add(p, p+" is not UTF-8 text", "")
 	case u.Column == c.r.Data.Target:
 		c.add(p, p+": the target "+quoted(u.Column)+" cannot identify the unit",
-			"name the column that says whose record it is")
+			"name the column that identifies the person or unit")
 	}
 	if _, declared := c.r.Data.Columns[u.Column]; declared {
 		c.add(child("data.columns", u.Column),
-			"the column "+quoted(u.Column)+" identifies the unit and takes no declaration",
-			"it is never a feature; remove it here")
+			"the column "+quoted(u.Column)+" identifies the unit and cannot be declared",
+			"it is never a feature, so remove it here")
 	}
 	c.budget("unit.max_rows",
 		budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "any", MaxRows: u.MaxRows}})
 	if c.bench {
-		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody",
-			"remove it; `dptrain fit` honours it")
+		c.add("privacy.unit", "privacy.unit cannot be used in an experiment, which is not private",
+			"remove it; only `dptrain fit` supports it")
 	}
 }
 
@@ -272,7 +272,7 @@ func (c *checker) ledgerAndOutput() {
 	if l := c.r.Ledger; l != nil {
 		if l.Dataset == "" {
 			c.add("ledger.dataset",
-				"ledger.dataset is required: the name under which runs on this data set are added up",
+				"ledger.dataset is required: the name under which all runs on this data set are added up",
 				"")
 		}
 		if l.Path == "" {
@@ -302,7 +302,7 @@ func (c *checker) about() {
 			c.add(key, key+" has a line break or another control character", "write it on one line")
 		case utf8.RuneCountInString(f.Text) > mostAbout:
 			c.add(key, fmt.Sprintf("%s is longer than %d characters", key, mostAbout),
-				"shorten it, or link to a page that says more")
+				"shorten it, or link to a page with the details")
 		}
 	}
 }
@@ -311,7 +311,7 @@ func (c *checker) about() {
 // be misread.
 func (c *checker) path(key, name string) {
 	if strings.ContainsFunc(name, unicode.IsControl) {
-		c.add(key, key+" holds a control character: "+quoted(name), "name a file without one")
+		c.add(key, key+" contains a control character: "+quoted(name), "use a name without one")
 	}
 }
 

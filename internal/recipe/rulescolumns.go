@@ -15,7 +15,7 @@ func (c *checker) columns() {
 			c.add(path, "data.columns: an empty column name", "")
 		}
 		if c.given(path) && !c.declaresAnything(path) {
-			c.add(path, shown(path)+" declares nothing",
+			c.add(path, shown(path)+" is empty",
 				"give lower and upper, categories or date, or remove it")
 		}
 		if name == c.r.Data.Target {
@@ -23,7 +23,7 @@ func (c *checker) columns() {
 		}
 		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target &&
 			name != c.r.GroupColumn() {
-			c.add(path, "the column "+quoted(name)+" is excluded and takes no declaration",
+			c.add(path, "the column "+quoted(name)+" is excluded and cannot be declared",
 				"remove it here, or from data.exclude (--exclude)")
 		}
 		c.transforms(name, path, col)
@@ -36,7 +36,7 @@ func (c *checker) columns() {
 			"between": col.Between != nil,
 		} {
 			if used {
-				c.add(child(path, key), shown(path)+": "+key+" has no meaning without date", "")
+				c.add(child(path, key), shown(path)+": "+key+" needs date", "")
 			}
 		}
 		if col.Missing.asIndicator() {
@@ -64,10 +64,10 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	switch {
 	case target:
 		c.add(at, shown(path)+": missing: indicator is for features",
-			"a record without a target is left out of training; remove it")
+			"records without a target are not used for training; remove it")
 	case col.Categories.Declared() || col.Hash != 0:
-		c.add(at, shown(path)+": missing has no meaning beside categories",
-			"a missing cell of a category column counts as a value outside the list")
+		c.add(at, shown(path)+": missing cannot be combined with categories",
+			"in a category column, a missing value counts as a value outside the list")
 	default:
 		for _, x := range c.r.choices() {
 			for _, name := range []string{x.model.Method, x.model.Fallback} {
@@ -110,16 +110,16 @@ func (c *checker) targetColumn(path string, col Column) {
 		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 			if bound.value != nil {
 				c.add(child(path, bound.key),
-					"the target has classes, and "+bound.key+" is for a number", "remove it")
+					"the target has classes, but "+bound.key+" needs a numeric target", "remove it")
 			}
 		}
 	case !col.Categories.Declared():
 	case c.r.Task == "classification":
-		c.add(child(path, "categories"), "the target has classes, not categories",
+		c.add(child(path, "categories"), "for the target, use classes instead of categories",
 			"list them in data.classes")
 	default:
 		c.add(child(path, "categories"),
-			"the target of a regression must be numeric, and categories are declared for it",
+			"the target of a regression must be numeric and cannot have categories",
 			"remove them, or set task: classification with data.classes")
 	}
 }
@@ -132,12 +132,12 @@ func (c *checker) categories(path string, col Column) {
 		if bound.value == nil {
 			continue
 		}
-		hint := "a column has categories or a range, not both"
+		hint := "a column has either categories or a range"
 		if bound.key == "missing" {
-			hint = "a missing cell of a category column counts as a value outside the list"
+			hint = "in a category column, a missing value counts as a value outside the list"
 		}
 		c.add(child(path, bound.key),
-			shown(path)+": "+bound.key+" has no meaning beside categories", hint)
+			shown(path)+": "+bound.key+" cannot be combined with categories", hint)
 	}
 	list := child(path, "categories")
 	if !col.Categories.Found && len(col.Categories.List) == 0 && col.Hash == 0 {
@@ -147,30 +147,30 @@ func (c *checker) categories(path string, col Column) {
 	if col.Categories.Found && col.Other != nil && !*col.Other {
 		c.add(child(path, "other"),
 			shown(path)+": other must be true beside categories: "+privateWord,
-			"values that few records have are others; remove it")
+			"rare values count as others; remove it")
 	}
 	c.nameList(list, col.Categories.List, "category")
 }
 
 func (c *checker) bounds(path string, col Column) {
 	if col.Other != nil {
-		c.add(child(path, "other"), shown(path)+": other has no meaning without categories", "")
+		c.add(child(path, "other"), shown(path)+": other needs categories", "")
 	}
 	switch lower, upper, missing := col.Lower, col.Upper, col.Missing.number(); {
 	case lower != nil && upper == nil:
-		c.add(child(path, "lower"), shown(path)+": lower without upper", "declare both, or neither")
+		c.add(child(path, "lower"), shown(path)+": lower needs upper", "declare both or neither")
 	case lower == nil && upper != nil:
-		c.add(child(path, "upper"), shown(path)+": upper without lower", "declare both, or neither")
+		c.add(child(path, "upper"), shown(path)+": upper needs lower", "declare both or neither")
 	case lower != nil && !(*lower < *upper):
 		c.add(child(path, "lower"),
 			fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower),
 				show(*upper)), "")
 	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) &&
 		!finiteNumber(*upper-*lower):
-		c.add(child(path, "upper"), shown(path)+": the range is too wide to compute with", "")
+		c.add(child(path, "upper"), shown(path)+": the range is too wide", "")
 	case lower != nil && missing != nil && !(*lower <= *missing && *missing <= *upper):
 		c.add(child(path, "missing"),
-			fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path),
+			fmt.Sprintf("%s: missing (%s) must be between lower (%s) and upper (%s)", shown(path),
 				show(*missing), show(*lower), show(*upper)), "")
 	}
 	for _, b := range []struct {

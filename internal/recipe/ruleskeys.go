@@ -134,14 +134,14 @@ func (c *checker) wholes(path string, s keyed, k method.Key) {
 	xs := s.values.Wholes(k.Name)
 	switch {
 	case k.Excludes.Key != "" && c.isSet(s, k.Excludes.Key):
-		c.add(path, path+" stands beside "+s.section+"."+k.Excludes.Key, k.Excludes.Hint)
+		c.add(path, path+" cannot be combined with "+s.section+"."+k.Excludes.Key, k.Excludes.Hint)
 	case len(xs) < k.Least:
 		c.add(path, path+" must list "+k.Few, k.FewHint)
 	}
 	for i, x := range xs {
 		if float64(x) < k.Min || i > 0 && x <= xs[i-1] {
 			c.add(item(path, i),
-				fmt.Sprintf("%s must be increasing numbers from %s on", path, k.Written(k.Min)),
+				fmt.Sprintf("%s must be increasing numbers of at least %s", path, k.Written(k.Min)),
 				k.Hint)
 			return
 		}

@@ -21,7 +21,7 @@ func (c *checker) selection() {
 	if s.Method == "auto" && s.K() > 0 && len(c.r.Data.Classes.List) > 2 {
 		c.add("selection.k",
 			fmt.Sprintf(
-				"selection.k: auto chooses columns for two classes only, and data.classes lists %d",
+				"selection.k: auto selects columns only for two classes, but data.classes lists %d",
 				len(c.r.Data.Classes.List)), "remove it, or list the columns with method fixed")
 	}
 }
@@ -55,7 +55,7 @@ func (c *checker) model() {
 	case !c.bench &&
 		(slices.Contains(nonprivate, m.Method) || strings.HasPrefix(m.Method, asPublished)):
 		c.add("model.method", "model.method: "+quoted(m.Method)+" gives no privacy guarantee",
-			"only `dptrain bench` runs it, on public data; here: "+oneOf(c.can.models))
+			"it is only for `dptrain bench`, on public data; choose one of "+oneOf(c.can.models))
 	case strings.HasPrefix(m.Method, asPublished):
 		c.name("model.method", m.Method, []string{m.Method},
 			append(slices.Clone(c.can.models), c.can.benchModels...))

@@ -69,7 +69,7 @@ func schema() *generate.Schema {
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{
 		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
-		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, in bench only"},
+		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, only in bench"},
 	}
 	number := &generate.Schema{Type: "number", ExclusiveMinimum: json.Number("0")}
 	*at("privacy.epsilon") = generate.Schema{

@@ -85,7 +85,7 @@ func (c *checker) candidate(i int, whole bool) {
 	path := candidatePath(i)
 	if at := item("search.candidates", i); c.r.src != nil && !c.given(path+"selection") &&
 		!c.given(path+"model") {
-		c.add(at, at+" declares nothing", "give selection, model or both")
+		c.add(at, at+" is empty", "give selection, model or both")
 		return
 	}
 	alone := *c.r

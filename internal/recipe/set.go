@@ -155,8 +155,8 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	}
 	steps, ok := s.pathSteps(root)
 	if !ok {
-		return wrong("this is no key of a recipe",
-			"write --set model.rounds=3, with the key as docs/reference/recipe.md has it")
+		return wrong("this is not a recipe key",
+			"write --set model.rounds=3, with a key from docs/reference/recipe.md")
 	}
 	value := s.value
 	if value == nil {
@@ -164,7 +164,7 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	}
 	if len(problems) > 0 || value == nil {
 		return wrong("the value cannot be read: "+quoted(s.Value),
-			"a value is written as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
+			"write the value as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
 	}
 	path = joined(steps)
 	if steps[0] == describeSection { // not in any recipe: the caller of the parser has its values

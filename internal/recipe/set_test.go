@@ -82,10 +82,10 @@ func TestSettingsRefused(t *testing.T) {
 			`--set model.nonsense: unknown key "nonsense"`},
 		{Setting{Path: "nonsense.k", Value: "1"}, `--set nonsense.k: unknown key "nonsense"`},
 		{Setting{Path: "data.columns.x.lower", Value: "1"},
-			"--set data.columns.x.lower: data.columns.x: lower without upper"},
+			"--set data.columns.x.lower: data.columns.x: lower needs upper"},
 		{Setting{Path: "privacy.epsilon", Value: "[1"},
 			`--set privacy.epsilon: the value cannot be read: "[1"`},
-		{Setting{Path: ".x", Value: "1"}, "--set .x: this is no key of a recipe"},
+		{Setting{Path: ".x", Value: "1"}, "--set .x: this is not a recipe key"},
 	} {
 		_, problems := Options{Set: []Setting{c.setting}}.Parse("r.yml", []byte(text))
 		if len(problems) == 0 || !strings.HasPrefix(problems[0].Error(), c.want) {

@@ -12,11 +12,11 @@ import (
 // SQL names rows of a database instead of a file. It is not published.
 type SQL struct {
 	// Driver is the kind of database.
-	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"The kind of database: postgres or duckdb."`
+	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"Kind of database: postgres or duckdb."`
 	// DSN is the connection string: env:NAME, file:PATH, or the text itself, without a password.
-	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Where the database is, without a password: host=db dbname=shop user=me; or env:NAME or file:PATH, which hold that and may have one. Of duckdb: the path of its file from the recipe's folder, or :memory:."`
+	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Connection string without a password, such as host=db dbname=shop user=me; or env:NAME or file:PATH, whose content may include one. For duckdb: the path of its file, relative to the recipe, or :memory:."`
 	// Query is one SELECT.
-	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"One SELECT, whose rows are the records. It is run read-only, and is not published."`
+	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"A single SELECT whose rows are the records. It runs read-only and is not published."`
 }
 
 // drivers lists the kinds of databases that dptrain-sql reads.
@@ -38,11 +38,11 @@ func (c *checker) sql() {
 		return
 	}
 	if d.Path != "" {
-		c.add("data.sql", "data.sql and data.path both name the records", "remove one")
+		c.add("data.sql", "data.sql and data.path cannot be combined", "remove one")
 	}
 	if d.describesText() {
-		c.add("data.sql", "data.format and data.multiline_quotes have no meaning with data.sql",
-			"remove them; the query says what a cell is")
+		c.add("data.sql", "data.format and data.multiline_quotes cannot be combined with data.sql",
+			"remove them; the query determines the cells")
 	}
 	if d.SQL.Driver != "" || c.given("data.sql.driver") {
 		c.name("data.sql.driver", d.SQL.Driver, drivers, drivers)
@@ -56,11 +56,11 @@ func (c *checker) sql() {
 	}
 	switch dsn := d.SQL.DSN; {
 	case strings.TrimSpace(dsn) == "":
-		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is",
-			"env:NAME, file:PATH, such as host=db dbname=shop user=me, or the path of a DuckDB file")
+		c.add("data.sql.dsn", "data.sql.dsn is required: the connection string",
+			"such as host=db dbname=shop user=me, env:NAME, file:PATH, or the path of a DuckDB file")
 	case !dsnElsewhere(dsn) && secrets.MatchString(dsn):
-		c.add("data.sql.dsn", "data.sql.dsn holds a password, which has no place in a recipe",
-			"write env:NAME or file:PATH, or keep it in ~/.pgpass")
+		c.add("data.sql.dsn", "data.sql.dsn contains a password, which must not be in a recipe",
+			"use env:NAME or file:PATH, or put it in ~/.pgpass")
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 				Problem{
 					Path: "data.sql.dsn",
 					Msg:  msg,
-					Hint: "it holds such as host=db dbname=shop user=me",
+					Hint: "it should contain, for example, host=db dbname=shop user=me",
 				})}
 	}
 	dsn := s.DSN
@@ -108,31 +108,31 @@ func (c *checker) spark() {
 	d := &c.r.Data
 	if d.Spark == "" {
 		if c.given("data.spark") && d.Path == "" && d.SQL == nil {
-			c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records",
+			c.add("data.spark", "data.spark is empty: it must be the SELECT whose rows are the records",
 				"")
 		}
 		return
 	}
 	for key, given := range map[string]bool{"data.path": d.Path != "", "data.sql": d.SQL != nil} {
 		if given {
-			c.add("data.spark", "data.spark and "+key+" both name the records", "remove one")
+			c.add("data.spark", "data.spark and "+key+" cannot be combined", "remove one")
 		}
 	}
 	if d.describesText() {
-		c.add("data.spark", "data.format and data.multiline_quotes have no meaning with data.spark",
-			"remove them; the query says what a cell is")
+		c.add("data.spark", "data.format and data.multiline_quotes cannot be combined with data.spark",
+			"remove them; the query determines the cells")
 	}
 	if strings.TrimSpace(d.Spark) == "" {
-		c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records", "")
+		c.add("data.spark", "data.spark is empty: it must be the SELECT whose rows are the records", "")
 	}
 	if c.r.Engine != "" {
 		c.add("engine",
-			"engine is where a table is kept on this machine, and data.spark has its rows on a cluster",
+			"engine keeps the table on this machine, but the rows of data.spark are on a cluster",
 			"remove it, and add --engine spark --connect sc://HOST:PORT to fit")
 	}
 	if c.r.Task == TaskCausal {
 		c.add("data.spark",
-			"causal reads all records in one place, and data.spark has them on a cluster",
-			"write them to a file, and name that in data.path")
+			"a causal study needs all records in one place, but data.spark has them on a cluster",
+			"write them to a file, and name it in data.path")
 	}
 }

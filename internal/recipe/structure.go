@@ -382,7 +382,7 @@ func limitsOf(tag reflect.StructTag) limits {
 // nameHint returns the remedy for a value that is not a name.
 func nameHint(n *node) string {
 	if n.kind == null {
-		return "put it in quotes if it is meant as a name"
+		return "quote it if it is a name"
 	}
 	return ""
 }
@@ -396,7 +396,7 @@ func mappingHint(n *node, keys []string) string {
 	case n.kind == null:
 		return nullHint
 	case len(keys) > 0:
-		return "its keys go below it, indented: " + strings.Join(keys, ", ")
+		return "write its keys below it, indented: " + strings.Join(keys, ", ")
 	}
 	return ""
 }
@@ -409,13 +409,13 @@ func typeHint(n *node, wanted kind) string {
 	case wanted == list && n.kind != mapping:
 		return "write [a, b]"
 	case wanted == boolean && n.kind == text:
-		return "write true or false, without quotes"
+		return "write true or false without quotes"
 	case wanted == number && n.notation:
 		return plainHint
 	case wanted == number && n.kind == text && IsPlainNumber(n.literal):
 		return "write the number without quotes"
 	case wanted == text && (n.kind == number || n.kind == boolean):
-		return "put it in quotes if it is meant as text"
+		return "quote it if it is text"
 	}
 	return ""
 }

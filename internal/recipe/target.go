@@ -71,7 +71,7 @@ func spreadTarget(root *node, file string) Problems {
 			}
 			add(k, "unknown key "+quoted(k.literal), hint)
 		case declared.get(k.literal) != nil:
-			add(k, "data.target: "+k.literal+" is declared below data.columns too",
+			add(k, "data.target: "+k.literal+" is also declared in data.columns",
 				"keep one of them")
 		default:
 			declared.keys, declared.kids = append(declared.keys, k),
@@ -104,7 +104,7 @@ func (c *checker) transforms(name, path string, col Column) {
 		c.name(at, col.Transform, words, words)
 	case c.r.Task != regression.TaskRegression:
 	case name != c.r.Data.Target && c.r.Data.Target != "":
-		c.add(at, shown(path)+": transform is for the target",
-			"features need none: curves follow them as they are")
+		c.add(at, shown(path)+": transform is only for the target",
+			"features do not need one, because curves adapt to them")
 	}
 }

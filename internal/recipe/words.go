@@ -127,13 +127,13 @@ func (c *checker) foldChecks() {
 		}
 		switch {
 		case col.Hash != 0 && col.Categories.Declared():
-			c.add(child(path, "hash"), shown(path)+": hash has no meaning beside categories",
-				"a column has a list, or buckets")
+			c.add(child(path, "hash"), shown(path)+": hash cannot be combined with categories",
+				"a column has either a list or buckets")
 		case col.Hash != 0 && name == c.r.Data.Target:
 			c.add(child(path, "hash"), shown(path)+": the target cannot be hashed", "remove it")
 		case col.Prefix != 0 && col.Hash == 0 && !col.Categories.Declared():
 			c.add(child(path, "prefix"),
-				shown(path)+": prefix has no meaning without categories or hash",
+				shown(path)+": prefix needs categories or hash",
 				"add categories: "+privateWord)
 		}
 		c.encode(child(path, "encode"), name, col)
@@ -159,11 +159,11 @@ func (c *checker) encode(path, name string, col Column) {
 	}
 	switch {
 	case c.r.Task == TaskCausal:
-		c.add(path, shown(path)+" has no meaning with task: causal", "remove it")
+		c.add(path, shown(path)+" cannot be used with task: causal", "remove it")
 	case name == c.r.Data.Target:
 		c.add(path, shown(path)+": the target cannot be encoded by itself", "remove it")
 	case !col.Categories.Declared() && col.Hash == 0:
-		c.add(path, shown(path)+": encode has no meaning without categories or hash",
+		c.add(path, shown(path)+": encode needs categories or hash",
 			"add categories: "+privateWord)
 	}
 }
@@ -184,8 +184,8 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 	for i, value := range c.r.values(names, col) {
 		if other, again := first[value]; again && other != names[i] {
 			c.add(item(path, i),
-				fmt.Sprintf("%s: %s %s is one value with %s", shown(path), what, quoted(names[i]),
-					quoted(other)), "by fold or prefix both are "+quoted(value)+"; list it once")
+				fmt.Sprintf("%s: %s %s counts as the same value as %s", shown(path), what, quoted(names[i]),
+					quoted(other)), "with fold or prefix, both become "+quoted(value)+"; list it once")
 		}
 		first[value] = names[i]
 	}
@@ -275,11 +275,11 @@ func (c *checker) undeclared() {
 	hint := "use " + undeclaredNumbers + ", and declare the categories of text columns"
 	switch why := c.r.outline(c.bench).NoVocabulary(); {
 	case c.r.Task == TaskCausal:
-		c.add(path, path+" has no meaning with task: causal", "remove it")
+		c.add(path, path+" cannot be used with task: causal", "remove it")
 	case why != "":
-		c.add(path, path+": words cannot be found privately "+why, hint)
+		c.add(path, path+": text values cannot be found privately "+why, hint)
 	case c.r.Scaling.Method == "declared":
-		c.add(path, path+": found needs scaling private: a column of numbers needs a range", hint)
+		c.add(path, path+": found needs scaling private, because numeric columns need ranges", hint)
 	}
 }
 

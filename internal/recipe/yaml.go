@@ -47,7 +47,7 @@ func readYAML(file string, src []byte) (root *node, problems Problems) {
 	default:
 		return nil,
 			c.fail(second.Line, second.Column,
-				"a recipe is one YAML document, and a second one starts here",
+				"a recipe must be a single YAML document, but a second one starts here",
 				"remove the --- line, or split the file")
 	}
 	if len(doc.Content) == 0 {
@@ -86,7 +86,7 @@ func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
 		if c.expanded++; c.expanded > maxExpanded {
 			c.stopped = true
 			c.fail(n.Line, n.Column,
-				fmt.Sprintf("aliases (*name) repeat more than %d values", maxExpanded),
+				fmt.Sprintf("aliases (*name) expand to more than %d values", maxExpanded),
 				"write the values out")
 			return out
 		}
@@ -125,7 +125,7 @@ func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			c.fail(key.Line, key.Column, "a key must be a word, not a list or a mapping", "")
+			c.fail(key.Line, key.Column, "a key must be text, not a list or a mapping", "")
 			continue
 		}
 		if key.ShortTag() == "!!merge" {
@@ -186,20 +186,20 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 // because they might quote the text.
 var explanations = []struct{ part, msg, hint string }{
 	{"found character that cannot start any token", "this character cannot start a value",
-		"put the value in quotes; YAML indents with spaces, not tabs"},
-	{"mapping values are not allowed", "a `: ` where no key can be",
-		"a line that starts too far to the right, or a text that needs quotes"},
+		"put the value in quotes; use spaces, not tabs"},
+	{"mapping values are not allowed", "a `: ` where no key is allowed",
+		"check the indentation, or quote the text"},
 	{"did not find expected ',' or", "a bracket or brace is not closed, or a comma is missing", ""},
 	{"could not find expected ':'", "a key without a colon", ""},
-	{"did not find expected key", "the indentation does not fit the lines above",
-		"keys of one section start in the same column"},
-	{"did not find expected '-' indicator", "the indentation does not fit the list above",
-		"items of one list start in the same column"},
+	{"did not find expected key", "the indentation does not match the lines above",
+		"all keys of a section must start in the same column"},
+	{"did not find expected '-' indicator", "the indentation does not match the list above",
+		"all items of a list must start in the same column"},
 	{"found unexpected end of stream", "a quote is not closed", ""},
-	{"unknown escape character", "an unknown escape after \\ in double quotes",
+	{"unknown escape character", "unknown escape after \\ in double quotes",
 		"use single quotes, or \\\\"},
 	{"unknown anchor", "an alias (*name) without its anchor (&name)",
-		"put the value in quotes if the star belongs to it"},
+		"quote the value if the star belongs to it"},
 	{"control characters are not allowed", "a control character", "is this a text file?"},
 	{"UTF-8", "the file is not UTF-8 text", "save it as UTF-8"},
 	{"UTF-16", "the file is not UTF-8 text", "save it as UTF-8"},
@@ -221,7 +221,7 @@ func (c *converter) syntax(err error, src []byte) Problems {
 	for l := max(line-1, 1); l <= min(line+1, len(lines)); l++ {
 		indent := lines[l-1][:len(lines[l-1])-len(strings.TrimLeft(lines[l-1], " \t"))]
 		if col := strings.IndexByte(indent, '\t'); col >= 0 {
-			return c.fail(l, col+1, "a tab in the indentation", "YAML indents with spaces")
+			return c.fail(l, col+1, "a tab in the indentation", "use spaces")
 		}
 	}
 	line, col := placeOf(what, lines, line)

@@ -115,10 +115,10 @@ func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 		"# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n",
 		s.gate.countConns())
 	fmt.Fprintf(w,
-		"# HELP dptrain_buffered_bytes Memory that is reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
+		"# HELP dptrain_buffered_bytes Memory reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
 		s.limits.Buffered-s.memory.free.Load())
 	fmt.Fprintf(w,
-		"# HELP dptrain_broken_total Answers that were broken off.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n",
+		"# HELP dptrain_broken_total Responses that were aborted.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n",
 		c.broken.Load())
 	c.mu.Lock()
 	defer c.mu.Unlock()

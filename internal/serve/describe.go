@@ -57,7 +57,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	type object = map[string]any
 	cells, required := object{}, []string{}
 	for _, c := range served.model.Inputs() {
-		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
+		x := object{"type": []string{"number", "string", "null"}, "description": "a number; any other value counts as missing"}
 		if c.Text() {
 			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
 		}
@@ -91,14 +91,14 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 		"paths": object{
 			"/predict": object{"post": object{
 				"summary":     "Predict for records",
-				"parameters":  []object{{"name": "interval", "in": "query", "schema": number, "description": "level of an interval of prediction that the model has"}},
+				"parameters":  []object{{"name": "interval", "in": "query", "schema": number, "description": "level of a prediction interval of the model"}},
 				"requestBody": object{"required": true, "content": bodies(object{"type": "object", "required": []string{"records"}, "properties": object{"records": object{"type": "array", "items": ref("Record")}}})},
 				"responses":   ok("one prediction per record, in their order", bodies(object{"type": "object", "properties": object{"predictions": object{"type": "array", "items": ref("Prediction")}}})),
 			}},
-			"/model":   get("What the model predicts, and from what", ok("the model", json(object{"type": "object"}))),
-			"/health":  get("Whether the server answers", ok("it does", json(object{"type": "object"}))),
-			"/ready":   get("Whether the server takes new requests", ok("it does", json(object{"type": "object"}))),
-			"/metrics": get("Counts, for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
+			"/model":   get("Target and inputs of the model", ok("the model", json(object{"type": "object"}))),
+			"/health":  get("Whether the server is running", ok("it does", json(object{"type": "object"}))),
+			"/ready":   get("Whether the server accepts new requests", ok("it does", json(object{"type": "object"}))),
+			"/metrics": get("Metrics for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
 		},
 		"components": object{
 			"schemas": object{
@@ -108,7 +108,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 					"probabilities": object{"type": "object", "additionalProperties": number},
 				}},
 			},
-			"responses": object{"Problem": object{"description": "why the request was refused", "content": json(object{
+			"responses": object{"Problem": object{"description": "why the request was rejected", "content": json(object{
 				"type":       "object",
 				"properties": object{"error": object{"type": "object", "properties": object{"message": object{"type": "string"}, "record": object{"type": "integer"}}}},
 			})}},

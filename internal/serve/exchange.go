@@ -137,7 +137,7 @@ func (e *exchange) takeSlot() *problem {
 func tooManyRequests() *problem {
 	return &problem{
 		Status:  http.StatusServiceUnavailable,
-		Message: "too many requests at once; try again",
+		Message: "too many concurrent requests; try again",
 	}
 }
 
@@ -159,7 +159,7 @@ func (e *exchange) keepMemory(n int64) {
 }
 
 // errNoMemory is returned if a request exceeds the free memory budget.
-var errNoMemory = errors.New("too many bytes of requests at once")
+var errNoMemory = errors.New("the concurrent requests are too large")
 
 // leastProgress is the number of bytes of an incomplete record that a client must send within Limits.Idle.
 const leastProgress = 1 << 14
@@ -270,11 +270,11 @@ func (e *exchange) problemOf(err error, record int) *problem {
 	case errors.Is(err, errNoMemory), errors.Is(e.readErr, errNoMemory):
 		return &problem{
 			Status:  http.StatusServiceUnavailable,
-			Message: "the server holds as many bytes of requests as it may; try again",
+			Message: "the server has reached its limit for request bodies in memory; try again",
 		}
 	case errors.Is(e.readErr, os.ErrDeadlineExceeded):
 		return &problem{Status: http.StatusRequestTimeout, Record: record, Message: fmt.Sprintf(
-			"the next record did not come within %v; send a complete record, or at least %d bytes of it, in that time",
+			"no record arrived within %v; send a complete record, or at least %d bytes of it, in that time",
 			e.server.limits.Idle, leastProgress)}
 	case e.readErr != nil || !errors.As(err, &file):
 		return &problem{

@@ -273,7 +273,7 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	lines := strings.Split(string(text), "\n")
-	if err == nil || len(lines) < 21 || !strings.Contains(lines[20], "did not come within") {
+	if err == nil || len(lines) < 21 || !strings.Contains(lines[20], "no record arrived within") {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -116,7 +116,7 @@ func (s *servedModel) halfWidth(level string) (float64, *problem) {
 		return 0,
 			&problem{
 				Status:  http.StatusBadRequest,
-				Message: "the model has no intervals of prediction",
+				Message: "the model has no prediction intervals",
 			}
 	}
 	return 0,

@@ -116,7 +116,7 @@ func (s *Server) Handler() http.Handler {
 		writeProblem(w, r,
 			&problem{
 				Status:  http.StatusNotFound,
-				Message: "there is no such path; /openapi.json lists all paths",
+				Message: "unknown path; see /openapi.json for all paths",
 			})
 	})
 	return s.recoverPanics(mux)
@@ -161,7 +161,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 			writeProblem(seen, r,
 				&problem{
 					Status:  http.StatusInternalServerError,
-					Message: "internal error: a fault of dptrain",
+					Message: "internal error: a bug in dptrain",
 				})
 		}
 		aborted = false

@@ -38,13 +38,13 @@ func TestRefuses(t *testing.T) {
 		{"application/json", "\uFEFF " + good + "\n\n", 200, "prediction"},
 		{"application/json", good + "77", 400, "follows"},
 		{"application/json", good[:len(good)-1], 400, "expected"},
-		{"application/json", good[:len(good)-2], 400, "does not end"},
-		{"application/json", good[:len(good)-3], 400, "does not end"},
+		{"application/json", good[:len(good)-2], 400, "is not closed"},
+		{"application/json", good[:len(good)-3], 400, "is not closed"},
 		{"application/json", "{", 400, `{\"records\":`},
 		{"application/json", "", 400, `"line":1,"column":1`},
 		{"application/json", "[]", 400, `{\"records\":`},
 		{"application/json", "{}", 400, `{\"records\":`},
-		{"application/json", `{"rows":[]}`, 400, `the only name must be records`},
+		{"application/json", `{"rows":[]}`, 400, `the only key must be records`},
 		{"application/json", `{"records":[],"x":77}`, 400, `"column":14`},
 		{"application/json", `{"records":null}`, 400, `{\"records\":`},
 		{"application/json", `{"records":{"a":77}}`, 400, `{\"records\":`},
@@ -52,7 +52,7 @@ func TestRefuses(t *testing.T) {
 		{"application/json", `{"records":[{}]}`, 200, `{"predictions":[{"prediction":`},
 		{"application/json", `{"records":[{},]}`, 400, `"column":16`},
 		{"application/json", `{"records":[{}{}]}`, 400, "comma"},
-		{"application/json", `{"records":[{},77]}`, 400, "not a record"},
+		{"application/json", `{"records":[{},77]}`, 400, "must be a JSON object"},
 		{"application/json", "{\"records\":[{},\n\n {\"a\":\n77x}]}", 400,
 			`"line":4,"column":3,"record":2`},
 		{"application/json", "{\"records\":[{\"a\":\"7\n7\"}]}", 400,
@@ -72,7 +72,7 @@ func TestRefuses(t *testing.T) {
 		{"application/x-ndjson", `{"a":"` + long + `"}`, 413, "500 bytes"},
 		{"application/jsonl", "{}", 200, "prediction"},
 		{"text/csv", "", 400, "header"},
-		{"text/csv", "a,b\n77,77", 400, `no column is named`},
+		{"text/csv", "a,b\n77,77", 400, `there is no column`},
 		{"text/csv", names + names, 200, "prediction"},
 		{"text/csv", strings.Join(append(inputs(m), inputs(m)[0]), ",") + "\n", 400,
 			"the same name"},
@@ -396,7 +396,7 @@ func TestStopsInTime(t *testing.T) {
 			t.Error(err, s.Cut())
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("the server does not end")
+		t.Fatal("the server is not closed")
 	}
 }
 

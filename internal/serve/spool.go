@@ -125,7 +125,7 @@ func (v *envelope) nextToken() byte {
 // expectByte consumes the next byte, which must be want.
 func (v *envelope) expectByte(want byte) *problem {
 	if v.nextToken() != want {
-		return v.syntaxProblem("this is not what was expected")
+		return v.syntaxProblem("unexpected JSON value")
 	}
 	v.skipBytes(1)
 	return nil
@@ -154,7 +154,7 @@ func (v *envelope) readPrefix() *problem {
 	v.nextToken()
 	for i := range len(name) {
 		if c, ok := v.peek(); !ok || c != name[i] {
-			return v.syntaxProblem("the only name must be records")
+			return v.syntaxProblem("the only key must be records")
 		}
 		v.skipBytes(1)
 	}
@@ -184,9 +184,9 @@ func (v *envelope) nextRecord() ([]byte, *problem) {
 	case ']':
 		return nil, v.readSuffix()
 	case 0:
-		return nil, v.syntaxProblem("the list of records does not end")
+		return nil, v.syntaxProblem("the list of records is not closed")
 	}
-	return nil, v.syntaxProblem("there is no comma between two records")
+	return nil, v.syntaxProblem("a comma is missing between two records")
 }
 
 // readSuffix skips the text after the last record.
@@ -196,7 +196,7 @@ func (v *envelope) readSuffix() *problem {
 		return p
 	}
 	if v.nextToken() != 0 || v.offset < v.body.size {
-		return v.syntaxProblem("something follows the object")
+		return v.syntaxProblem("there is extra text after the object")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (v *envelope) readObject() ([]byte, *problem) {
 	v.start = v.offset
 	v.count++
 	if c, ok := v.peek(); !ok || c != '{' {
-		return nil, v.syntaxProblem("this is not a record, which is a JSON object")
+		return nil, v.syntaxProblem("a record must be a JSON object")
 	}
 	v.record = v.record[:0]
 	depth := 0
@@ -214,7 +214,7 @@ func (v *envelope) readObject() ([]byte, *problem) {
 	escaped := false
 	for {
 		if _, ok := v.peek(); !ok {
-			return nil, v.syntaxProblem("the last record does not end")
+			return nil, v.syntaxProblem("the last record is not closed")
 		}
 		n := 0
 		for n < len(v.block) {

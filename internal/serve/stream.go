@@ -175,7 +175,7 @@ func (e *exchange) receiveBody(body *spool) *problem {
 	most := e.server.limits.Body
 	tooLarge := &problem{Status: http.StatusRequestEntityTooLarge,
 		Message: "the body is longer than " + bytesText(most) +
-			"; send text/csv or application/x-ndjson, which may be of any length"}
+			"; send text/csv or application/x-ndjson, which can have any length"}
 	if e.r.ContentLength > most {
 		return tooLarge
 	}

@@ -72,7 +72,7 @@ var signatures = []signature{
 	{8, "DUCK", Content{What: "a DuckDB database", Do: "query it with data.sql, or " + export}},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
 		Content{
-			What: "an Excel workbook of the old format (.xls), or one with a password",
+			What: "an Excel workbook in the old format (.xls) or with a password",
 			Do:   "save it as .xlsx without a password",
 		}},
 	{0, "%PDF-", Content{What: "a PDF document", Do: export}},
@@ -111,19 +111,19 @@ var markup = []signature{
 	{0, "<!doctype",
 		Content{
 			What: "an HTML page",
-			Do:   export + "; where it was downloaded, this may be a page that asks to sign in",
+			Do:   export + "; if it was downloaded, it may be a sign-in page",
 		}},
 	{0, "<html",
 		Content{
 			What: "an HTML page",
-			Do:   export + "; where it was downloaded, this may be a page that asks to sign in",
+			Do:   export + "; if it was downloaded, it may be a sign-in page",
 		}},
 	{0, "<table", Content{What: "an HTML table", Do: export}},
 	{0, "<stata_dta>", Content{What: "a Stata file", Do: convert}},
 	{0, "<?xml", Content{What: "an XML document", Do: export}},
 	{0, "version https://git-lfs",
-		Content{What: "a pointer of Git LFS", Do: "fetch the file itself, with git lfs pull"}},
-	{0, "{\\rtf", Content{What: "a document of rich text", Do: export}},
+		Content{What: "a Git LFS pointer", Do: "download the file with git lfs pull"}},
+	{0, "{\\rtf", Content{What: "a rich text document", Do: export}},
 }
 
 // UTF16 reports whether c is text in UTF-16.
@@ -218,7 +218,7 @@ func wideContent(line []byte) (c Content, ok bool) {
 	return c, true
 }
 
-var binaryData = Content{What: "binary data", Do: "check that it is the file that was meant"}
+var binaryData = Content{What: "binary data", Do: "check that it is the right file"}
 
 // isControl reports whether r is a control character that no table of text contains: neither a blank nor the end of a
 // line, of a file or of a field.
@@ -274,7 +274,7 @@ func textOf(line []byte) (c Content, ok bool) {
 		strings.HasPrefix(compact, `["`):
 		return Content{
 			What: "JSON",
-			Do:   "write it as JSON Lines, one object a line, and name it .jsonl",
+			Do:   "write it as JSON Lines, one object per line, and name it .jsonl",
 		}, true
 	}
 	return Content{}, false

@@ -145,7 +145,7 @@ func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []stri
 	if r.Task == recipe.TaskCausal {
 		return nil, nil,
 			refusef(http.StatusBadRequest,
-				"this page trains models; run this recipe with `dptrain causal`")
+				"this page only trains models; run this recipe with `dptrain causal`")
 	}
 	folder := filepath.Dir(filepath.FromSlash(a.File)) // paths in a recipe are relative to its folder
 	if len(a.Recipe) > 0 {
@@ -155,14 +155,14 @@ func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []stri
 		if strings.ContainsAny(name, "*?[") || strings.HasPrefix(name, "-") {
 			return "",
 				refusef(http.StatusBadRequest,
-					"this page reads one file; train on %s with `dptrain fit`", name)
+					"this page reads only single files; train on %s with `dptrain fit`", name)
 		}
 		if filepath.IsAbs(name) {
 			below, err := filepath.Rel(s.o.Folder, name)
 			if err != nil {
 				return "",
 					refusef(http.StatusForbidden,
-						"%s is not in the folder that this page was opened for", name)
+						"%s is not in the folder of this page", name)
 			}
 			return s.localPath(below)
 		}
@@ -171,7 +171,7 @@ func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []stri
 	if r.Data.SQL != nil || r.Data.Spark != "" {
 		return nil, nil,
 			refusef(http.StatusBadRequest,
-				"this page reads one file; run the recipe with `dptrain fit`")
+				"this page reads only single files; run the recipe with `dptrain fit`")
 	}
 	table, err := resolve(r.Data.Path)
 	if err != nil {
@@ -300,7 +300,7 @@ func (s *Server) saveRecipe(a *request, recipe string) error {
 	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") ||
 		kindOfName(a.File) != "recipe" {
 		return refusef(http.StatusBadRequest,
-			"a recipe is saved under a name that ends in .yaml, in the folder itself")
+			"the name of a recipe must end in .yaml and must not contain a folder")
 	}
 	how := createNew
 	if a.Replace {
@@ -311,7 +311,7 @@ func (s *Server) saveRecipe(a *request, recipe string) error {
 		if before, err := s.root.ReadFile(a.File); err == nil && string(before) == recipe {
 			return nil
 		}
-		return refusef(http.StatusConflict, "%s exists already: choose another name, or replace it",
+		return refusef(http.StatusConflict, "%s already exists: choose another name, or overwrite it",
 			a.File)
 	}
 	if err != nil {
@@ -339,7 +339,7 @@ func (s *Server) answerRegister(r *http.Request, a *request) (any, error) {
 	if name := filepath.Base(at); kindOfName(name) != "ledger" || strings.HasPrefix(name, ".") {
 		return nil,
 			refusef(http.StatusBadRequest,
-				"a ledger is registered under a name that ends in .ledger")
+				"the name of a ledger must end in .ledger")
 	}
 	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset,
 		"--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}

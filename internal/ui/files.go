@@ -19,7 +19,7 @@ func (s *Server) localPath(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if local == "" || !filepath.IsLocal(local) {
 		return "",
-			refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for",
+			refusef(http.StatusForbidden, "%s is not in the folder of this page",
 				name)
 	}
 	for at := local; ; at = filepath.Dir(at) {
@@ -30,7 +30,7 @@ func (s *Server) localPath(name string) (string, error) {
 		case !errors.Is(err, fs.ErrNotExist) || at == ".":
 			return "",
 				refusef(http.StatusForbidden,
-					"%s is not in the folder that this page was opened for, or cannot be read",
+					"%s is not in the folder of this page, or cannot be read",
 					name)
 		}
 	}
@@ -201,7 +201,7 @@ func (s *Server) answerReport(_ *http.Request, a *request) (any, error) {
 func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.pages.folderOf(r.PathValue("key"))
 	if !ok {
-		refuse(w, http.StatusNotFound, "there is no such report")
+		refuse(w, http.StatusNotFound, "unknown report")
 		return
 	}
 	text, err := s.root.ReadFile(filepath.Join(filepath.FromSlash(dir), reportPage))

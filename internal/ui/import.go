@@ -51,7 +51,7 @@ func (s *Server) answerSample(*http.Request, *request) (any, error) {
 func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 	if !s.hasToken(r) {
 		refuse(w, http.StatusUnauthorized,
-			"the token is missing or wrong: open the address that the terminal shows")
+			"the token is missing or wrong: open the address shown in the terminal")
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||

@@ -62,7 +62,7 @@ func (s *Server) startJob(kind string, args []string, clean func()) (any, error)
 			if kind == fitting {
 				clean()
 				return nil,
-					refusef(http.StatusConflict, "a run is under way: wait for its end, or stop it")
+					refusef(http.StatusConflict, "a run is in progress: wait until it ends, or stop it")
 			}
 			j.cancel()
 		}
@@ -139,7 +139,7 @@ func (s *Server) findJob(id int) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, refusef(http.StatusNotFound, "there is no such job")
+	return nil, refusef(http.StatusNotFound, "unknown job")
 }
 
 // answerJob returns the progress of a job.

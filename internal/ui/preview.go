@@ -16,7 +16,7 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 		return nil, err
 	}
 	if strings.ContainsAny(a.Path, "*?[") || kindOfName(strings.ToLower(a.Path)) != "table" {
-		return nil, refusef(http.StatusBadRequest, "%s is not one table", a.Path)
+		return nil, refusef(http.StatusBadRequest, "%s is not a single table", a.Path)
 	}
 	data, wrong := recipe.Data{Path: table, Format: &a.Format}.With(nil)
 	if len(wrong) > 0 {

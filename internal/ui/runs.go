@@ -101,7 +101,7 @@ func (s *Server) readRun(dir string) comparedRun {
 		return unread("is missing")
 	}
 	if info.Size() > maxPage {
-		return unread("is too large to be read")
+		return unread("is too large")
 	}
 	text, err := s.root.ReadFile(at)
 	if err != nil {

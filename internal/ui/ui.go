@@ -126,7 +126,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	text, err := web.ReadFile("web/" + name)
 	if err != nil {
-		refuse(w, http.StatusNotFound, "there is no such page")
+		refuse(w, http.StatusNotFound, "unknown page")
 		return
 	}
 	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -176,10 +176,10 @@ func (s *Server) checkOrigin(host string, next http.Handler) http.Handler {
 		switch origin := r.Header.Get("Origin"); {
 		case r.Host != host:
 			refuse(w, http.StatusMisdirectedRequest,
-				"this server answers requests for "+host+" only")
+				"this server only accepts requests for "+host+" only")
 		case origin != "" && origin != "http://"+host,
 			site != "" && site != "same-origin" && site != "none" && !opens:
-			refuse(w, http.StatusForbidden, "requests from other origins are refused")
+			refuse(w, http.StatusForbidden, "requests from other origins are rejected")
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -201,7 +201,7 @@ func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.hasToken(r) {
 			refuse(w, http.StatusUnauthorized,
-				"the token is missing or wrong: open the address that the terminal shows")
+				"the token is missing or wrong: open the address shown in the terminal")
 			return
 		}
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
@@ -213,7 +213,7 @@ func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.
 		body := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 		body.DisallowUnknownFields()
 		if err := body.Decode(&a); err != nil {
-			refuse(w, http.StatusBadRequest, "the request is not the JSON that was expected")
+			refuse(w, http.StatusBadRequest, "the request is not valid JSON for this path")
 			return
 		}
 		out, err := answer(r, &a)

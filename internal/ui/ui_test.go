@@ -360,7 +360,7 @@ func TestCommands(t *testing.T) {
 		w := r.send(http.MethodPost, "/api/register",
 			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
 		if w.Code != http.StatusBadRequest ||
-			!strings.Contains(w.Body.String(), "ends in .ledger") {
+			!strings.Contains(w.Body.String(), "end in .ledger") {
 			t.Errorf("a ledger named %s: %d %s", name, w.Code, w.Body)
 		}
 	}

@@ -1,4 +1,4 @@
-"""The console command: it becomes the program that the wheel carries."""
+"""The console command, which runs the program in the wheel."""
 
 import os
 import subprocess

@@ -25,17 +25,17 @@ _KINDS = {"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "pr
 
 
 class Uncompiled(Exception):
-    """The model, or this table, is one that only the program predicts."""
+    """The model or the table is not supported in process; the program has to predict."""
 
 
 @functools.lru_cache(maxsize=32)
 def compiled(model):
-    """The [Predictor] of the bytes of a model.json. It raises [Uncompiled] for kinds without an export."""
+    """Return the [Predictor] for the bytes of a model.json. Raises [Uncompiled] for kinds without an export."""
     return Predictor(model)
 
 
 class Predictor:
-    """A model that is ready to predict. It is not changed by predictions."""
+    """A model that is ready to predict. Predictions do not change it."""
 
     def __init__(self, model):
         file = json.loads(model)
@@ -54,13 +54,13 @@ class Predictor:
         self._scores = [_Score(k, score.model, score.kind, score.columns) for k, score in enumerate(self._rules["_SCORES"])]
 
     def is_slow_for(self, table):
-        """Whether the program predicts a table sooner than this process does, the start of the program included."""
+        """Whether the program, including its start, predicts a table faster than this process."""
         return table.rows > _MOST_KERNEL_RECORDS and any(score.kind == "kernel" for score in self._scores)
 
     def scores(self, table):
-        """The scores of a table, one column per score: the predictions of a regression.
+        """Return the scores of a table, one column per score; for a regression, its predictions.
 
-        It raises [Uncompiled] if the table lacks a column.
+        Raises [Uncompiled] if the table lacks a column.
         """
         if len(self._scores) == 1:
             fast = self._scores[0].of_matrix(table) if not self._missing and not self._needs_rules() else None
@@ -76,7 +76,7 @@ class Predictor:
         return out
 
     def contributions(self, table):
-        """What the columns add to the scores of a table, beside a record whose numbers are the model's missing values.
+        """Return the contributions of columns to the scores of a table, relative to the model's values for missing numbers.
 
         It returns a list with one array per score, of one number per record and column of the score; an array of one number
         per record and score for what belongs to no single column; and the constants of the scores. Together they add up to
@@ -115,7 +115,7 @@ class Predictor:
 
     def _read(self, table, places, name, column):
         if name not in places and column.get("source") not in places:
-            raise Uncompiled(name)  # the program says which columns are missing
+            raise Uncompiled(name)  # the program reports the missing columns
         if column["type"] != "numeric" or "values" in column:
             texts, codes = table.distinct(places[name], self._write)
             code = self._rules["_code"]
@@ -139,12 +139,12 @@ class Predictor:
 
 
 def _written(cell):
-    """The text of a cell as it reaches the program, in UTF-8."""
+    """Return the text of a cell as the program receives it, in UTF-8."""
     return cell.encode("utf-8", "replace").decode()
 
 
 def _date_part(dates, part):
-    """A part of the dates as a number, NaN for none."""
+    """Return a part of the dates as a number, NaN for missing ones."""
     unknown = np.isnat(dates)
     days = dates.astype("M8[D]")
     if dates.dtype == np.dtype("M8[ns]"):
@@ -167,14 +167,14 @@ def _date_part(dates, part):
 
 
 class _Cells:
-    """The treated cells of a score for a block of records."""
+    """The preprocessed cells of a score for a block of records."""
 
     def __init__(self, score, columns, rows):
         self.rows, self.n = rows, rows.stop - rows.start
         self._score, self._columns, self._treated = score, columns, {}
 
     def number(self, name):
-        """The treated numbers of a column, and where they were missing: None for nowhere."""
+        """Return the preprocessed numbers of a column, and a mask of missing values or None."""
         if name not in self._treated:
             column, raw = self._score.columns[name], self._columns[self._score.at, name][self.rows]
             if "values" in column:
@@ -189,12 +189,12 @@ class _Cells:
         return self._treated[name]
 
     def code(self, name):
-        """The places of the categories of a column, -1 for others."""
+        """Return the category indices of a column, -1 for others."""
         return self._columns[self._score.at, name][self.rows]
 
 
 class _Score:
-    """One model with a number for its prediction."""
+    """A model with a numeric prediction."""
 
     def __init__(self, at, model, kind, columns):
         self.at, self.model, self.kind, self.columns = at, model, kind, columns
@@ -215,7 +215,7 @@ class _Score:
             self._kernels = [_Kernel(k, landmarks.reshape(-1, len(self._inputs))) for k in model["kernels"]]
 
     def _compile(self, terms, coefficients=None):
-        """Terms in their order; those of a category column that follow each other are one table by place of the category."""
+        """Group terms in their order; consecutive terms of a category column become a lookup table."""
         out = []
         for i, term in enumerate(terms):
             coefficient = term["coefficient"] if coefficients is None else coefficients[i]
@@ -249,7 +249,7 @@ class _Score:
         return total
 
     def of(self, cells):
-        """The predictions for the cells of a block."""
+        """Return the predictions for the cells of a block."""
         total = self._sum(cells, self._terms, self.model["intercept"]["coefficient"])
         return self._finish(self._of(cells, total))
 
@@ -267,7 +267,7 @@ class _Score:
         return np.minimum(np.maximum(mean, back["lower"]), back["upper"])
 
     def parts(self, cells):
-        """What each column adds before the prediction is clamped: its terms and, of an additive model, its own curve."""
+        """Return the contribution of each column before clamping: its terms and, in an additive model, its curve."""
         places = {name: i for i, name in enumerate(self.columns)}
         out = np.zeros((cells.n, len(places)))
         for term in self._terms:
@@ -277,7 +277,7 @@ class _Score:
         return out
 
     def usual_parts(self):
-        """What each column of numbers adds at the number that takes the place of a missing one; 0 for other columns."""
+        """Return the contribution of each numeric column at its value for missing numbers; 0 for other columns."""
         places = {name: i for i, name in enumerate(self.columns)}
         out = np.zeros(len(places))
         for kind, name, coefficient in self._terms:
@@ -289,7 +289,7 @@ class _Score:
         return out
 
     def of_matrix(self, table):
-        """The predictions of a linear model for a table that is one array of float64; None where that is no gain."""
+        """Return the predictions of a linear model for a table that is one float64 array, or None if that is not faster."""
         if self.kind != "linear" or any(kind == "table" for kind, _, _ in self._terms):
             return None
         X = table.matrix()
@@ -413,7 +413,7 @@ class _Score:
 
 
 class _Kernel:
-    """A feature map with coefficients, in whole numbers but for its last step.
+    """A feature map with coefficients, computed in integers except for its last step.
 
     Sums of products of whole numbers are made in float64, which holds them exactly below 2^53.
     """
@@ -462,7 +462,7 @@ class _Kernel:
 
 
 def _int32(x):
-    """Whole numbers in float64 as integers modulo 2^32, from -2^31."""
+    """Convert whole numbers in float64 to integers modulo 2^32, from -2^31."""
     return x.astype(np.int64).astype(np.uint32).view(np.int32).astype(np.int64)
 
 
@@ -471,12 +471,12 @@ def _numbers(text):
 
 
 def _step(curve, x):
-    """The values of a step curve: number i, with i edges at most x."""
+    """Return the values of a step curve: number i, where i edges are at most x."""
     return np.asarray(curve["values"], dtype=np.float64)[np.searchsorted(curve["edges"], x, side="right")]
 
 
 def log_sum(scores):
-    """The logarithm of the sum of e^score over a list of arrays, 0 of none."""
+    """Return the logarithm of the sum of e^score over a list of arrays, or 0 for an empty list."""
     if not len(scores):
         return 0.0
     largest = np.maximum.reduce(scores)

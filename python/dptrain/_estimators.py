@@ -37,7 +37,7 @@ except ImportError:  # scikit-learn is not needed
             known = self.get_params()
             for name, value in params.items():
                 if name not in known:
-                    raise ValueError(f"{name!r} is no parameter of {type(self).__name__}")
+                    raise ValueError(f"{name!r} is not a parameter of {type(self).__name__}")
                 setattr(self, name, value)
             return self
 
@@ -55,9 +55,9 @@ except ImportError:  # scikit-learn is not needed
 
 
 class DptrainWarning(UserWarning):
-    """A warning or an error of the report of a fit, or about the code that calls fit.
+    """A warning or error from the report of a fit, or about the code that calls fit.
 
-    ``code`` names its kind, such as "wide-interval", and ``severity`` says how serious it is.
+    ``code`` identifies it, such as "wide-interval"; ``severity`` is its rank.
     """
 
     def __init__(self, message, code="", severity=""):
@@ -68,24 +68,24 @@ class DptrainWarning(UserWarning):
         return type(self), (str(self), self.code, self.severity)
 
 
-# The severities that are only remarks.
+# Severities that are not raised as warnings.
 _REMARKS = ("negligible", "note")
 
-# Names that other estimators take, and why these do not.
+# Parameters of other estimators that are refused, with the reason.
 _REFUSED = {
-    "random_state": "the noise that protects the records comes from a secret key, and a seed would let anyone who knows it remove the noise",
-    "class_weight": "a weight multiplies how much one record can change the model, and so the noise; the report has the recall of every class, and predict_proba lets you choose another threshold",
-    "sample_weight": "a weight multiplies how much one record can change the model, and so the noise; with unit, a person with many records counts as one",
+    "random_state": "the noise that protects the records must be secret, and anyone who knows a seed could remove it",
+    "class_weight": "a weight would multiply the influence of a record, and therefore the noise; the report contains the recall of every class, and predict_proba allows other thresholds",
+    "sample_weight": "a weight would multiply the influence of a record, and therefore the noise; with unit, all records of a person are protected together",
 }
 
 
 def _yaml(value):
-    """A value of a recipe as YAML, of which JSON is a part. Numbers and arrays of NumPy are taken like Python's."""
+    """Format a value as YAML, in its JSON subset. NumPy numbers and arrays are converted."""
     return json.dumps(value, default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x))
 
 
 class Plan(dict):
-    """What ``dptrain plan --json`` prints; text has what ``dptrain plan`` prints."""
+    """The output of ``dptrain plan --json`` as a dict; text is the output of ``dptrain plan``."""
 
     def __init__(self, values, text):
         super().__init__(values)
@@ -100,14 +100,14 @@ class Plan(dict):
 
 @dataclass
 class Contributions:
-    """What every column adds to the predictions of some records, beside a usual record.
+    """The contribution of every column to the predictions for some records.
 
-    values has one row per record and one column per feature, in the order of feature_names. A number is compared with the
-    one that the model puts in the place of a missing one, which is mostly the released median; a text is not compared.
-    together has what belongs to no single feature: interactions, and the ends at which predictions are clamped.
-    constant + values.sum(axis=1) + together are the predictions of a regression in units of the target, or the
-    decision_function of a classifier. With more than two classes values has a third axis for the classes, together a second
-    one, and constant is an array.
+    values has one row per record and one column per feature, in the order of feature_names. The contribution of a number is
+    relative to the model's default for missing values, usually the released median; that of a text value is absolute.
+    together holds the rest, which belongs to no single feature: interactions and the clamping of predictions.
+    constant + values.sum(axis=1) + together equals the prediction of a regression, in units of the target, or the
+    decision_function of a classifier. With more than two classes, values has a third axis and together a second axis for the
+    classes, and constant is an array.
     """
 
     values: np.ndarray
@@ -116,63 +116,63 @@ class Contributions:
     feature_names: list
 
 
-# Parameters are the fields of a class: it takes them by name, epsilon by place too.
+# Parameters are dataclass fields; only epsilon may be positional.
 _parameters = dataclass(eq=False, repr=False)
 
 
 @_parameters
 class _Estimator(_Base):
-    """What both estimators share.
+    """Common part of both estimators.
 
-    Every fit spends its epsilon and delta on the records. Predictions, plan and explain spend nothing. What is given as a
-    parameter is public: take it from the definition of the data, never from a look at the records. The dtype of a column is
-    such a declaration: a column with a dtype of dates becomes the numbers of its days, months and weekdays.
+    Every fit spends its epsilon and delta on the records. Predictions, plan and explain spend nothing. Parameters are public:
+    take them from the definition of the data, never from the records. The dtype of a column is public, too: a column with a
+    date dtype is converted to the numbers of its days, months and weekdays.
 
     Parameters
     ----------
-    epsilon : the privacy budget of one fit, a number above 0, or a text such as "ln(3)".
-    delta : the probability that the bound may fail, from 1e-10 to below 1, or 0 for pure methods. None is 1e-6.
-    relation : what is hidden. "add-remove" (None): whether a record is in the table. "substitute": what a record says.
-        "substitute-private-columns": what a record says in the columns that private lists.
-    private : a list of columns that are hidden, with that relation; "target", or the name of y, is the target. All others are
+    epsilon : privacy budget of one fit: a number above 0, or a string such as "ln(3)".
+    delta : probability that the bound fails, from 1e-10 to below 1, or 0 for pure methods. None means 1e-6.
+    relation : neighbouring relation. "add-remove" (None) hides whether a record is in the table, "substitute" the contents of a
+        record, and "substitute-private-columns" its contents in the columns of private.
+    private : list of private columns, for that relation; "target", or the name of y, is the target. All other columns are
         public.
-    method : how to train, such as "joint-gram" or "boosted-additive". None decides by public facts and a noisy count.
-    select : how columns are chosen, such as "kendall". None decides likewise.
-    k : the number of columns that select chooses, at least 1.
-    share : the share of the training budget for select, above 0 and below 1.
-    rounds : rounds of boosting, at least 1.
-    fallback : the method that is trained in case method makes no model.
-    budget : a dict from stages to their shares of the training budget, such as {"selection": .05, "model": .9}. A share is
-        above 0 and below 1.
-    search : tries of which the best is kept within one budget: a dict such as {"runs": 5, "candidates": [...]}, as the section
-        of that name in a recipe.
-    settings : a dict from any other keys of a recipe to their values, such as {"model.rounds": 3}.
-    holdout : the share of records for the private metrics, from 0 to .5. None is .2, and 0 leaves the metrics out.
-    by : a column of categories, by whose values the private metrics are given too, in report_["metrics"]["groups"]. It may be
-        one of exclude, with its categories declared.
-    exclude : a list of columns of X that are not features.
-    categories : a dict from columns to their public values, or to "private".
-    hash : a dict from columns of text to a number of buckets, from 2 to 1024.
-    prefix : a dict from columns of text to how many first characters count, from 1 to 64.
-    encode : a list of columns of text of which each value becomes one number, the noisy mean of the target.
-    fold : which texts are one value, classes included: "exact" (None), "blanks" or "case", which makes letters small.
-    undeclared : "found" or "numbers": what columns are that nothing is said of. None finds text columns privately, as the
-        command line does, where that has a price.
-    numbers : "strict" reads plain numbers alone; "lenient" (None) also reads texts such as "45 yrs" and "<5".
-    dates : a dict from columns of dates to how their texts are written, such as "2006-01-02", or to "auto".
-    missing : up to 16 numbers that stand for a missing cell in every column, such as [-999].
-    format : how texts are written: a dict with "decimal" and "thousands". Columns of numbers do not need it.
-    ranges : a dict from columns to public pairs (lower, upper), in units of the column. Others are found privately.
-    target : the name of the target in the model; that of y if it has one, else "target".
-    unit : the column of X that says whose record it is: what is hidden is then all records of a person.
-    max_rows : how many records of one person are kept, with unit.
-    dataset : enter the run in a ledger under this name of the data set.
-    ledger : the ledger: a path, or a Ledger, which has the name of the data set. Inside ``with Ledger(...)`` it is that one.
-    note : a text that the ledger keeps with the run. It is not protected.
-    recipe : the path of a recipe; the other parameters replace its values.
-    engine : where the program keeps the table: "memory", or "stream" in an encrypted scratch file. None decides by its size.
-    out : a new folder for release/ and curator/. None keeps the release in memory and drops what is private.
-    progress : True prints the stages of a fit on standard error; a function is called with (stage, stages, name).
+    method : training method, such as "joint-gram" or "boosted-additive". None chooses from public facts and a noisy count.
+    select : feature selector, such as "kendall". None chooses in the same way.
+    k : number of columns to select, at least 1.
+    share : share of the training budget for select, above 0 and below 1.
+    rounds : number of boosting rounds, at least 1.
+    fallback : method to train if method produces no model.
+    budget : dict from stages to their shares of the training budget, above 0 and below 1, such as
+        {"selection": .05, "model": .9}.
+    search : private search for the best of several candidates: a dict such as {"runs": 5, "candidates": [...]}, like the recipe
+        section of that name.
+    settings : dict from other recipe keys to their values, such as {"model.rounds": 3}.
+    holdout : share of records held out for the private metrics, from 0 to .5. None means .2; 0 means no metrics.
+    by : category column; the private metrics are also reported for each of its values, in report_["metrics"]["groups"]. It may
+        be in exclude if its categories are declared.
+    exclude : list of columns of X that are not features.
+    categories : dict from columns to their public values, or to "private".
+    hash : dict from text columns to a number of hash buckets, from 2 to 1024.
+    prefix : dict from text columns to the number of leading characters to use, from 1 to 64.
+    encode : list of text columns whose values are replaced by the noisy mean of the target.
+    fold : which texts, including classes, count as equal: "exact" (None), "blanks" (inner blanks collapsed) or "case" (case ignored, too).
+    undeclared : "found" or "numbers": type of columns without a declaration. None detects text columns privately, like the
+        command line, if that is possible.
+    numbers : "strict" accepts only plain numbers; "lenient" (None) also accepts text such as "45 yrs" and "<5".
+    dates : dict from date columns to their layout, such as "2006-01-02", or to "auto".
+    missing : up to 16 numbers that mean a missing value in every column, such as [-999].
+    format : number format in text columns: a dict with "decimal" and "thousands". Numeric columns do not need it.
+    ranges : dict from columns to public pairs (lower, upper), in units of the column. Other ranges are found privately.
+    target : name of the target in the model. None means the name of y, or "target".
+    unit : column of X that identifies the person; all records of a person are then protected together.
+    max_rows : maximum number of records per person, for unit.
+    dataset : name of the data set in a ledger in which to record the run.
+    ledger : ledger: a path, or a Ledger, which includes the name of the data set. Inside ``with Ledger(...)`` it is that one.
+    note : text to store with the run in the ledger. It is not protected.
+    recipe : path of a recipe; the other parameters override its values.
+    engine : where the table is kept: "memory", or "stream" (an encrypted scratch file). None chooses by size.
+    out : new folder for release/ and curator/. None keeps the release in memory and discards the private results.
+    progress : True prints the stages of a fit to standard error; a function is called with (stage, stages, name).
     """
 
     _task = ""
@@ -221,7 +221,7 @@ class _Estimator(_Base):
         return super().__new__(cls)
 
     def set_params(self, **params):
-        """Set parameters by name and return the estimator. It raises TypeError for names that are refused, with the reason."""
+        """Set parameters by name and return the estimator. Raises TypeError, with the reason, for refused parameters."""
         _refuse(type(self), params)
         return super().set_params(**params)
 
@@ -235,20 +235,20 @@ class _Estimator(_Base):
         return tags
 
     def _book(self):
-        """The path of the ledger and the name of the data set in it, each None for the program's own default."""
+        """Return the ledger path and the data set name. None means the default of the program."""
         ledger, dataset = self.ledger, self.dataset
         if ledger is None and dataset is None:
             ledger = current()
         if isinstance(ledger, Ledger):
             if dataset is not None and dataset != ledger.dataset:
-                raise ValueError(f"dataset is {dataset!r} and the ledger is that of {ledger.dataset!r}: leave dataset out")
+                raise ValueError(f"dataset is {dataset!r}, but the ledger is for {ledger.dataset!r}: omit dataset")
             return ledger.path, ledger.dataset
         return ledger, dataset
 
     def _arguments(self, table, target):
-        """The arguments that fit and plan have in common."""
+        """Return the arguments that fit and plan have in common."""
         out = [os.fspath(self.recipe)] if self.recipe is not None else []
-        if self.recipe is not None:  # which may describe a file that is written in another way than the table is passed here
+        if self.recipe is not None:  # it may describe a file with a different format
             out += ["--separator=,", "--encoding=utf-8", "--quote=double", "--skip=0"]
         out += ["--data=-", f"--target={target}", f"--task={self._task}", f"--epsilon={text(self.epsilon)}"]
         for flag in VALUES:
@@ -288,7 +288,7 @@ class _Estimator(_Base):
             out.append(f"--date={name}={layout}")
         for key, mark in (self.format or {}).items():
             if key not in ("decimal", "thousands"):
-                raise ValueError(f"format has the key {key!r}: a table in memory has no {key}, and the keys are decimal and thousands")
+                raise ValueError(f"format has the key {key!r}, which does not apply to a table in memory: use decimal and thousands")
             out.append(f"--{key}={mark}")
         ranges = dict(self.ranges or {})
         if getattr(self, "target_range", None) is not None:
@@ -298,7 +298,7 @@ class _Estimator(_Base):
         return out
 
     def _dates(self, table):
-        """The layouts of the columns of dates: those that are declared, and auto for a dtype of dates."""
+        """Return the layouts of date columns: the declared ones, and auto for date dtypes."""
         dates = {column_name(name): layout for name, layout in (self.dates or {}).items()}
         others = set(map(column_name, [*(self.exclude or ()), *(self.categories or ()), *(self.hash or ()), self.unit]))
         for j, name in enumerate(table.names):
@@ -307,7 +307,7 @@ class _Estimator(_Base):
         return dates
 
     def _fit(self, X, y, cell=None, more=()):
-        """Fit to records X and targets y, which cell turns into text. more are further arguments of the command."""
+        """Fit to records X and targets y, converted to text by cell. more are additional arguments of the command."""
         table = read_table(X)
         target = self._target(table.names, y)
         y = _cells(y)
@@ -342,11 +342,11 @@ class _Estimator(_Base):
         return self
 
     def _warn_of_callers(self):
-        """Warn of repeated fits without a ledger, and of steps that learned from the records. It reports the former."""
+        """Warn about repeated fits without a ledger and about unprotected pipeline steps. Returns whether fits are repeated."""
         for name, kind, learned in fitted_steps(self):
             message = (
-                f"unprotected-step: the step {name!r} ({kind}) learned {', '.join(learned)} from the records without privacy, and the "
-                "guarantee does not cover what depends on it. Leave it out: dptrain scales numbers and reads categories privately."
+                f"unprotected-step: the step {name!r} ({kind}) learned {', '.join(learned)} from the records without privacy, so the "
+                "guarantee does not cover anything that depends on it. Remove it: dptrain scales numbers and handles categories privately."
             )
             warnings.warn(DptrainWarning(message, "unprotected-step", "warning"), stacklevel=4)
         if self._book() != (None, None):
@@ -356,10 +356,10 @@ class _Estimator(_Base):
             return False
         first, fits, total = repeated
         if first:
-            cost = f"{fits} releases, which together have epsilon {total:.4g}" if fits and total == total else "one release per split and candidate, whose epsilons add up"
+            cost = f"{fits} releases with a total epsilon of {total:.4g}" if fits and total == total else "one release per split and candidate, and their epsilons add up"
             message = (
-                f"repeated-fits: this cross-validation or search makes {cost} (basic composition), and no ledger adds them up. Its scores are "
-                "exact and not protected. One fit has a private score on held-out records: report_['metrics']. To compare methods within one budget, set search."
+                f"repeated-fits: this cross-validation or search makes {cost} (basic composition), and no ledger tracks them. Its scores are "
+                "exact and not protected. A single fit already has a private score on held-out records: report_['metrics']. To compare methods within one budget, use search."
             )
             warnings.warn(DptrainWarning(message, "repeated-fits", "warning"), stacklevel=4)
         return True
@@ -372,11 +372,11 @@ class _Estimator(_Base):
                 target += "_"
         target = column_name(target)
         if target in names:
-            raise ValueError(f"the target is named {target!r} as a column of X is: give another name as target")
+            raise ValueError(f"the target has the same name as a column of X, {target!r}: set target to another name")
         return target
 
     def _priced(self, X, y, flags):
-        """What plan prints with these flags for the columns of X, as JSON and as text. No record reaches the program."""
+        """Return the plan for the columns of X with these flags. No record reaches the program."""
         table = read_table(X)
         target = self._target(table.names, y)
         more = self._class_arguments(y) if y is not None else []
@@ -388,17 +388,17 @@ class _Estimator(_Base):
         return []
 
     def plan(self, X, y=None, runs=None):
-        """The price of a fit, step by step: a [Plan]. It reads the names and dtypes of the columns and spends nothing.
+        """Return the price of a fit, step by step, as a [Plan]. Reads only the names and dtypes of the columns and spends nothing.
 
-        runs, at least 1 and with a ledger alone, adds the epsilon that so many equal runs may have.
+        runs, at least 1 and only with a ledger, adds the epsilon at which this number of equal runs fits.
         """
         return self._priced(X, y, [f"--runs={runs}"] if runs is not None else [])
 
     def explain(self, X, y=None, rows=None):
-        """The R² or accuracy to expect at several epsilons: a [Plan]. It takes seconds and spends nothing.
+        """Return the R² or accuracy to expect at several epsilons, as a [Plan]. Takes seconds and spends nothing.
 
-        The runs are carried out on synthetic tables with the columns of X. rows is a number of records or a list of them;
-        None is 1,000, 10,000 and 100,000.
+        The runs are simulated on synthetic tables with the columns of X. rows is a number of records or a list of numbers;
+        None means 1,000, 10,000 and 100,000.
         """
         flags = ["--explain"]
         if rows is not None:
@@ -407,17 +407,17 @@ class _Estimator(_Base):
 
     @property
     def model_(self):
-        """The model as it is written to model.json."""
+        """The content of model.json."""
         return json.loads(self._file("model.json"))
 
     @property
     def report_(self):
-        """The report of the run: guarantee, metrics, importances, every step that was paid for."""
+        """The report of the run: guarantee, metrics, importances and all steps."""
         return json.loads(self._file("report.json"))
 
     @property
     def guarantee_(self):
-        """What is promised: epsilon, delta, relation, and their meaning."""
+        """The guarantee: epsilon, delta, relation and their meaning."""
         return self.model_["guarantee"] if "report.json" not in self.release_ else self.report_["guarantee"]
 
     def _file(self, name):
@@ -426,7 +426,7 @@ class _Estimator(_Base):
         return self.release_[name]
 
     def save(self, folder):
-        """Write the release to a folder: model.json, report.json, report.html, recipe.yaml. All may be published."""
+        """Write the release to a folder: model.json, report.json, report.html and recipe.yaml, all of which may be published."""
         self._file("model.json")
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, content in self.release_.items():
@@ -434,7 +434,7 @@ class _Estimator(_Base):
         return self
 
     def _records(self, X):
-        """The [Table] of records to predict. It raises NotFittedError, TypeError and ValueError."""
+        """Return the [Table] of records to predict. Raises NotFittedError, TypeError and ValueError."""
         self._file("model.json")
         known = getattr(self, "feature_names_in_", None)
         table = read_table(X, known)
@@ -449,10 +449,10 @@ class _Estimator(_Base):
         return table
 
     def _scores(self, table, in_process=False):
-        """The scores of a table by the model in this process, one column per score.
+        """Compute the scores of a table in this process, one column per score.
 
-        It returns None where the program predicts: a kind of model that only the program has, a table that lacks a column, and,
-        unless in_process is set, many records of a model of kernels.
+        Returns None if the program has to predict: for a kind of model that only the program supports, a table that lacks a
+        column and, unless in_process is set, many records with a kernel model.
         """
         try:
             predictor = compiled(self._file("model.json"))
@@ -464,13 +464,13 @@ class _Estimator(_Base):
             return None
 
     def _predict(self, table, *flags):
-        """The rows that the program prints for a table, without the header line."""
+        """Return the rows that the program prints for a table, without the header line."""
         cells = [table.cells(j) for j in range(len(table.names))]
         write = comma_text if self.model_.get("reading", {}).get("decimal") == "," else text
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             path = Path(folder) / "model.json"
             path.write_bytes(self._file("model.json"))
-            if "recipe.yaml" in self.release_:  # it says how dates are read
+            if "recipe.yaml" in self.release_:  # it contains the date layouts
                 (Path(folder) / "recipe.yaml").write_bytes(self.release_["recipe.yaml"])
             out = run(["predict", str(path), "-", *flags], to_csv(*with_named_column(table.names, cells), write))
         rows = csv.reader(io.StringIO(out.decode()))
@@ -478,26 +478,26 @@ class _Estimator(_Base):
         return list(rows)
 
     def _features(self):
-        """The names of the columns of X in the fit."""
+        """Return the names of the columns of X in the fit."""
         return [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])]
 
     def _places(self, model):
-        """The place among the columns of X by column of the model: of a part of a date, that of the date."""
+        """Map columns of the model to positions in X; parts of a date map to the date."""
         source = {d["column"]: d["source"] for d in model.get("reading", {}).get("dates", [])}
         places = {name: j for j, name in enumerate(self._features())}
         return {c["name"]: places[c["name"] if c["name"] in places else source.get(c["name"])] for part in _parts(model) for c in part["columns"]}
 
     def contributions(self, X):
-        """What every column adds to the predictions of records X: [Contributions]. It raises DptrainError.
+        """Return the contribution of every column to the predictions for records X, as [Contributions]. Raises DptrainError.
 
-        A column of dates adds what its parts do.
+        The contribution of a date column is the sum over its parts.
         """
         table, model = self._records(X), self.model_
         try:
             parts, together, constant = compiled(self.release_["model.json"]).contributions(table)
         except Uncompiled:
             self._predict(table)
-            raise InvalidInput(f"a model of the kind {model['kind']!r} has no contributions of columns", 2) from None
+            raise InvalidInput(f"a model of the kind {model['kind']!r} does not support contributions of columns", 2) from None
         places = self._places(model)
         values = np.zeros((table.rows, self.n_features_in_, len(parts)))
         for k, (part, own) in enumerate(zip(_parts(model), parts)):
@@ -510,15 +510,15 @@ class _Estimator(_Base):
 
     @property
     def feature_importances_(self):
-        """The share of every column of X in how far the columns move predictions: numbers from 0 that add up to 1.
+        """The relative importance of every column of X: numbers of at least 0 that add up to 1.
 
-        report_["importances"] has the sizes and their intervals. Methods that release nothing of it have no importances: then
-        it raises AttributeError.
+        report_["importances"] has the absolute values and their intervals. Raises AttributeError for methods that do not
+        release importances.
         """
         model = self.model_
         report = json.loads(self.release_.get("report.json", b"{}"))
         if "importances" not in report:
-            raise AttributeError(f"the method {report.get('model', {}).get('method', '')!r} releases no importances of columns")
+            raise AttributeError(f"the method {report.get('model', {}).get('method', '')!r} does not release importances")
         places, out = self._places(model), np.zeros(self.n_features_in_)
         for row in report["importances"]:
             out[places[row["column"]]] += row["value"]
@@ -526,22 +526,22 @@ class _Estimator(_Base):
 
     @property
     def coef_names_(self):
-        """The names of coef_: columns of X, and for texts and missing cells names such as "ocean=inland" and "area=(missing)"."""
+        """The names of coef_: columns of X, and names such as "ocean=inland" and "area=(missing)" for text and missing values."""
         return self._coefficients()[0]
 
     @property
     def coef_(self):
-        """The coefficients of a linear model in units of the target per unit of the column, in the order of coef_names_.
+        """The coefficients of a linear model, in units of the target per unit of the column, in the order of coef_names_.
 
-        A column of numbers has one, 0 if the model does not use it, so with numbers alone they are in the order of the
-        columns of X. A classifier has one row per score, as in scikit-learn. Other kinds of models raise AttributeError.
+        A numeric column has one coefficient, 0 if the model does not use it; with only numeric columns, the order is that of
+        X. A classifier has one row per score, as in scikit-learn. Raises AttributeError for other kinds of models.
         """
         rows = self._coefficients()[1]
         return rows[0] if self._task == "regression" else rows
 
     @property
     def intercept_(self):
-        """The intercept of a linear model: a number, or of a classifier one number per score."""
+        """The intercept of a linear model: a number or, for a classifier, one number per score."""
         rows = self._coefficients()[2]
         return float(rows[0]) if self._task == "regression" else rows
 
@@ -549,7 +549,7 @@ class _Estimator(_Base):
         model = self.model_
         parts = _parts(model)
         if any(part["kind"] not in ("linear", "clipped-linear") for part in parts):
-            raise AttributeError(f"a model of the kind {parts[0]['kind']!r} is no sum of coefficients: see shapes_, contributions and feature_importances_")
+            raise AttributeError(f"a model of the kind {parts[0]['kind']!r} is not linear: see shapes_, contributions and feature_importances_")
         columns = {c["name"]: c for part in parts for c in part["columns"]}
         places, names = self._places(model), []
         for j, feature in enumerate(self._features()):
@@ -569,21 +569,21 @@ class _Estimator(_Base):
         return [name if level is None else f"{name}={level}" for name, level in names], sign * rows[order], sign * intercepts[order]
 
     def _score_order(self, scores):
-        """The order of the scores of the model by class, and 1, or -1 if the score of two classes speaks for the first."""
+        """Return the order of the scores by class, and 1, or -1 if the score of two classes is for the first."""
         return np.arange(scores), 1.0
 
     @property
     def shapes_(self):
-        """What each column adds by its value, a dict by column of the model, in units of the target or of the score.
+        """The contribution of each column as a function of its value: a dict by column, in units of the target or the score.
 
-        A column of numbers has x and y, the corners of a curve over its range, and missing, what is added for a missing cell.
-        A column of texts has categories, y, and other, what is added for every other value. With more than two classes it is
-        a dict of such dicts by class. Models that are no sum of columns raise AttributeError.
+        A numeric column has x and y, the corners of a curve over its range, and missing, the contribution of a missing value.
+        A text column has categories, y, and other, the contribution of all other values. With more than two classes it is a
+        dict of such dicts by class. Raises AttributeError for models that are not a sum over columns.
         """
         model = self.model_
         parts = _parts(model)
         if any(part["kind"] not in ("linear", "clipped-linear", "additive", "kernel") for part in parts):
-            raise AttributeError(f"a model of the kind {parts[0]['kind']!r} is no sum of columns: see contributions")
+            raise AttributeError(f"a model of the kind {parts[0]['kind']!r} is not a sum over columns: see contributions")
         order, sign = self._score_order(len(parts))
         shapes = [_shapes(parts[k], sign) for k in order]
         return shapes[0] if len(shapes) == 1 else dict(zip(self.classes_.tolist(), shapes))
@@ -596,17 +596,17 @@ class _Estimator(_Base):
 
 
 def _refuse(cls, params):
-    """Raise TypeError for a parameter that other estimators have, with the reason."""
+    """Raise TypeError, with the reason, for refused parameters of other estimators."""
     for name in params:
         if name in _REFUSED:
             raise TypeError(f"{cls.__name__} has no {name}: {_REFUSED[name]}")
 
 
 def _refuse_of_fit(estimator, params):
-    """Raise TypeError for arguments of fit beside X and y."""
+    """Raise TypeError for arguments of fit other than X and y."""
     _refuse(type(estimator), params)
     for name in params:
-        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected argument {name!r}: parameters go to {type(estimator).__name__}(...)")
+        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected argument {name!r}: pass parameters to {type(estimator).__name__}(...)")
 
 
 def _printed(stage, stages, name):
@@ -614,7 +614,7 @@ def _printed(stage, stages, name):
 
 
 def _parts(model):
-    """The models with a number for their prediction: the scores of a classifier, or the model itself."""
+    """Return the numeric models: the scores of a classifier, or the model itself."""
     return model["scores"] if model["kind"] == "classifier" else [model]
 
 
@@ -645,7 +645,7 @@ def _shapes(part, sign):
 
 
 def _head(estimator):
-    """The head of the report as HTML: the guarantee, the private metric and the warnings."""
+    """Return the head of the report as HTML: the guarantee, the private metric and the warnings."""
     report = estimator.report_
     g, rows = report["guarantee"], []
     unit = f" of all records of one {g['unit']['column']}" if g.get("unit") else " of one record"
@@ -665,15 +665,15 @@ def _head(estimator):
 
 
 def _number(x):
-    """A number with three significant digits, and marks between thousands."""
+    """Format a number with three significant digits and thousands separators."""
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
 @_parameters
 class DPRegressor(_RegressorMixin, _Estimator):
-    __doc__ = "A regression that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1] + """\
-target_range : a public pair (lower, upper) for the target, in its units. None finds it privately.
-    target_transform : "log" or "sqrt" fits that of the target; predictions and metrics stay in its own units.
+    __doc__ = "A regression trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1] + """\
+target_range : public pair (lower, upper) for the target, in its units. None finds it privately.
+    target_transform : "log" or "sqrt" of the target to fit; predictions and metrics stay in its original units.
     """
 
     _task = "regression"
@@ -688,23 +688,23 @@ target_range : a public pair (lower, upper) for the target, in its units. None f
         return tags
 
     def fit(self, X, y, **refused):
-        """Train on records X, one row each, and targets y, and return the estimator. It spends epsilon and delta.
+        """Train on records X, one row each, and targets y, and return the estimator. Spends epsilon and delta.
 
-        X is a table of pandas, polars or pyarrow, or an array or a sparse matrix, whose absent entries are 0. A cell never
-        causes an error: one that is missing, infinite or unreadable is a missing value, and a record without a target that
-        can be read trains nothing. It raises DptrainError, before anything is spent except for Abstained.
+        X is a table of pandas, polars or pyarrow, an array, or a sparse matrix, whose absent entries are 0. A cell never
+        causes an error: missing, infinite or unreadable numbers are missing values, and records without a usable target are
+        not used. Raises DptrainError, before anything is spent except for Abstained.
         """
         _refuse_of_fit(self, refused)
         if declared_kind(y) == "text":
             raise InvalidInput(
-                "the dtype of y says that it holds text, and a regression needs numbers: use DPClassifier for class labels, or convert y to floats", 2
+                "the dtype of y is text, but a regression needs numbers: use DPClassifier for class labels, or convert y to floats", 2
             )
         return self._fit(X, y)
 
     def predict(self, X):
-        """The predictions for records, float64 in units of the target. Columns are found by their names.
+        """Return the predictions for records, float64 in units of the target. Columns are matched by name.
 
-        It raises DptrainError if X lacks a column of the model.
+        Raises DptrainError if X lacks a column of the model.
         """
         table = self._records(X)
         scores = self._scores(table)
@@ -713,10 +713,10 @@ target_range : a public pair (lower, upper) for the target, in its units. None f
         return scores[:, 0]
 
     def predict_interval(self, X, level=0.9):
-        """The predictions and the ends of their intervals: an array with the columns prediction, lower, upper.
+        """Return the predictions with their intervals: an array with the columns prediction, lower, upper.
 
-        A new target lies within the interval with the probability level, which is one of those that the model has, mostly .9
-        and .95. It raises DptrainError for another.
+        A new target is within its interval with probability level, which must be one of the levels of the model, usually .9
+        and .95. Raises DptrainError for other levels.
         """
         table = self._records(X)
         widths = [v["half_width"] for v in self.model_.get("interval", []) if abs(v["level"] - level) < 1e-9]
@@ -726,7 +726,7 @@ target_range : a public pair (lower, upper) for the target, in its units. None f
         return np.stack([scores[:, 0], scores[:, 0] - widths[0], scores[:, 0] + widths[0]], axis=1)
 
     def score(self, X, y, sample_weight=None):
-        """R² on these records. It is exact: publish report_["metrics"] of private records instead."""
+        """Return R² on these records. It is exact, so for private records publish report_["metrics"] instead."""
         truth = np.asarray(y, dtype=float).ravel()
         weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         rest = np.sum(weight * (truth - self.predict(X)) ** 2)
@@ -736,10 +736,10 @@ target_range : a public pair (lower, upper) for the target, in its units. None f
 
 @_parameters
 class DPClassifier(_ClassifierMixin, _Estimator):
-    __doc__ = "A classifier that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1] + """\
-classes : a list of the public classes, 2 to 255. None finds them privately.
-    public_classes : True declares that the labels in y are public knowledge: all are classes.
-    most_classes : how many classes are found at most, from 2 to 255. None is 32.
+    __doc__ = "A classifier trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1] + """\
+classes : list of the public classes, 2 to 255. None finds them privately.
+    public_classes : True declares that the set of labels in y is public knowledge: all of them become classes.
+    most_classes : maximum number of classes to find, from 2 to 255. None means 32.
     """
 
     _task = "classification"
@@ -755,12 +755,12 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return tags
 
     def fit(self, X, y, **refused):
-        """Train on records X, one row each, and labels y, and return the estimator. It spends epsilon and delta.
+        """Train on records X, one row each, and labels y, and return the estimator. Spends epsilon and delta.
 
-        X is as for DPRegressor. A label stays what it is: classes_ and predictions have labels of y. Missing labels are None,
-        NaN and the missing values of pandas and NumPy. The dtype of classes_ is that of the declared classes, or follows from
-        the labels that were found: whole numbers are integers even where y has floats. It raises DptrainError, before
-        anything is spent except for Abstained.
+        X is as for DPRegressor. classes_ and predictions contain the labels of y. Missing labels are None, NaN and the missing
+        values of pandas and NumPy. The dtype of classes_ is that of the declared classes, or follows from the labels that
+        were found: whole numbers become integers even if y has floats. Raises DptrainError, before anything is spent except
+        for Abstained.
         """
         _refuse_of_fit(self, refused)
         kind, declared = declared_kind(y), self._declared(y)
@@ -783,12 +783,12 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return self
 
     def _declaring(self, kind, declared, labels):
-        """The arguments that declare the classes. It raises InvalidInput where no label of y can be one of them."""
+        """Return the arguments that declare the classes. Raises InvalidInput if no label of y can be one of them."""
         if declared is None:
             return []
         of = kind_of(declared)
         if kind is not None and of is not None and kind != of:
-            raise InvalidInput(f"the classes are of the kind {of!r} and y, by its dtype, of the kind {kind!r}: no label of y is one of the classes", 2)
+            raise InvalidInput(f"the classes are of the kind {of!r}, but y has the kind {kind!r} by its dtype: no label of y is one of the classes", 2)
         return ["--classes=" + listed([labels.write(label) for label in declared])]
 
     def _class_arguments(self, y):
@@ -796,9 +796,9 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return self._declaring(kind, self._declared(y), Labels(textual=kind == "text"))
 
     def _declared(self, y):
-        """The classes that are declared to be public, or None."""
+        """Return the classes that are declared public, or None."""
         if self.public_classes and self.classes is not None:
-            raise ValueError("public_classes declares the labels in y, and classes lists others: give one of the two")
+            raise ValueError("public_classes and classes cannot be combined: give one of them")
         if not self.public_classes:
             return None if self.classes is None else list(self.classes)
         seen = {label: None for label in _cells(y) if not is_missing(label)}
@@ -807,7 +807,7 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return sorted(seen, key=lambda label: (type(label).__name__, str(label)))  # not in the order of the records
 
     def predict(self, X):
-        """The classes of records, labels of y. It raises DptrainError if X lacks a column of the model."""
+        """Return the predicted labels of records. Raises DptrainError if X lacks a column of the model."""
         table = self._records(X)
         scores = self._scores(table)
         if scores is None:
@@ -820,9 +820,9 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return self.classes_[np.argsort(self._order)[found]]
 
     def decision_function(self, X):
-        """The scores of records: of two classes above 0 where the second of classes_ is predicted, of more one column per class.
+        """Return the scores of records. With two classes, a score above 0 predicts classes_[1]; with more, there is one column per class.
 
-        They are in units of the model, and no log odds. It raises DptrainError if X lacks a column of the model.
+        Scores are in units of the model, not log odds. Raises DptrainError if X lacks a column of the model.
         """
         table = self._records(X)
         scores = self._scores(table, in_process=True)
@@ -849,14 +849,13 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
     def predict_proba(self):
         """A method that returns the probabilities of the classes for records X, in the order of classes_.
 
-        A fitted estimator whose model has no probabilities does not have it, so hasattr is False: reading it raises
-        NoProbabilities, which is a DptrainError and an AttributeError. Models of two classes mostly have probabilities, and
-        those of more classes do with the method prototypes.
+        If the model has no probabilities, access raises NoProbabilities, a DptrainError and an AttributeError, so hasattr is
+        False. Models with two classes usually have probabilities; with more classes, only the method prototypes has them.
         """
         if hasattr(self, "release_") and not _has_probabilities(self.model_):
-            reason = "the training records were too few at this budget, or the method does not estimate them"
+            reason = "there were too few training records for this budget, or the method does not estimate them"
             if len(self.classes_) > 2:
-                reason = "of more than two classes, those of the method prototypes have them"
+                reason = "with more than two classes, only the method prototypes has them"
             raise NoProbabilities(f"the model has no probabilities: {reason}", 2)
         return self._predict_proba
 
@@ -874,7 +873,7 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         return rows[:, self._order]
 
     def score(self, X, y, sample_weight=None):
-        """The accuracy on the records with a label. It is exact: publish report_["metrics"] of private records instead."""
+        """Return the accuracy on the labelled records. It is exact, so for private records publish report_["metrics"] instead."""
         truth = _cells(y)
         known = np.array([not is_missing(label) for label in truth])
         hits = np.array([bool(k and a == b) for k, a, b in zip(known, truth, self.predict(X).tolist())])
@@ -883,7 +882,7 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
 
 
 def load(folder):
-    """The estimator of a release: a folder with model.json, and report.json if it is there."""
+    """Return the estimator for a release: a folder with model.json and, optionally, report.json."""
     folder = Path(folder)
     release = {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file()}
     model = json.loads(release["model.json"])
@@ -899,13 +898,13 @@ def load(folder):
 
 
 def _has_probabilities(model):
-    """Whether the program predicts probabilities with the contents of model.json."""
+    """Whether a model has probabilities."""
     scores = model.get("scores", [])
     return "probability" in model or len(scores) > 2 and all(score["kind"] == "prototypes" for score in scores)
 
 
 def _second(curve, scores):
-    """The probabilities of the second class at scores: those of straight lines between points, or of a logistic curve."""
+    """Return the probabilities of the second class at scores, by linear interpolation or a logistic curve."""
     if curve.get("scores"):
         return np.interp(scores, curve["scores"], curve["values"])
     with np.errstate(over="ignore"):
@@ -913,7 +912,7 @@ def _second(curve, scores):
 
 
 def _cells(y):
-    """The cells of the target."""
+    """Return the values of the target as a list."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     refuse_sparse(y, "y")

@@ -32,7 +32,7 @@ _OBJECT = re.compile(r"\w+\(.*\)", re.DOTALL)
 
 
 def is_missing(label):
-    """Whether a label says that there is none: None, a NaN, an infinity, or a missing value of pandas or NumPy."""
+    """Whether a label is missing: None, NaN, an infinity, or a missing value of pandas or NumPy."""
     if label is None:
         return True
     if isinstance(label, (float, np.floating)):
@@ -85,7 +85,7 @@ class Labels:
         return name
 
     def read(self, name):
-        """The label that the name of a class is the text of."""
+        """Return the label with this text."""
         if name in self._objects:
             return self._objects[name]
         try:
@@ -98,7 +98,7 @@ class Labels:
         return name if self.textual else _value(name)
 
     def forget(self, names):
-        """Forget all objects but those that are classes: the others are private."""
+        """Forget all objects except the classes, because the others are private."""
         self._objects = {name: label for name, label in self._objects.items() if name in names}
 
     def _is_plain(self, text):
@@ -120,7 +120,7 @@ def _is_number(text):
 
 
 def _value(name):
-    """The number or truth value that a name is written for, or the name itself."""
+    """Return the number or boolean that a name represents, or the name itself."""
     if name in ("true", "false"):
         return name == "true"
     if _WHOLE.fullmatch(name):
@@ -129,7 +129,7 @@ def _value(name):
 
 
 def declared_kind(y):
-    """What the dtype of y says about its labels: "text", "number", "truth", or None where it says nothing.
+    """Return the kind of labels from the dtype of y: "text", "number", "truth", or None if it does not determine one.
 
     NumPy, and pandas in object columns, have another dtype where a label is missing: only dtypes that hold missing
     labels as well say "text".
@@ -154,7 +154,7 @@ def _polars_name(dtype):
 
 
 def kind_of(labels):
-    """The kind of declared classes: "text", "number", "truth", or None where they are of several kinds or of another."""
+    """Return the kind of declared classes: "text", "number", "truth", or None for mixed or other kinds."""
     kinds = set()
     for label in labels:
         if isinstance(label, str):
@@ -169,7 +169,7 @@ def kind_of(labels):
 
 
 def as_array(labels):
-    """Labels as an array: of numbers, of truth values, or of objects."""
+    """Convert labels to an array of numbers, booleans or objects."""
     kind = kind_of(labels)
     if kind in ("number", "truth"):
         return np.array(labels)

@@ -1,4 +1,4 @@
-"""The program: where it is, how it is run, and its errors."""
+"""Finds and runs the program dptrain, and converts its errors to exceptions."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class DptrainError(RuntimeError):
-    """The program ended with an error. ``code`` is its exit code, the text is its message."""
+    """The program failed. ``code`` is its exit code; the message is that of the program."""
 
     def __init__(self, message, code=1):
         super().__init__(message)
@@ -22,34 +22,34 @@ class DptrainError(RuntimeError):
 
 
 class InvalidInput(DptrainError, ValueError):
-    """A parameter, a recipe, a header or a file is not valid (exit codes 2, 3 and 4)."""
+    """A parameter, recipe, header or file is invalid (exit codes 2, 3 and 4)."""
 
 
 class NoProbabilities(InvalidInput, AttributeError):
-    """The model of a classifier has no probabilities. As an AttributeError it makes hasattr(classifier, "predict_proba") False."""
+    """The classifier has no probabilities. It is an AttributeError, so hasattr(classifier, "predict_proba") is False."""
 
 
 class BudgetRefused(DptrainError, ValueError):
-    """No plan fits within the budget, or the ledger's total would be crossed (exit code 5)."""
+    """No plan fits the budget, or the total of the ledger would be exceeded (exit code 5)."""
 
 
 class LedgerRefused(DptrainError):
-    """The ledger is in use, damaged, or does not know the data set (exit code 6)."""
+    """The ledger is in use, damaged, or does not contain the data set (exit code 6)."""
 
 
 class Abstained(DptrainError):
-    """The mechanism made no model, within its guarantee; the budget was spent (exit code 7)."""
+    """The mechanism returned no model, as its guarantee allows; the budget was spent (exit code 7)."""
 
 
 class TargetUnreadable(Abstained):
-    """Hardly any record has a target that can be read, so the run stopped before training; little was spent (exit code 7)."""
+    """Hardly any record has a usable target, so the run stopped before training; little was spent (exit code 7)."""
 
 
 _ERRORS = {2: InvalidInput, 3: InvalidInput, 4: InvalidInput, 5: BudgetRefused, 6: LedgerRefused, 7: Abstained}
 
 
 def program():
-    """The path of the program: the environment variable DPTRAIN, that of the wheel, or that of PATH."""
+    """Return the path of the program: from the environment variable DPTRAIN, the wheel, or PATH."""
     name = "dptrain.exe" if sys.platform == "win32" else "dptrain"
     named = os.environ.get("DPTRAIN")
     if named:
@@ -63,14 +63,14 @@ def program():
     if found:
         return found
     raise FileNotFoundError(
-        "the program dptrain is missing: install the wheel of your platform, or set the environment variable DPTRAIN to its path"
+        "the program dptrain was not found: install the wheel for your platform, or set the environment variable DPTRAIN to its path"
     )
 
 
 def run(arguments, table=None, progress=None):
-    """Run the program on a table, as bytes of CSV, and return what it prints. It raises DptrainError.
+    """Run the program with a table (CSV bytes) on standard input and return its output. Raises DptrainError.
 
-    progress is called with (step, steps, name) at the start of each stage that the program names on standard error.
+    progress is called with (step, steps, name) at the start of each stage that the program reports on standard error.
     """
     if progress is None:
         done = subprocess.run([program(), *arguments], input=table if table is not None else b"", capture_output=True, check=False)
@@ -79,9 +79,9 @@ def run(arguments, table=None, progress=None):
         code, out, messages = _watch([program(), *arguments], table or b"", progress)
     if code:
         message = messages.strip()
-        message = message.removeprefix("dptrain: ") or f"dptrain ended with code {code} and no message"
+        message = message.removeprefix("dptrain: ") or f"dptrain exited with code {code} and no message"
         error = _ERRORS.get(code, DptrainError)
-        if error is Abstained and "\nThe run stopped before it trained anything." in message:
+        if error is Abstained and "\nThe run stopped before training." in message:
             error = TargetUnreadable
         raise error(message, code)
     return out
@@ -91,7 +91,7 @@ _STAGE = re.compile(r"dptrain: (\d+) of (\d+): (.*)")
 
 
 def _watch(command, table, progress):
-    """Run a command and report its stages. It returns the exit code, the output, and the messages that are no stages."""
+    """Run a command and report its stages. Returns the exit code, the output, and all other messages."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out = []
 
@@ -100,7 +100,7 @@ def _watch(command, table, progress):
             with process.stdin as pipe:
                 pipe.write(table)
         except OSError:
-            pass  # the program ended first, and says why
+            pass  # the program has exited; its error is reported below
 
     threads = [threading.Thread(target=feed), threading.Thread(target=lambda: out.append(process.stdout.read()))]
     for thread in threads:
@@ -125,5 +125,5 @@ def _watch(command, table, progress):
 
 
 def version():
-    """The version of the program."""
+    """Return the version of the program."""
     return run(["version"]).decode().split()[1]

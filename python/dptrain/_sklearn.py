@@ -17,7 +17,7 @@ _announced = weakref.WeakSet()
 
 
 def _frames():
-    """The frames of functions of scikit-learn that are running, the innermost first."""
+    """Return the stack frames of scikit-learn functions, innermost first."""
     frame = sys._getframe(2)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("sklearn."):
@@ -67,7 +67,7 @@ _WORKER = _Worker()
 
 
 def _splits(local):
-    """The number of splits of a function of scikit-learn with these variables, or None."""
+    """Return the number of splits of a scikit-learn function with these variables, or None."""
     try:
         return local["cv"].get_n_splits(local.get("X"), local.get("y"), local.get("groups"))
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -75,7 +75,7 @@ def _splits(local):
 
 
 def _search(search, candidates, splits, epsilon):
-    """The fits of a search and the sum of their epsilons: one per candidate and split, and one more on all records."""
+    """Return the number of fits of a search and the sum of their epsilons: one per candidate and split, plus one on all records."""
     if not isinstance(candidates, list) or splits is None:
         return None, None
     epsilons = [_epsilon_of(candidate, epsilon) for candidate in candidates]
@@ -93,7 +93,7 @@ def _epsilon_of(candidate, epsilon):
 
 
 def fitted_steps(estimator):
-    """The steps before an estimator in the pipelines that fit it, which learned from the records.
+    """Return the pipeline steps before an estimator that learned from the records.
 
     It returns a list of (name of the step, name of its class, names of what it learned).
     """

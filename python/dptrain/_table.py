@@ -25,30 +25,30 @@ class Table:
         self._columns, self._matrix = columns, matrix
 
     def cells(self, j):
-        """The cells of column j as a list of Python objects."""
+        """Return the cells of column j as a list of Python objects."""
         return self._columns[j].cells()
 
     def numbers(self, j):
-        """Column j as float64, with NaN for missing cells, or None if its dtype is none of numbers or truth values."""
+        """Return column j as float64, with NaN for missing values, or None if its dtype is neither numeric nor boolean."""
         return self._columns[j].numbers()
 
     def dates(self, j):
-        """Column j as datetime64, by the clock on the wall, or None if its dtype is none of dates."""
+        """Return column j as datetime64 in local time, or None if its dtype is not a date."""
         return self._columns[j].dates()
 
     def is_date(self, j):
-        """Whether the dtype of column j is one of dates or timestamps."""
+        """Whether the dtype of column j is a date or a timestamp."""
         return self._columns[j].is_date()
 
     def distinct(self, j, write):
-        """The distinct texts of column j, and for every record the place of its text in that list.
+        """Return the distinct texts of column j, and the index of the text of every record.
 
         write returns the text of a cell.
         """
         return self._columns[j].distinct(write)
 
     def matrix(self):
-        """The whole table as a two-dimensional float64 array, or None if that takes more than a view or one copy."""
+        """Return the whole table as a two-dimensional float64 array, or None if that needs more than a view or one copy."""
         return self._matrix() if self._matrix is not None else None
 
 
@@ -106,7 +106,7 @@ class _ArrayColumn(_Column):
 
 
 class _SparseColumn(_ArrayColumn):
-    """A column of a sparse matrix of SciPy. What it does not store is 0."""
+    """A column of a SciPy sparse matrix. Entries that are not stored are 0."""
 
     def __init__(self, matrix, j):
         self.matrix, self.j = matrix, j
@@ -202,7 +202,7 @@ class _ArrowColumn(_Column):
 
 
 def _wall_clock(cells):
-    """Dates and times of Python or pandas as datetime64, without their zones. Missing ones are NaT."""
+    """Convert dates and times of Python or pandas to datetime64 without time zones. Missing values become NaT."""
     out = np.empty(len(cells), dtype="M8[us]")
     for i, cell in enumerate(cells):
         if getattr(cell, "tzinfo", None) is not None:
@@ -220,8 +220,8 @@ def column_name(name):
 def read_table(X, names=None):
     """Return the [Table] of X. Names default to those of X, or x0, x1, ...
 
-    It raises TypeError for a column whose dtype says that it holds lists or structures. Of a table to predict, for which
-    names are those of the model, that is checked of the columns of the model alone. It raises ValueError for complex
+    Raises TypeError for a column whose dtype is a list or a structure. For a table to predict, whose names are those of
+    the model, only the columns of the model are checked. Raises ValueError for complex
     numbers, for an array that is not two-dimensional, and for two columns of one name.
     """
     matrix = None
@@ -260,33 +260,33 @@ def read_table(X, names=None):
     if found is None:
         found = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
     if len(set(found)) != len(found):
-        raise ValueError("the table has several columns of one name; types, line breaks and blanks around names do not tell them apart")
+        raise ValueError("the table has several columns with the same name, ignoring types, line breaks and surrounding blanks")
     return Table(found, columns, rows, named, matrix)
 
 
 def is_sparse(table):
-    """Whether a table is a sparse matrix or array of SciPy."""
+    """Whether a table is a SciPy sparse matrix or array."""
     return hasattr(table, "toarray") and hasattr(table, "nnz")
 
 
 def refuse_sparse(table, name):
-    """Raise TypeError for a sparse matrix or array of SciPy. name is that of the argument."""
+    """Raise TypeError for a SciPy sparse matrix or array. name is that of the argument."""
     if is_sparse(table):
         raise TypeError(f"sparse data was passed as {name}, but dense data is required: use {name}.toarray()")
 
 
 def _refuse_nested(found, dtypes, names):
-    """Raise TypeError for a column of lists or structures. The dtype decides, whatever the cells hold."""
+    """Raise TypeError for a column of lists or structures, judged by its dtype and not by its cells."""
     for name, dtype in zip(found, dtypes):
         if _is_nested(dtype) and (names is None or name in names):
             raise TypeError(
-                f"the column {name!r} has the type {dtype}, and a cell must be a single value: "
-                "make a column of each of its values, or leave the column out"
+                f"column {name!r} has the type {dtype}, but a cell must be a single value: "
+                "split it into several columns, or leave it out"
             )
 
 
 def _is_nested(dtype):
-    """Whether a dtype of pandas, polars or pyarrow is that of lists or structures."""
+    """Whether a dtype of pandas, polars or pyarrow is a list or a structure."""
     if hasattr(dtype, "is_nested"):  # polars
         return dtype.is_nested()
     dtype = getattr(dtype, "pyarrow_dtype", dtype)
@@ -296,7 +296,7 @@ def _is_nested(dtype):
 
 
 def text(cell):
-    """A cell as dptrain reads it; what is missing is empty. A line break becomes a blank."""
+    """Format a cell for dptrain. A missing value becomes empty, and a line break becomes a blank."""
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -318,14 +318,14 @@ def text(cell):
 
 
 def comma_text(cell):
-    """As text, with the decimal mark of a number as a comma. Texts keep theirs."""
+    """Like text, but with a decimal comma in numbers. Text is unchanged."""
     if isinstance(cell, (float, np.floating, decimals.Decimal)):
         return text(cell).replace(".", ",")
     return text(cell)
 
 
 def to_csv(names, cells, write=text):
-    """The table as bytes of CSV with a header line, in which all names are quoted. write returns the text of a cell."""
+    """Return the table as CSV bytes with a header line of quoted names. write converts a cell to text."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
     texts = [[write(c) for c in column] for column in cells]
@@ -336,14 +336,14 @@ def to_csv(names, cells, write=text):
 
 
 def with_named_column(names, cells):
-    """The table with an empty column more if all names are numbers: a header of numbers looks like a record."""
+    """Add an empty column if all names are numbers, because a header of numbers looks like a record."""
     if not all(_is_number(name) for name in names):
         return names, cells
     return [*names, "(no feature)"], [*cells, [""] * len(cells[0])]
 
 
 def _is_number(name):
-    """Whether a name may be the cell of a column of numbers, as a missing one may."""
+    """Whether a name could be a cell of a numeric column, including a missing value."""
     try:
         float(name)
     except ValueError:
@@ -352,7 +352,7 @@ def _is_number(name):
 
 
 def listed(values):
-    """A list as the value of a flag."""
+    """Format a list as the value of a flag."""
     out = io.StringIO()
     csv.writer(out, lineterminator="").writerow([text(v) for v in values])
     return out.getvalue()

@@ -275,7 +275,7 @@ def test_a_ledger_is_a_context(houses, tmp_path):
     ledger.verify()
     with pytest.raises(dptrain.LedgerRefused):
         DPRegressor(1, ledger=Ledger(tmp_path / "h.ledger", "other")).fit(X, y)
-    with pytest.raises(ValueError, match="leave dataset out"):
+    with pytest.raises(ValueError, match="omit dataset"):
         DPRegressor(1, dataset="x", ledger=ledger).fit(X, y)
 
 

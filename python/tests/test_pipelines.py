@@ -34,13 +34,13 @@ def test_repeated_fits_are_counted(records):
     X, y = records
     run = DPRegressor(5, method="joint-gram", holdout=0)
     (message,) = said("repeated-fits", lambda: cross_val_score(run, X, y, cv=3))
-    assert "3 releases, which together have epsilon 15 " in message
+    assert "3 releases with a total epsilon of 15 " in message
     (message,) = said("repeated-fits", lambda: cross_val_score(make_pipeline(run), X, y, cv=2))
-    assert "2 releases, which together have epsilon 10 " in message
+    assert "2 releases with a total epsilon of 10 " in message
     (message,) = said("repeated-fits", lambda: GridSearchCV(run, {"epsilon": [1, 4], "holdout": [0, 0.1]}, cv=2).fit(X, y))
-    assert "9 releases, which together have epsilon 24 " in message  # two splits of 1 + 1 + 4 + 4, and 4 at the end
+    assert "9 releases with a total epsilon of 24 " in message  # two splits of 1 + 1 + 4 + 4, and 4 at the end
     (message,) = said("repeated-fits", lambda: GridSearchCV(run, {"epsilon": [1, 4]}, cv=2, n_jobs=2).fit(X, y))
-    assert "5 releases, which together have epsilon 14 " in message  # other processes fit the splits, and this one all records
+    assert "5 releases with a total epsilon of 14 " in message  # other processes fit the splits, and this one all records
     (message,) = said("repeated-fits", lambda: cross_val_predict(run, X, y, cv=2))
     assert "2 releases" in message
     assert len(said("repeated-fits", lambda: learning_curve(run, X, y, cv=2, train_sizes=[0.5, 1.0]))) == 1

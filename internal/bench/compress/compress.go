@@ -25,10 +25,10 @@ const (
 // Methods lists the methods with their descriptions.
 func Methods() [][2]string {
 	return [][2]string{
-		{SNC, "vectors that start as records and move (default)"},
-		{Subsample, "records drawn from each class"},
-		{CNN, "records that the others need to find their class, found one by one"},
-		{FCNN, "the same, found for all records at once; few and fast"},
+		{SNC, "vectors that start as records and are then optimised (default)"},
+		{Subsample, "a random sample of each class"},
+		{CNN, "records that are needed to classify the others, found one by one"},
+		{FCNN, "like cnn, but for all records at once: fewer and faster"},
 		{KNN, "all records"},
 	}
 }
@@ -46,7 +46,7 @@ var (
 	// ErrMethod is returned for a name that no method has.
 	ErrMethod = errors.New("there is no such method")
 	// ErrVectors is returned for fewer vectors than neighbours that vote.
-	ErrVectors = errors.New("there are fewer vectors than neighbours that vote")
+	ErrVectors = errors.New("there are fewer vectors than voting neighbours")
 )
 
 // Options are the choices of [Fit]. Zero values mean the defaults, and no map of the records.

@@ -16,9 +16,9 @@ import (
 // Errors of tables.
 var (
 	// ErrRecords is returned for a table without a record that has a class.
-	ErrRecords = errors.New("no record has a class and can be learned from")
+	ErrRecords = errors.New("no record has a class")
 	// ErrColumns is returned for a table whose only column is the class.
-	ErrColumns = errors.New("there is no column to learn from")
+	ErrColumns = errors.New("there is no feature column")
 )
 
 // Points returns the coordinates of the records of a table that have a class, and how each of the

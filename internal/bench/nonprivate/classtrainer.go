@@ -20,7 +20,7 @@ type UnknownClassBaselineError struct{ Name string }
 
 func (e *UnknownClassBaselineError) Error() string {
 	return fmt.Sprintf(
-		"no non-private baseline for classification is called %q; there are %s and %s",
+		"unknown non-private baseline %q for classification; choose %s or %s",
 		e.Name, NonprivateLogistic, NonprivateSVM)
 }
 

@@ -35,7 +35,7 @@ type Trainer interface {
 type UnknownBaselineError struct{ Name string }
 
 func (e *UnknownBaselineError) Error() string {
-	return fmt.Sprintf("no non-private baseline is called %q; there are %s, %s and %s",
+	return fmt.Sprintf("unknown non-private baseline %q; choose %s, %s or %s",
 		e.Name, NonprivateOLS, NonprivateRidge, NonprivateLasso)
 }
 

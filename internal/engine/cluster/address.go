@@ -27,7 +27,7 @@ func ParseAddress(text string) (Address, error) {
 	place, parameters, _ := strings.Cut(rest, "/")
 	if !ok || place == "" || parameters != "" && !strings.HasPrefix(parameters, ";") {
 		return Address{}, usageError(
-			"the address is no sc://HOST:PORT",
+			"the address is not of the form sc://HOST:PORT",
 			"--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME",
 		)
 	}
@@ -49,21 +49,21 @@ func ParseAddress(text string) (Address, error) {
 			}
 		default:
 			return Address{}, usageError(
-				"the address has a parameter that is neither use_ssl=true nor token=env:NAME",
+				"the address has a parameter other than use_ssl=true and token=env:NAME",
 				"leave it out",
 			)
 		}
 	}
 	if !isLoopback(host) && (!a.tls || a.token == "") {
 		return Address{}, usageError(
-			"the address is not on this machine, and exact sums would travel without TLS and a token",
+			"the address is on another machine, and exact sums would be sent without TLS and a token",
 			"add /;use_ssl=true;token=env:NAME",
 		)
 	}
 	if a.token != "" && !a.tls {
 		return Address{}, usageError(
-			"the token would travel without TLS",
-			"add ;use_ssl=true, or leave the token out",
+			"the token would be sent without TLS",
+			"add ;use_ssl=true, or omit the token",
 		)
 	}
 	return a, nil
@@ -84,7 +84,7 @@ func readToken(from string) (string, error) {
 		}
 		token = strings.TrimSpace(string(data))
 	default:
-		return "", usageError("a token has no place in an address, which others can see", hint)
+		return "", usageError("do not put a token into the address, which others can see", hint)
 	}
 	if token == "" {
 		return "", usageError("the token is empty", hint)

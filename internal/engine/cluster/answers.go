@@ -45,12 +45,12 @@ func sortAnswers(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]
 // errFile contains the error for each answer without sums.
 var errFile = map[byte]error{
 	answerNoFile: errors.New(
-		"a worker does not find the table: it needs the same path on every machine of the cluster"),
-	answerChanged: errors.New("a file of the table has changed during the run"),
-	answerDamaged: errors.New("a file of the table cannot be read to its end"),
+		"a worker cannot find the table: it needs the same path on every machine of the cluster"),
+	answerChanged: errors.New("a file of the table changed during the run"),
+	answerDamaged: errors.New("a file of the table cannot be read completely"),
 	answerOther: errors.New(
-		"the cluster computed some rows of the query anew, and they are others or in another order; add an ORDER BY over a key, or write the rows to a table first"),
-	answerSpoilt: errors.New("the copy of the table that the cluster keeps is damaged"),
+		"the cluster recomputed some rows of the query with a different result or order; add an ORDER BY over a key, or write the rows to a table first"),
+	answerSpoilt: errors.New("the copy of the table on the cluster is damaged"),
 }
 
 // passError returns the error of an incomplete pass.

@@ -231,7 +231,7 @@ func sealBlock(key [secret.KeySize]byte, h blockHead, fields [][]byte) []byte {
 
 // Errors of the block of a task.
 var (
-	errOtherBlock   = errors.New("the records of a block are others than before")
+	errOtherBlock   = errors.New("the records of a block have changed")
 	errSpoiltBlock  = errors.New("a block is damaged")
 	errMissingBlock = errors.New("a task without its block")
 )

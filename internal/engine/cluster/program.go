@@ -202,22 +202,22 @@ func (w *errorOutput) Write(p []byte) (int, error) {
 
 // failures contains the message and the hint for each error code of the program.
 var failures = map[string][2]string{
-	"question": {"the program " + Program + " is of another version",
-		"take it from the same release"},
-	"connect": {"no Spark Connect server answers at this address",
+	"question": {"the program " + Program + " has a different version",
+		"install the one from the same release"},
+	"connect": {"no Spark Connect server responds at this address",
 		"start one, see docs/guide/clusters.md"},
 	"token": {"the cluster does not accept the token", "ask its operators"},
-	"program": {"the cluster does not take the program of the workers",
-		"look at the logs of the Connect server"},
-	"protocol": {"the Connect server speaks another protocol", "it needs Spark 4"},
+	"program": {"the cluster rejected the program of the workers",
+		"check the logs of the Connect server"},
+	"protocol": {"the Connect server uses a different protocol", "it needs Spark 4"},
 	"job": {"the cluster ended a pass with an error",
-		"look at the logs of its executors; nothing was released"},
-	"query": {"the cluster does not accept the query of data.spark",
-		"it is one SELECT; try it with spark-sql"},
-	"name": {"the query of data.spark has a column whose name holds a control character",
-		"give it a name with AS"},
+		"check the logs of its executors; nothing was released"},
+	"query": {"the cluster rejected the query of data.spark",
+		"it must be a single SELECT; try it with spark-sql"},
+	"name": {"the query of data.spark has a column whose name contains a control character",
+		"rename it with AS"},
 	"changed": {"the columns of the query of data.spark have changed",
-		"run again while the tables do not change"},
+		"try again when the tables do not change"},
 	"broken": {"the connection to the cluster broke", "nothing was released; run again"},
 }
 
@@ -234,11 +234,11 @@ func (w *errorOutput) parseFailure() error {
 		return &fault.Error{
 			Kind: fault.Data,
 			Message: fmt.Sprintf(
-				"column %q of the query has type %q, which is no number, text, truth value, date or time",
+				"column %q of the query has type %q, which is not a number, text, boolean, date or time",
 				f.Column,
 				f.Type,
 			),
-			Hint: "leave it out, or cast it in the query, such as CAST(... AS STRING)",
+			Hint: "leave it out or cast it in the query, such as CAST(... AS STRING)",
 		}
 	}
 	s, known := failures[f.Word]

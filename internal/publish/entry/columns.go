@@ -41,11 +41,11 @@ func Absent(
 		absent = append(absent, name)
 		if near, ok := recipe.Nearest(name, public); ok {
 			err := fmt.Errorf(
-				"%w: data set %q protects a column %q, which the table does not have, and the run uses %q as public",
+				"%w: data set %q protects column %q, which the table does not have, but the run uses %q as public",
 				ledger.ErrPublic, acc.Name, name, near)
 			return nil,
 				fmt.Errorf(
-					"%w; if the registration misspells it, register the data set under another name, "+
+					"%w; if the name was misspelt in the ledger, register the data set again under another name; "+
 						"otherwise mark %q with private: true in data.columns, or list it in data.exclude",
 					ledger.InFile(path, err), near)
 		}
@@ -56,6 +56,6 @@ func Absent(
 // AbsentText is the warning about protected columns that the table does not have.
 func AbsentText(dataset string, absent []string) string {
 	return fmt.Sprintf("Data set %q protects %s, which the table does not have. "+
-		"If a column was meant that has another name, the ledger does not protect that column.",
+		"If the column has another name in the table, it is not protected.",
 		dataset, quoted(absent))
 }

@@ -139,7 +139,7 @@ func (e *Entry) Enter(r *report.Report) {
 
 // ErrChanged is returned for results that were changed after their run was committed.
 var ErrChanged = errors.New(
-	"the results were changed after the ledger entered the run as ended with them")
+	"the results were changed after the run was committed to the ledger")
 
 // Stop records that the run stopped after the first step of its plan: Commit then gives back the unspent budget.
 func (e *Entry) Stop() {
@@ -231,11 +231,11 @@ func (e *SpentError) Unwrap() error {
 func (e *SpentError) Consequence() string {
 	var kept *KeptError
 	if errors.As(e.error, &kept) {
-		return "; the price of this run stays spent in " + e.ledger +
+		return "; the price of this run remains spent in " + e.ledger +
 			", and its results are kept in " + kept.folder +
-			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
+			": record and publish them with `dptrain ledger commit " + kept.out + "`"
 	}
-	return "; the price of this run stays spent in " + e.ledger
+	return "; the price of this run remains spent in " + e.ledger
 }
 
 // KeptError is the error of a run that could not be committed, and whose results are kept ([report.Folder.Keep]).
@@ -251,8 +251,8 @@ func (e *KeptError) Unwrap() error {
 
 // othersText is the warning about a table that has runs under other names.
 func othersText(dataset string, others []string) string {
-	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. "+
-		"Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.",
+	return fmt.Sprintf("The ledger also has runs on this table under other names: %s. "+
+		"Each name has its own total, so the guarantee for the records is the sum of all of them, not that of %q.",
 		quoted(others), dataset)
 }
 

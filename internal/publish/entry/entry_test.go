@@ -125,7 +125,7 @@ func TestReserveRefuses(t *testing.T) {
 	}{
 		"over the total": {func(r *run) {
 			r.price(budget.Target{Epsilon: 9, Delta: 1e-6})
-		}, ledger.ErrSpent, "with delta 1e-06 the largest epsilon that fits is 3."},
+		}, ledger.ErrSpent, "with delta 1e-6 the largest epsilon that fits is 3."},
 		"another name": {func(r *run) {
 			r.Dataset = "does"
 		}, ledger.ErrUnknown, "dptrain ledger init"},
@@ -412,7 +412,7 @@ func checkKept(t *testing.T, e *Entry, err error, out string) {
 		t.Errorf("kept: %s", listed(t, out))
 	}
 	spent := e.Spent(err)
-	for _, want := range []string{"stays spent in " + e.request.Ledger.Path(),
+	for _, want := range []string{"remains spent in " + e.request.Ledger.Path(),
 		"are kept in " + filepath.Join(out, report.KeptDir),
 		"`dptrain ledger commit " + out + "`"} {
 		if !strings.Contains(spent.Error(), want) {
@@ -431,7 +431,7 @@ func TestSpent(t *testing.T) {
 	err := e.Spent(fmt.Errorf("training: %w", context.Canceled))
 	var spent *SpentError
 	if !errors.As(err, &spent) || !errors.Is(err, context.Canceled) ||
-		err.Error() != "training: context canceled; the price of this run stays spent in "+
+		err.Error() != "training: context canceled; the price of this run remains spent in "+
 			r.Ledger.Path() {
 		t.Errorf("%v", err)
 	}

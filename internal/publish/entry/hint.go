@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // Hint adds a hint to a refusal of the ledger at path; nil stays nil. If run r would cross the total, the hint
@@ -28,7 +29,7 @@ func Hint(ctx context.Context, err error, path string, r Run) error {
 			"%w; mark it with private: true in data.columns, or list it in data.exclude", err)
 	case errors.Is(err, ledger.ErrRecords):
 		return fmt.Errorf(
-			"%w; set data.multiline_quotes as they do, or register the data set under another name",
+			"%w; use the same data.multiline_quotes, or register the data set under another name",
 			err)
 	case errors.Is(err, ledger.ErrUnit):
 		return fmt.Errorf(
@@ -57,13 +58,14 @@ func fitting(ctx context.Context, refusal error, r Run) error {
 		return err
 	case e == 0 && delta > 0:
 		return fmt.Errorf(
-			"%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal,
-			r.Budget.Delta, delta)
+			"%w; with delta %s no epsilon fits, but with a delta of at most %s one may fit", refusal,
+			fault.Readable(r.Budget.Delta), fault.Readable(delta))
 	case e == 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, r.Budget.Delta)
+		return fmt.Errorf("%w; with delta %s no epsilon fits any more", refusal,
+			fault.Readable(r.Budget.Delta))
 	}
-	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal,
-		r.Budget.Delta, e)
+	return fmt.Errorf("%w; with delta %s the largest epsilon that fits is %v", refusal,
+		fault.Readable(r.Budget.Delta), e)
 }
 
 // smallerDelta returns the delta, instead of the given one, at which the black boxes of a refused run would fit, to

@@ -19,7 +19,7 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 	if l != nil {
 		if inside := fileWithin(out, l.Path()); inside != "" {
 			return ledger.InFile(l.Path(),
-				fmt.Errorf("%w: it is %s, which this run replaces; keep the ledger elsewhere",
+				fmt.Errorf("%w: it is %s, which this run would replace; keep the ledger elsewhere",
 					ledger.ErrInvalid, inside))
 		}
 	}
@@ -31,7 +31,7 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 		return &report.DirError{
 			Path: out, Err: report.ErrExists,
 			Msg: fmt.Sprintf(
-				"holds a release that was entered in a ledger (entry %d), and this run has no ledger to find it in",
+				"contains a release that was recorded in a ledger (entry %d), but this run has no ledger to check it against",
 				head.Sequence),
 			Hint: "name the ledger and its data set, choose another --out, or move the old release away",
 		}
@@ -43,9 +43,9 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 	if !held {
 		return ledger.InFile(l.Path(),
 			fmt.Errorf(
-				"%w: the release in %s is entry %d of a ledger, and this one does not have it: "+
-					"it was put back to an earlier state, or is another ledger; "+
-					"choose another --out, and find the ledger that has the entry", ledger.ErrHead,
+				"%w: the release in %s is entry %d of a ledger, but this ledger does not contain it: "+
+					"it was restored to an earlier state, or is a different ledger; "+
+					"choose another --out, or use the ledger that contains the entry", ledger.ErrHead,
 				out, head.Sequence))
 	}
 	return nil

@@ -179,7 +179,7 @@ func (a *Accounting) formula(
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if unit.Column != "" {
-		say("The sensitivity of every step is that of a whole unit: at most %d records with one value of the column %s.",
+		say("Sensitivities are for a whole unit: at most %d records with the same value of column %s.",
 			unit.MaxRows, shown(unit.Column))
 	}
 	if a.Rule == sumRule {
@@ -229,7 +229,7 @@ func noAmplification(relation budget.Relation) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		" That nobody knows which one does not raise the budget under the relation %v.", relation)
+		" The secrecy of the split does not raise the budget under the relation %v.", relation)
 }
 
 // sumFormula describes in sentences how epsilons are added.
@@ -251,7 +251,7 @@ func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 	}
 	if len(a.Parts) > 1 {
 		out = append(out,
-			"The parts add up to the largest: a record is in one part. That nobody knows which one does not raise the budget where epsilons are added.")
+			"The parts add up to the largest: a record is in one part. The secrecy of the split does not raise the budget when epsilons are added.")
 	}
 	return out
 }
@@ -280,14 +280,14 @@ func (a *Accounting) problems(again *Accounting) []string {
 	var out []string
 	if !near(a.Epsilon, again.Epsilon) {
 		out = append(out,
-			fmt.Sprintf("accounting has epsilon %s, and the steps add up to %s", number(a.Epsilon),
+			fmt.Sprintf("accounting has epsilon %s, but the steps add up to %s", number(a.Epsilon),
 				number(again.Epsilon)))
 	}
 	if a.Grid.Step <= 0 || a.Grid.Cells < 1 {
 		out = append(out, "accounting has no grid")
 	}
 	if text, want := a.comparable(), again.comparable(); text != want {
-		out = append(out, "accounting does not say how the steps add up")
+		out = append(out, "accounting does not state how the steps add up")
 	}
 	return out
 }
@@ -339,7 +339,7 @@ func (a *Accounting) factorProblems(raised []float64) []string {
 	// Factors are computed to one part in a million.
 	same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*y }
 	if !slices.EqualFunc(stated, raised, same) {
-		return []string{"accounting states other factors of the parts than the plan of the recipe has"}
+		return []string{"accounting has other factors for the parts than the plan of the recipe"}
 	}
 	return nil
 }
@@ -362,10 +362,10 @@ func (a *Accounting) amplificationText() string {
 	why := "The choice between branches is priced as a whole"
 	if a.SecretSplit > 0 {
 		why = fmt.Sprintf(
-			"The train/test split is secret: a record is in the part %s with probability %s, and nobody learns where it is (amplification by sampling)",
+			"The train/test split is secret: each record is in the part %s with probability %s (amplification by sampling)",
 			shown(a.Parts[1].Part), number(rounded(a.SecretSplit)))
 	}
 	return why +
-		". So each mu and epsilon is larger than the promise would leave that part by itself: " +
+		". Therefore mu and epsilon of each step are larger than they could be for that part alone: " +
 		strings.Join(factors, ", ") + "."
 }

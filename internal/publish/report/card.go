@@ -246,7 +246,7 @@ func cardBlocks(r *Report) []document.Block {
 		bars, numbers := c.bars()
 		b := figure(chart.Bars("Histogram of "+shown(c.Column), bars),
 			"Training records by the value of "+shown(c.Column)+
-				", with 95% intervals. The first and the last bar include all values beyond.",
+				", with 95% intervals. The first and the last bar include all values beyond the range.",
 			numbers)
 		if len(pictures) >= openCard {
 			b.Fold = "Histogram of " + shown(c.Column)
@@ -257,9 +257,9 @@ func cardBlocks(r *Report) []document.Block {
 	if len(table.Rows) == 0 {
 		return texts
 	}
-	text := "The ranges of these columns were found from noisy histograms of the training records, which were paid for, so this description costs nothing more. " +
-		"Each number has an interval that holds that of the training records with 95% confidence, for each number alone. Means and standard deviations are those of values clamped to the range of the histogram. " +
-		"For correlations and more exact numbers, see dptrain describe."
+	text := "The ranges of these columns were found from noisy histograms of the training records, so this description has no extra privacy cost. " +
+		"Each interval contains the value for the training records with 95% confidence, separately for each number. Means and standard deviations are of values clamped to the range of the histogram. " +
+		"For correlations and more precise numbers, use dptrain describe."
 	return slices.Concat([]document.Block{{Text: text, Table: table}}, pictures, texts)
 }
 
@@ -289,11 +289,11 @@ func (v *verifier) card() {
 		if !slices.ContainsFunc(scales, func(x float64) bool { return near(x, c.Scale) }) {
 			problems = append(problems,
 				fmt.Sprintf(
-					"%s: the noise of its histogram is %s, which is not that of a step that released it",
+					"%s: the noise of its histogram is %s, which does not match a step that released it",
 					shown(c.Column), number(c.Scale)))
 		}
 	}
 	v.add("card",
-		"the noise of the histograms and counts of the columns is that of the steps that released them",
+		"the noise of the column histograms and counts matches the steps that released them",
 		append(problems, v.countProblems(t)...))
 }

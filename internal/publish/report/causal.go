@@ -224,7 +224,7 @@ func (c *Causal) text(r *Report) string {
 	rows := newRows(r)
 	if c.Protected == protectedTest {
 		rows.add("Protected",
-			"the test records alone, about half of all. What is said above is about them; the training records have no protection")
+			"only the test records, about half of all. The guarantee above is about them; the training records are not protected")
 	}
 	var ranges []string
 	for _, x := range c.Columns {
@@ -257,10 +257,10 @@ func (p CausalPair) reasons(r CausalRedraws) string {
 	switch {
 	case p.Direction == Undecided && p.Dependence < r.Dependent:
 		s += fmt.Sprintf(
-			". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated "+
+			". The counts show no dependence: %.0f%% of redraws without dependence look less dependent, and a direction is only reported "+
 				"from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
 	case p.Direction == Undecided:
-		s += fmt.Sprintf(", and a direction is stated from %.2f on", r.Least)
+		s += fmt.Sprintf("; a direction is reported from %.2f on", r.Least)
 		if p.Preferred != Undecided {
 			s += "; preferred, " + p.named(p.Preferred)
 		}
@@ -274,16 +274,16 @@ func (p CausalPair) reasons(r CausalRedraws) string {
 func (p CausalPair) baseline(least float64) string {
 	b := p.Baseline
 	s := fmt.Sprintf(
-		"baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
+		"baseline anm with score %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
 		b.Score, b.Test, b.Train, shown(p.X), shown(p.Y), b.Difference)
 	if b.Scale == 0 {
-		return s + ", from noisy quartiles. Nothing says how sure that is"
+		return s + ", from noisy quartiles, without a measure of confidence"
 	}
 	s += fmt.Sprintf(
-		", with Laplace noise of scale %.4g. Noise keeps the sign with probability %.2f", b.Scale,
+		", with Laplace noise of scale %.4g. The noise preserves the sign with probability %.2f", b.Scale,
 		p.Stability)
 	if p.Direction == Undecided {
-		s += fmt.Sprintf(", and a direction is stated from %.2f on", least)
+		s += fmt.Sprintf("; a direction is reported from %.2f on", least)
 	}
 	return s
 }
@@ -301,6 +301,6 @@ func (p CausalPair) scores() string {
 		parts = append(parts, fmt.Sprintf("%s %.4f against %.4f", s.Name, s.XToY, s.YToX))
 	}
 	return fmt.Sprintf(
-		"%s to %s against the reverse, the smaller is preferred: %s; vote of hsic, anmlik and loci: %s",
+		"%s to %s against the reverse, where the smaller score is preferred: %s; vote of hsic, anmlik and loci: %s",
 		shown(p.X), shown(p.Y), strings.Join(parts, ", "), p.named(p.Vote))
 }

@@ -19,7 +19,7 @@ func (c *Causal) verify(v *verifier) {
 	v.add("directions",
 		"the scores, the stability and the direction of every pair follow from its counts",
 		c.readingProblems())
-	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems(v.report.Events))
+	v.add("noise", "the noise of every pair matches its step", c.noiseProblems(v.report.Events))
 }
 
 // hashedFiles lists the files of a study.
@@ -41,7 +41,7 @@ func (c *Causal) hashedFiles(v *verifier) []hashedFile {
 func (c *Causal) pictureProblem(data []byte) string {
 	var picture bytes.Buffer
 	if c.Method == anmMethod || c.Picture(&picture) != nil || !bytes.Equal(data, picture.Bytes()) {
-		return "it is not the picture of the released counts"
+		return "it differs from the picture of the released counts"
 	}
 	return ""
 }
@@ -58,26 +58,26 @@ func (c *Causal) verifyPlan(v *verifier) {
 	}
 	study, err := r.Study(header)
 	if err != nil {
-		v.add("recipe", "", []string{"it has no study with these columns: " + err.Error()})
+		v.add("recipe", "", []string{"it describes no valid study with these columns: " + err.Error()})
 		return
 	}
 	out := v.dataSetProblems(r)
 	if (c.Protected == protectedTest) != study.TestOnly ||
 		c.Protected != protectedTest && c.Protected != protectedAll {
-		out = append(out, "other records are protected than the account says")
+		out = append(out, "it protects other records than the report")
 	}
 	if !sameJSON(v.report.Unprotected, list(study.Facts())) {
-		out = append(out, "unprotected does not list what the recipe states about the data")
+		out = append(out, "unprotected does not match the facts stated in the recipe")
 	}
-	v.add("recipe", "it states what the account says it states",
+	v.add("recipe", "it states the same public facts as the report",
 		append(out, c.columnProblems(study.Schema.Names())...))
 	plan, err := study.Plan()
 	if err != nil {
-		v.add("plan", "", []string{"the recipe has no price: " + err.Error()})
+		v.add("plan", "", []string{"the recipe cannot be planned: " + err.Error()})
 		return
 	}
 	problems, _ := v.leafProblems(plan.Priced)
-	v.add("plan", "the recipe has these steps, law by law, and this guarantee; no table was read",
+	v.add("plan", "planning the recipe gives the same steps and guarantee; no table was read",
 		problems)
 }
 
@@ -88,19 +88,19 @@ func (c *Causal) columnProblems(names []string) []string {
 		have = append(have, x.Name)
 	}
 	if !slices.Equal(have, names) {
-		return []string{"the columns are not those of the recipe"}
+		return []string{"the columns differ from the recipe"}
 	}
 	k := 0
 	for i := range names {
 		for j := i + 1; j < len(names); j++ {
 			if k >= len(c.Pairs) || c.Pairs[k].X != names[i] || c.Pairs[k].Y != names[j] {
-				return []string{"the pairs are not those of the columns"}
+				return []string{"the pairs do not match the columns"}
 			}
 			k++
 		}
 	}
 	if k != len(c.Pairs) {
-		return []string{"there are more pairs than the columns have"}
+		return []string{"there are more pairs than pairs of columns"}
 	}
 	return nil
 }
@@ -113,12 +113,12 @@ func (c *Causal) readingProblems() []string {
 	var seed mechanism.Seed
 	n, err := hex.Decode(seed[:], []byte(c.Redraws.Seed[:min(len(c.Redraws.Seed), 2*len(seed))]))
 	if err != nil || n != len(seed) || len(c.Redraws.Seed) != 2*len(seed) {
-		return []string{"the seed of the redraws is none"}
+		return []string{"the seed of the redraws is invalid"}
 	}
 	if c.Redraws.Number != direction.Redraws || c.Redraws.Least != direction.Decided ||
 		c.Redraws.Dependent != direction.Dependent {
 		return []string{fmt.Sprintf(
-			"there were %d redraws for a stability of %v and a dependence of %v, and this version makes %d for %v and %v",
+			"there were %d redraws for a stability of %v and a dependence of %v, but this version makes %d for %v and %v",
 			c.Redraws.Number, c.Redraws.Least, c.Redraws.Dependent, direction.Redraws,
 			direction.Decided, direction.Dependent)}
 	}
@@ -205,7 +205,7 @@ func (c *Causal) noiseProblems(events []Event) []string {
 		if e.Law == budget.Pure.String() &&
 			!(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
 			out = append(out,
-				fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v",
+				fmt.Sprintf("%s: the noise scale is %v, but its noise distribution requires at least %v",
 					shown(e.ID), e.Scale,
 					e.Sensitivity/e.Epsilon))
 		}
@@ -217,7 +217,7 @@ func (c *Causal) noiseProblems(events []Event) []string {
 			})
 			if b.Scale > 0 &&
 				(k < 0 || math.Abs(b.Scale-events[k].Scale) > computedTolerance*b.Scale) {
-				out = append(out, "the noise of the difference is not that of its step")
+				out = append(out, "the noise of the difference does not match its step")
 			}
 			continue
 		}
@@ -234,7 +234,7 @@ func (c *Causal) noiseProblems(events []Event) []string {
 		}
 		if !(e.Scale >= least*(1-computedTolerance)) ||
 			math.Abs(p.Noise.Scale-e.Scale) > 1e-4*e.Scale {
-			out = append(out, fmt.Sprintf("%s: its noise is not what its law asks for", name))
+			out = append(out, fmt.Sprintf("%s: its noise does not match its noise distribution", name))
 		}
 	}
 	return out

@@ -29,10 +29,10 @@ func CheckScript(w io.Writer, data []byte) error {
 	switch {
 	case accounting == nil:
 		return fmt.Errorf(
-			"%w: it is of an earlier version, which does not state how the steps add up; `dptrain verify` adds them up",
+			"%w: it has an earlier version, which does not describe the composition; use `dptrain verify`",
 			ErrNoScript)
 	case accounting.Rule == renyiRule:
-		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up",
+		return fmt.Errorf("%w: its composition uses Rényi bounds; use `dptrain verify`",
 			ErrNoScript)
 	}
 	if accounting.Lead != nil { // its steps have a line of their own

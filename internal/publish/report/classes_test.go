@@ -96,7 +96,7 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 		`"accuracy": {`:            `unknown key`,
 		`"counts": `:               `metrics.confusion: unknown key "count"`,
 		`[70,10]`:                  `metrics.confusion.counts[0]: must be a list`,
-		`"task": "classification"`: "task and format do not fit",
+		`"task": "classification"`: "its task and its format contradict each other",
 	} {
 		bad := strings.NewReplacer(old, map[string]string{
 			`"accuracy": {`: `"r2": null, "accuracy": {`, `"counts": `: `"count": `,

@@ -50,7 +50,7 @@ func accuracy(m Metrics) string {
 func scoreQuality(m Metrics) string {
 	var parts []string
 	if a := m.AUC; a != nil && a.Lower == 0 && a.Upper == 1 {
-		parts = append(parts, "AUC unknown: the noise hides a class")
+		parts = append(parts, "AUC unknown: a class is hidden by the noise")
 	} else if a != nil {
 		parts = append(parts,
 			fmt.Sprintf("AUC %.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower,
@@ -193,7 +193,7 @@ func worstRecalls(recalls []Recall) []string {
 	for _, r := range list {
 		lines = append(lines, padRight(fitted(r.Class), cell)+"  "+recall(r))
 	}
-	return append(lines, "report.json has the whole matrix")
+	return append(lines, "the full matrix is in report.json")
 }
 
 // block lays out lines with label in the margin of the first.
@@ -217,7 +217,7 @@ func ScoreTable(w io.Writer, r *Report) error {
 	if len(m.Reliability) == 0 {
 		_, err := io.WriteString(w,
 			Paragraph("Scores",
-				"not counted: there is no classifier that was measured on held-out records in this version"))
+				"not available: there is no classifier with held-out metrics from this version"))
 		return err
 	}
 	what := "right"

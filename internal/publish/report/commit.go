@@ -88,7 +88,7 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 			return nil,
 				&DirError{
 					Path: f.given,
-					Msg:  "another run is writing there and does not end",
+					Msg:  "another run is still writing there",
 					Hint: "choose another --out",
 					Err:  ErrUnwritable,
 				}

@@ -61,18 +61,18 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 		return 0
 	})
 	if len(out.Columns) > 0 {
-		out.Meaning = "Each column has the probability that the same rule would choose it without noise, given what was released."
+		out.Meaning = "The probability that the same rule would select a column without noise, given the released values."
 		return out
 	}
 	out.Meaning = fmt.Sprintf(
-		"The selector %s releases the chosen columns and no scores, so there are no probabilities; the selectors dpfsdr, dpfs, crfs and greedy-gram give them.",
+		"The selector %s releases only the selected columns, not their scores, so there are no probabilities; dpfsdr, dpfs, crfs and greedy-gram provide them.",
 		c.Selector)
 	g := c.Gap
 	if g == nil || math.IsInf(g.Score, 0) {
 		return out
 	}
 	out.Gap = &ChoiceGap{Score: g.Score, Level: g.Level, Scores: g.Scores, Reach: g.Reach}
-	bound := "no column that was left out scores more than %s above one that was chosen"
+	bound := "no rejected column scores more than %s above a selected one"
 	if g.Rounds {
 		bound = "no round picked a column that scores more than %s below the best column of that round"
 	}
@@ -93,12 +93,12 @@ func (c *Confidence) text() string {
 		return c.Meaning
 	}
 	chosen, more := c.listed(true, mostChoices)
-	s := "probability that the same rule would choose the column without noise: " + chosen
+	s := "probability that the same rule would select the column without noise: " + chosen
 	if more > 0 {
 		s += fmt.Sprintf(" and %d more in report.json", more)
 	}
 	if missed, _ := c.listed(false, mostMissed); missed != "" {
-		s += ". Most probable among those left out: " + missed
+		s += ". Most probable among the rejected columns: " + missed
 	}
 	return s
 }
@@ -131,7 +131,7 @@ func confidenceBlocks(r *Report) []document.Block {
 	g := &document.Table{Head: []string{"column", "chosen", "probability"}}
 	for i, x := range c.Columns {
 		chosen := "no"
-		label := shown(x.Column) + " (left out)"
+		label := shown(x.Column) + " (rejected)"
 		if x.Chosen {
 			chosen = "yes"
 			label = shown(x.Column)
@@ -147,7 +147,7 @@ func confidenceBlocks(r *Report) []document.Block {
 		g.Rows = append(g.Rows,
 			[]string{shown(x.Column), chosen, fmt.Sprintf("%.3f", x.Probability)})
 	}
-	return []document.Block{figure(chart.Bars("Confidence of the choice of columns", bars),
-		"The probability that the same rule would choose the column without noise, given what was released.",
+	return []document.Block{figure(chart.Bars("Confidence in the selection of columns", bars),
+		"The probability that the same rule would select the column without noise, given the released values.",
 		g)}
 }

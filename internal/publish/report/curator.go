@@ -68,8 +68,8 @@ func (c *CuratorFile) free() error {
 		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another --out",
 			ErrForeign}
 	case err == nil && !f.force:
-		return &DirError{filepath.Join(shown, c.name), "exists already",
-			"choose another --out, or replace it with --force", ErrExists}
+		return &DirError{filepath.Join(shown, c.name), "already exists",
+			"choose another --out, or overwrite it with --force", ErrExists}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return unwritable(shown, err)
 	}

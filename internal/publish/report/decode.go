@@ -17,7 +17,7 @@ const MaxBytes = 16 << 20
 // Errors of Decode, wrapped with the problem and its place.
 var (
 	// ErrFormat is returned for a file that is not a report, or is of a format that this version cannot read.
-	ErrFormat = errors.New("not a report of a known format")
+	ErrFormat = errors.New("unknown report format")
 	// ErrContent is returned if a key is unknown, absent or given twice, or if a value has the wrong type.
 	ErrContent = errors.New("the report is damaged")
 )
@@ -59,7 +59,7 @@ func decode(data []byte, want *kind) (*Report, error) {
 	}
 	if !slices.Contains(want.formats, format) {
 		return nil,
-			fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format,
+			fmt.Errorf("%w: it is %.60q, but this version reads %s", ErrFormat, format,
 				want.knownFormats())
 	}
 	out := &Report{Format: format}
@@ -85,7 +85,7 @@ func (t *Training) target() string {
 func (t *Training) validate(r *Report) error {
 	if classes := t.Task == regression.TaskClassification; classes && r.Format == format1 ||
 		!classes && r.Format == format2 {
-		return fmt.Errorf("%w: task and format do not fit", ErrContent)
+		return fmt.Errorf("%w: its task and its format contradict each other", ErrContent)
 	}
 	return nil
 }

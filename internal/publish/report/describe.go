@@ -78,19 +78,19 @@ func (d *Description) checkCard() error {
 		}
 	}
 	if !fits {
-		return fmt.Errorf("%w: an estimate has no value or no end", ErrContent)
+		return fmt.Errorf("%w: an estimate has no value or no interval", ErrContent)
 	}
 	for _, c := range d.Columns {
 		numeric := c.Kind == describe.Numeric
 		if c.Kind != describe.Category && c.Kind != describe.Unread && !numeric ||
 			numeric != (c.Bins != nil) || numeric && (len(c.Range) != 2 || len(c.Quartiles) != 3) {
-			return fmt.Errorf("%w: the column %s has other keys than its kind", ErrContent,
+			return fmt.Errorf("%w: column %s has keys that do not match its kind", ErrContent,
 				shown(c.Name))
 		}
 		if numeric &&
 			(len(c.Bins.Counts) != mechanism.TreeLeaves ||
 				len(c.Bins.Edges) != mechanism.TreeLeaves+1) {
-			return fmt.Errorf("%w: the histogram of %s has no %d bins", ErrContent, shown(c.Name),
+			return fmt.Errorf("%w: the histogram of %s does not have %d bins", ErrContent, shown(c.Name),
 				mechanism.TreeLeaves)
 		}
 	}

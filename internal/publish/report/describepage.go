@@ -49,12 +49,12 @@ func (d *Description) columnBlocks() []document.Block {
 					fmt.Sprint(max(len(c.Categories)-1, 0))})
 		default:
 			other.Rows = append(other.Rows,
-				[]string{shown(c.Name), "no range and no categories were found", "none"})
+				[]string{shown(c.Name), "no range or categories were found", "none"})
 		}
 	}
 	out := []document.Block{prose(
-		"Each value has an interval that holds that of the table with 95% confidence, for each number alone. Means and standard deviations are " +
-			"those of values cut at the range, and all but the share of missing values are about records with a value.")}
+		"Each interval contains the value for the table with 95% confidence, separately for each number. Means and standard deviations are " +
+			"of values clamped to the range, and everything except the share of missing values is for records with a value.")}
 	if len(numeric.Rows) > 0 {
 		out = append(out, document.Block{Table: numeric})
 	}
@@ -107,7 +107,7 @@ func (d *Description) histogramBlocks() []document.Block {
 			}
 			add("above "+short3(c.Range[1]), c.Above)
 			caption = "Records by the value of " + shown(c.Name) +
-				", with 95% intervals. The first and the last bar hold all values beyond the range."
+				", with 95% intervals. The first and the last bar include all values beyond the range."
 		case describe.Category:
 			for k, x := range c.Categories {
 				if k < mostBars || x.Other {
@@ -115,7 +115,7 @@ func (d *Description) histogramBlocks() []document.Block {
 				}
 			}
 			if more := len(c.Categories) - 1 - mostBars; more > 0 {
-				caption += fmt.Sprintf(" %d categories are left out here.", more)
+				caption += fmt.Sprintf(" %d more categories are not shown.", more)
 			}
 		default:
 			continue
@@ -134,8 +134,8 @@ func (d *Description) associationBlocks() []document.Block {
 		return nil
 	}
 	text := fmt.Sprintf(
-		"Of %d pairs of columns, %d are known at this budget. Values are cut at their outer quantiles, and a missing one counts as the median. "+
-			"The second interval holds for all pairs together.", len(d.Correlations), len(strong))
+		"%[2]d of %[1]d pairs of columns could be estimated at this budget. Values are clamped at their outer quantiles, and missing values count as the median. "+
+			"The second interval holds jointly for all pairs.", len(d.Correlations), len(strong))
 	if len(strong) > mostAssociations {
 		text += fmt.Sprintf(" The strongest %d are shown.", mostAssociations)
 	}
@@ -183,7 +183,7 @@ func (d *Description) groupBlocks() []document.Block {
 	misses := 100 * (1 - math.Pow(.95, float64(len(d.By.Groups))))
 	return []document.Block{prose(
 		fmt.Sprintf(
-			"Each interval holds for its group alone: of %d groups, some interval of a column misses in up to about %.0f%% of descriptions. "+
-				"The group \"other\" holds all other values and missing ones.", len(d.By.Groups),
+			"Each interval holds separately for its group: with %d groups, at least one interval of a column misses in up to about %.0f%% of descriptions. "+
+				"The group \"other\" contains all other values and missing values.", len(d.By.Groups),
 			misses)), {Table: t}}
 }

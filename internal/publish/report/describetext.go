@@ -41,7 +41,7 @@ func (d *Description) text(r *Report) string {
 	skip(len(d.Columns)-columnLines, "column", "columns")
 	if strong := d.strongest(); len(strong) > 0 {
 		lines = append(lines,
-			"Strongest associations; the intervals hold together with 95% confidence")
+			"Strongest associations (intervals hold jointly with 95% confidence)")
 		for _, a := range strong[:min(len(strong), correlationLines)] {
 			lines = append(lines, associationLine(a))
 		}
@@ -60,10 +60,10 @@ func (d *Description) text(r *Report) string {
 	}
 	text := ""
 	if len(left) > 0 {
-		text = "Left out: " + strings.Join(left, ", ") + "; " + DescriptionFile + " has them. "
+		text = "Left out: " + strings.Join(left, ", ") + "; see " + DescriptionFile + ". "
 	}
 	if hidden > 0 {
-		text += fmt.Sprintf("The noise hides %d of %d associations", hidden, len(d.Correlations))
+		text += fmt.Sprintf("%d of %d associations are hidden by the noise", hidden, len(d.Correlations))
 	}
 	if text != "" {
 		lines = append(lines, strings.TrimSuffix(text, ". "))
@@ -74,7 +74,7 @@ func (d *Description) text(r *Report) string {
 	}
 	if len(codes) > 0 {
 		lines = append(lines,
-			"Warnings: "+strings.Join(codes, ", ")+"; "+DescriptionFile+" says more")
+			"Warnings: "+strings.Join(codes, ", ")+"; see "+DescriptionFile)
 	}
 	if l := r.Ledger; l != nil {
 		lines = append(lines,
@@ -110,7 +110,7 @@ func (d *Description) guaranteeLines(g Guarantee) []string {
 	if d.Released.RecordNoise == 0 {
 		records = "Records: " + grouped(d.Released.Records, 0) + ", public"
 	}
-	return []string{first, records + ". Intervals: 95%, for this table."}
+	return []string{first, records + ". Intervals: 95%, for the values in this table."}
 }
 
 // columnLine describes a column on one line. Parts that do not fit are left out.
@@ -119,7 +119,7 @@ func columnLine(c describe.ColumnCard, width int) string {
 	line := name + strings.Repeat(" ", width-utf8.RuneCountInString(name))
 	switch c.Kind {
 	case describe.Unread:
-		return line + "  no range and no categories were found"
+		return line + "  no range or categories were found"
 	case describe.Category:
 		var parts []string
 		for _, x := range c.Categories {

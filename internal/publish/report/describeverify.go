@@ -19,7 +19,7 @@ func (d *Description) verify(v *verifier) {
 	d.verifyPlan(v)
 	v.add("estimates", "every estimate and every interval follows from the released numbers",
 		d.estimateProblems())
-	v.add("noise", "the noise of the released numbers is that of their steps",
+	v.add("noise", "the noise of the released numbers matches their steps",
 		d.noiseProblems(v.report))
 }
 
@@ -59,7 +59,7 @@ func (d *Description) verifyPlan(v *verifier) {
 	}
 	plan, err := study.Plan()
 	if err != nil {
-		v.add(name, "", []string{"the description has no price: " + err.Error()})
+		v.add(name, "", []string{"the description cannot be planned: " + err.Error()})
 		return
 	}
 	out, _ := v.leafProblems(plan.Priced)
@@ -72,10 +72,10 @@ func (d *Description) verifyPlan(v *verifier) {
 	names := study.Schema.Names()
 	slices.Sort(names)
 	if !slices.Equal(stated, names) {
-		out = append(out, "unprotected does not list the described columns")
+		out = append(out, "unprotected does not contain the described columns")
 	}
 	v.add(name,
-		"a description of these columns has these steps, law by law, and this guarantee; no table was read",
+		"planning a description of these columns gives the same steps and guarantee; no table was read",
 		out)
 }
 
@@ -110,7 +110,7 @@ func (d *Description) noiseProblems(r *Report) []string {
 	check := func(what string, have, want float64) {
 		if !(math.Abs(have-want) <= computedTolerance*math.Max(math.Abs(have), math.Abs(want))) {
 			out = append(out,
-				fmt.Sprintf("the noise of %s is %s, and that of its step %s", what, number(have),
+				fmt.Sprintf("the noise of %s is %s, but that of its step is %s", what, number(have),
 					number(want)))
 		}
 	}
@@ -133,7 +133,7 @@ func (d *Description) noiseProblems(r *Report) []string {
 		check("a count of a group", g.CountNoise, counts)
 		check("a sum of a group", g.SumNoise, sums)
 	} else if scale("groups") != 0 {
-		out = append(out, "groups were released, and are not there")
+		out = append(out, "groups were released but are missing")
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func ExampleDecode() {
 	fmt.Println(err)
 	// Output:
 	// 1 add-remove fit/train/model/gram 0.7
-	// not a report of a known format: its format is "dptrain.report/9", this version reads "dptrain.report/1" to "dptrain.report/4"
+	// unknown report format: it is "dptrain.report/9", but this version reads "dptrain.report/1" to "dptrain.report/4"
 }
 
 func ExampleText() {
@@ -154,7 +154,7 @@ func ExampleRegistry() {
 	fmt.Println(d.Deployment.Loss.UnitDetails)
 	// Output:
 	// Approximate DP {1 1e-06}
-	// Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected.
+	// Neighbouring tables differ by the presence of one record. The number of records is protected.
 }
 
 // A file for the data owner, next to the notes of a run.

@@ -24,9 +24,9 @@ const (
 // Errors about the output folder, wrapped in a [*DirError].
 var (
 	// ErrExists is returned if there are results already that may not be replaced.
-	ErrExists = fault.New(fault.Usage, "results exist already")
+	ErrExists = fault.New(fault.Usage, "results already exist")
 	// ErrForeign is returned if something not written by dptrain is in the place of the results.
-	ErrForeign = fault.New(fault.Usage, "the folder holds other files")
+	ErrForeign = fault.New(fault.Usage, "the folder contains other files")
 	// ErrUnwritable is returned if the folder cannot be created or written to.
 	ErrUnwritable = fault.New(fault.Usage, "cannot write")
 )
@@ -172,8 +172,8 @@ func (f *Folder) free() error {
 		case err != nil:
 			return unwritable(shown, err)
 		case !f.force:
-			return &DirError{shown, "exists already",
-				"choose another --out, or replace it with --force", ErrExists}
+			return &DirError{shown, "already exists",
+				"choose another --out, or overwrite it with --force", ErrExists}
 		case info.Mode()&fs.ModeSymlink != 0: // the link is replaced, not its target
 			continue
 		case !info.IsDir():
@@ -185,7 +185,7 @@ func (f *Folder) free() error {
 		}
 		for _, e := range entries {
 			if !slices.Contains(contents(name), e.Name()) {
-				return &DirError{shown, "holds files that dptrain did not write",
+				return &DirError{shown, "contains files that dptrain did not write",
 					"choose another --out", ErrForeign}
 			}
 		}

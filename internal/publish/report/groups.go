@@ -220,12 +220,12 @@ const scaleTolerance = 1e-4
 
 // groups recomputes the metrics by group from the released numbers, and compares their noise with that of the step.
 func (v *verifier) groups() {
-	const sound = "the metrics by group are computed from the released numbers, whose noise is that of their step"
+	const sound = "the metrics by group follow from the released numbers, and their noise matches their step"
 	g := v.report.Metrics.Groups
 	if g == nil {
 		if v.report.groupColumn() != nil && v.report.Model.Kind != "" {
 			v.add("groups", sound,
-				[]string{"the recipe asks for metrics by group, and there are none"})
+				[]string{"the recipe requests metrics by group, but there are none"})
 		}
 		return
 	}
@@ -237,9 +237,9 @@ func (v *verifier) groups() {
 	again, ok := g.recomputed(classes)
 	switch {
 	case !ok:
-		problems = append(problems, "the released numbers are not those of these groups")
+		problems = append(problems, "the released numbers do not match these groups")
 	case !alike(reflect.ValueOf(*g), reflect.ValueOf(*again)):
-		problems = append(problems, "the metrics are not those of the released numbers")
+		problems = append(problems, "the metrics do not follow from the released numbers")
 	}
 	leaf := map[string]string{
 		accuracyMetric: "/holdout/accuracy/confusion",
@@ -258,12 +258,12 @@ func (v *verifier) groups() {
 	if !found {
 		problems = append(problems,
 			fmt.Sprintf(
-				"the noise of the released numbers is %s, which is not that of the step that released them",
+				"the noise of the released numbers is %s, which does not match the step that released them",
 				number(g.Released.Scale)))
 	}
 	if v.report.groupColumn() != g.Column {
 		problems = append(problems,
-			"the column of groups is not among the facts that are not protected")
+			"unprotected does not contain the column of groups")
 	}
 	v.add("groups", sound, problems)
 }

@@ -130,7 +130,7 @@ func TestGroupTexts(t *testing.T) {
 		t.Errorf("the summary is\n%s", summary.String())
 	}
 	for what, page := range map[string]string{"html": html, "markdown": markdown} {
-		for _, want := range []string{"How good it is by group", "0.730", "1,230", "too few",
+		for _, want := range []string{"Quality by group", "0.730", "1,230", "too few",
 			"14% of reports with 3 groups"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%q is missing in %s", want, what)

@@ -111,7 +111,7 @@ func pairBlocks(s Source, unit string) []document.Block {
 		out = append(out,
 			figure(h.SVG(),
 				fmt.Sprintf(
-					"%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
+					"%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so patterns may be due to chance.",
 					h.YLabel, h.XLabel, unit), g))
 	}
 	return out

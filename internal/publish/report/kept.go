@@ -18,7 +18,7 @@ import (
 const KeptDir = "pending"
 
 // ErrKept is returned if there are no such results, or if they cannot be read.
-var ErrKept = fault.New(fault.Usage, "no results that wait for a ledger")
+var ErrKept = fault.New(fault.Usage, "no results are waiting for a ledger")
 
 // KeptFormat is the value of the key "format" of a kept run's pending.json.
 const KeptFormat = "dptrain.pending/1"
@@ -39,8 +39,8 @@ func (f *Folder) noneKept() error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil // a missing or inaccessible folder is reported by open
 	}
-	return &DirError{path, "holds the results of a run that its ledger has not entered as ended",
-		"enter it with `dptrain ledger commit " + f.given + "`, or choose another --out", ErrExists}
+	return &DirError{path, "contains the results of a run that is not yet committed to its ledger",
+		"commit it with `dptrain ledger commit " + f.given + "`, or choose another --out", ErrExists}
 }
 
 // Keep moves the staged results to [KeptDir], where they stay until [PlaceKept], and returns that folder. Nothing is
@@ -80,7 +80,7 @@ func OpenKept(dir string) (Kept, error) {
 	data, err := os.ReadFile(filepath.Join(path, keptFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse("there are no results that wait for a ledger")
+		return refuse("no results are waiting for a ledger")
 	case err != nil:
 		return Kept{}, unwritable(path, err)
 	}
@@ -90,11 +90,11 @@ func OpenKept(dir string) (Kept, error) {
 		err = doc.Decode(&k, version(KeptFormat))
 	}
 	if err != nil || k.Format != KeptFormat || k.Path == "" {
-		return refuse(keptFile + " is not one that this program writes")
+		return refuse(keptFile + " was not written by dptrain")
 	}
 	for _, name := range []string{ReleaseDir, CuratorDir} {
 		if info, err := os.Lstat(filepath.Join(path, name)); err != nil || !info.IsDir() {
-			return refuse(name + " is not there")
+			return refuse(name + " is missing")
 		}
 	}
 	return k, nil

@@ -121,13 +121,13 @@ func (t *Training) body(s Source) pageBody {
 	}
 	out.figure, out.caption = metricPicture(r)
 	out.sections = []document.Section{
-		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
-		{ID: "groups", Title: "How good it is by group", Blocks: groupBlocks(r)},
-		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
+		{ID: "quality", Title: "Model quality", Blocks: qualities(r)},
+		{ID: "groups", Title: "Quality by group", Blocks: groupBlocks(r)},
+		{ID: "choice", Title: "Confidence in the selected columns", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
 		{
 			ID:     "prototypes",
-			Title:  "What a typical member of a class looks like",
+			Title:  "Typical members of the classes",
 			Blocks: typicalBlocks(s),
 		},
 		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},

@@ -144,7 +144,7 @@ func profileBlocks(g Guarantee) []document.Block {
 		Series: []chart.Series{s, promise},
 	}
 	return []document.Block{figure(p.SVG(),
-		"The privacy profile: the same run satisfies all of these pairs of epsilon and delta at once.",
+		"The privacy profile: the run satisfies all of these pairs of epsilon and delta at the same time.",
 		t)}
 }
 
@@ -155,7 +155,7 @@ func declared(r *Report) []document.Block {
 		text = "These facts were stated about the columns"
 	}
 	out := []document.Block{prose(text +
-		", so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
+		", so they are public. The guarantee covers the contents of the rows, but not these declarations.")}
 	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
@@ -214,9 +214,9 @@ func stepBlocks(r *Report) []document.Block {
 	if len(g.Rows) == 0 {
 		return nil
 	}
-	text := "Every release that the price covers, in the order of the plan. Steps that were not carried out are covered, too."
+	text := "All releases that the price covers, in the order of the plan, including steps that were skipped."
 	if r.HasStopped() {
-		text = "The steps of the plan. The run stopped after those that were taken, and spent nothing on the others."
+		text = "The steps of the plan. The run stopped after the ones that were taken and spent nothing on the others."
 	}
 	return []document.Block{{Text: text, Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
 }
@@ -255,7 +255,7 @@ func accountingBlocks(r *Report) []document.Block {
 			Table: rules,
 			Fold:  "The formula",
 		},
-		prose("A program that adds the steps up from "+r.FileName()+
+		prose("A program that recomputes the total from "+r.FileName()+
 			" alone, with the public Python library dp-accounting:"),
 		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/" +
 			r.FileName()})
@@ -283,16 +283,16 @@ func useBlocks(s Source) []document.Block {
 	var out []document.Block
 	if s.Report.training().Model.Kind != "" {
 		out = append(out,
-			prose("Predict new records, which may have more columns than those of the model:"),
+			prose("Predict new records, which may have more columns than the model needs:"),
 			document.Block{Code: "dptrain predict release/model.json new.csv"})
 	}
 	out = append(out,
-		prose("Check that the files of this release are consistent, and add up the steps again. It needs no data; with the public key of the publisher it also checks the signature:"),
+		prose("Check that the files of this release are consistent, and recompute the privacy cost. No data are needed; with the public key of the publisher, the signature is checked, too:"),
 		document.Block{Code: "dptrain verify release\ndptrain verify release --key publisher.pub"})
 	if s.Recipe != nil {
 		out = append(out,
 			document.Block{
-				Text: "The recipe, with every default. It runs again as it is.",
+				Text: "The recipe with all defaults, ready to run again.",
 				Code: string(s.Recipe),
 				Fold: "Recipe",
 			})

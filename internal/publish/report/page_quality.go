@@ -80,7 +80,7 @@ func (t *Training) modelBlocks(r *Report) []document.Block {
 	} else {
 		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
 		if t.Stopped == nil {
-			out = append(out, prose("The budget is spent all the same."))
+			out = append(out, prose("The budget is spent nevertheless."))
 		} else {
 			out = append(out, prose(r.stoppedText()))
 		}
@@ -102,7 +102,7 @@ func ledgerBlocks(r *Report) []document.Block {
 		return nil
 	}
 	return []document.Block{prose(
-		fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.",
+		fmt.Sprintf("The run is recorded in a ledger for the data set %s, with the head %d:%s.",
 			shown(l.Dataset), l.Entry, l.Head))}
 }
 
@@ -286,7 +286,7 @@ func calibration(m Metrics) document.Block {
 		Series: []chart.Series{s},
 	}
 	return figure(p.SVG(),
-		"Calibration: on the diagonal, predicted probabilities are right. Whiskers are 1.96 standard deviations; bins whose counts the noise hides are left out.",
+		"Calibration: on the diagonal, predicted probabilities are correct. Whiskers are 1.96 standard deviations; bins whose counts are hidden by the noise are left out.",
 		g)
 }
 

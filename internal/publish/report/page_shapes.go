@@ -64,7 +64,7 @@ func shapeBlocks(s Source) []document.Block {
 	}
 	for _, x := range sums {
 		if x.Score != nil {
-			out = append(out, prose("A curve of the whole score is added to the sum of all columns: dptrain report release --shape \"(score)\" prints it."))
+			out = append(out, prose("A curve of the total score is added to the sum over all columns; dptrain report release --shape \"(score)\" prints it."))
 			break
 		}
 	}
@@ -89,7 +89,7 @@ func shapeBlocks(s Source) []document.Block {
 		return nil
 	}
 	if left > 0 {
-		out = append(out, prose(fmt.Sprintf("%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
+		out = append(out, prose(fmt.Sprintf("%d more are not shown; dptrain report release --shape COLUMN prints them.", left)))
 	}
 	return append(out, pairBlocks(s, unit)...)
 }
@@ -154,7 +154,7 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		}
 		name := shown(t.Category)
 		if t.Other {
-			name = "every other"
+			name = "all others"
 		}
 		half := 1.96 * t.StdError
 		if len(bars) < mostLevels {

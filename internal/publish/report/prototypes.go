@@ -98,7 +98,7 @@ func Typical(w io.Writer, m regression.Model) error {
 		if i == mostTypical {
 			b.WriteString(
 				Paragraph("Typical",
-					fmt.Sprintf("and %d more prototypes, which report --format md lists",
+					fmt.Sprintf("and %d more prototypes, listed by report --format md",
 						len(list)-i)))
 			break
 		}
@@ -138,8 +138,8 @@ func typicalBlocks(s Source) []document.Block {
 		g.Rows = append(g.Rows, row)
 	}
 	out := document.Block{
-		Text: "The model is made of these prototypes, in the units of the table: a record belongs to the class whose prototypes are nearest, in a metric that was released too. " +
-			"They began at the noisy means of the classes and were moved to where they tell the classes apart, so they stand for their classes and are nobody's record.",
+		Text: "The model consists of these prototypes, in the units of the table: a record belongs to the class with the nearest prototypes, in a metric that was also released. " +
+			"They started at the noisy means of the classes and were moved so as to separate the classes; they describe their classes and are not records of anyone.",
 		Table: g,
 	}
 	if len(g.Rows)*len(list) > mostCells {

@@ -245,6 +245,11 @@ func about(x, scale float64) string {
 	return separated(strconv.FormatFloat(math.Round(max(x, 0)/unit)*unit, 'f', 0, 64))
 }
 
+// FormatCount formats an integer with thousands separators.
+func FormatCount(n int) string {
+	return separated(strconv.Itoa(n))
+}
+
 // separated adds thousands separators to a number in decimal notation.
 func separated(digits string) string {
 	whole, fraction, hasFraction := strings.Cut(digits, ".")

@@ -121,20 +121,20 @@ func Registry(r *Report) *Deployment {
 	}
 	d.Model = RegistryModel{
 		Name:  "Central",
-		Trust: "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
+		Trust: "The data owner and the machine are trusted. Readers of the release are not trusted, whatever their number and background knowledge; they may know the source code.",
 		Actors: bullets(
-			"The owner runs dptrain on the table and may read exact notes that are not released.",
-			"Readers see the model, the report and the recipe."),
+			"The data owner runs dptrain on the table and may read exact notes that are not released.",
+			"Readers receive the model, the report and the recipe."),
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
 		Preprocessing: tuning(r) + preparation(r) +
-			"dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+			"dptrain cannot know whether the recipe was changed after seeing the records or other results: if so, state it here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
 		Utility:        utility(r),
-		Additional:     "Noise is drawn exactly, on integers, from a cryptographic generator: released values carry nothing in their low bits. Running time is not protected.",
+		Additional:     "Noise is sampled exactly, on integers, from a cryptographic generator, so the low bits of released values reveal nothing. The running time is not protected.",
 	}
 	d.Administrative = RegistryAdministrative{Status: "Draft", Authors: []string{}}
 	return out
@@ -174,7 +174,7 @@ func bullets(items ...string) string {
 
 // unprotected lists the facts stated by the recipe, with their values.
 func unprotected(r *Report) string {
-	items := []string{"The names of the columns, that the table exists, and that this run was made."}
+	items := []string{"The names of the columns, and the existence of the table and of this run."}
 	for _, fact := range r.Unprotected {
 		value, err := strictjson.Line(fact.Value)
 		if err != nil {
@@ -188,11 +188,11 @@ func unprotected(r *Report) string {
 func neighbours(relation string) string {
 	switch relation {
 	case "add-remove":
-		return "Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected."
+		return "Neighbouring tables differ by the presence of one record. The number of records is protected."
 	case "substitute":
-		return "Neighbouring tables differ by what one record says. The number of records is public."
+		return "Neighbouring tables differ in the contents of one record. The number of records is public."
 	}
-	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
+	return "Neighbouring tables differ in the private columns of one record. Its other columns and the number of records are public."
 }
 
 // neighboursOf describes the neighbouring relation if the records of a privacy unit are protected together. It makes
@@ -200,13 +200,13 @@ func neighbours(relation string) string {
 // unit.
 func neighboursOf(u Unit) string {
 	return fmt.Sprintf(
-		"A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
-			"The number of users and the number of records are protected. Records that name no user were not used.",
+		"A user is one value of the column %q (whatever it represents), with all its records; at most %d records of each were used. Neighbouring tables differ by the presence of one user with all their records. "+
+			"The number of users and the number of records are protected. Records without a user were not used.",
 		u.Column, u.MaxRows)
 }
 
 func parameters(g Guarantee) string {
-	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta. %s", g.Spent,
+	s := fmt.Sprintf("The noise distributions of all steps guarantee epsilon %v at this delta. %s", g.Spent,
 		g.MeaningOf())
 	if g.Mu != nil {
 		s += fmt.Sprintf(" Gaussian privacy: mu %v.", *g.Mu)
@@ -221,10 +221,10 @@ func parameters(g Guarantee) string {
 func across(r *Report) string {
 	if l := r.Ledger; l != nil {
 		return fmt.Sprintf(
-			"This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.",
+			"This run is entry %d of a ledger that limits the total budget of all runs on the data set %q; head %s.",
 			l.Entry, l.Dataset, l.Head)
 	}
-	return "No ledger was kept. The budget adds to that of every other run on the same records."
+	return "No ledger was kept. The budget adds to that of all other runs on the same records."
 }
 
 // mechanisms lists the steps.
@@ -248,7 +248,7 @@ func mechanisms(events []Event) string {
 			s += fmt.Sprintf("; sensitivity %.4g, noise scale %.4g", e.Sensitivity, e.Scale)
 		}
 		if e.Taken != nil && !*e.Taken {
-			s += "; not carried out: a released value chose another branch, and the price covers all of them"
+			s += "; skipped: a released value selected another branch, and the price covers all branches"
 		}
 		items = append(items, s+".")
 	}
@@ -262,14 +262,14 @@ func mechanisms(events []Event) string {
 func tuning(r *Report) string {
 	if x := r.Sizes; x != nil {
 		return fmt.Sprintf(
-			"One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ",
+			"One of %d numbers of features was chosen within the budget by private selection with a secret number of tries, %s on average. ",
 			len(x.Sizes), number(x.Runs))
 	}
 	if r.Search == nil {
 		return ""
 	}
 	return fmt.Sprintf(
-		"One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
+		"One of %d candidates was chosen within the budget by private selection from private candidates with a secret number of tries, %s on average. ",
 		len(r.Search.Candidates), number(r.Search.Runs))
 }
 
@@ -284,15 +284,15 @@ func preparation(r *Report) string {
 	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m &&
 		released("selection") {
 		s = fmt.Sprintf(
-			"Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
+			"%[2]d of %[1]d columns were selected as features by a mechanism within the budget. ", m, n)
 	}
 	if released("target-encoding") {
 		s += "Values of category columns were replaced by noisy means of the target, by a mechanism within the budget. "
 	}
 	if released("scaling") {
-		s += "Ranges that the recipe does not declare were found by a mechanism within the budget"
+		s += "Ranges that are not declared in the recipe were found by a mechanism within the budget"
 	} else {
-		s += "No range of a protected value was found from the records: it is declared, or not needed"
+		s += "No range of a protected value was derived from the records: all ranges are declared or not needed"
 	}
 	if r.Guarantee.Relation == "substitute-private-columns" {
 		s += "; those of public columns are exact"
@@ -303,16 +303,16 @@ func preparation(r *Report) string {
 func composition(r *Report) string {
 	s := "Basic composition: the epsilons and deltas of the steps add up."
 	if r.Guarantee.Composition == "tight" {
-		s = "Privacy loss distributions of the steps, discretised towards more loss."
+		s = "Privacy loss distributions of the steps, with losses rounded up."
 	}
 	if r.Search != nil {
 		s = fmt.Sprintf(
-			"Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.",
+			"Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed even if they were not tried. Held-out records: privacy loss distributions.",
 			r.Search.Eta, r.Search.Gamma)
 	}
 	if x := r.Sizes; x != nil {
 		s = fmt.Sprintf(
-			"Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.",
+			"Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed even if they were not tried. Held-out records: privacy loss distributions.",
 			x.Eta, x.Gamma)
 	}
 	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part == pipeline.HoldoutName }) {
@@ -320,10 +320,10 @@ func composition(r *Report) string {
 		if text := r.Accounting.amplificationText(); text != "" {
 			s += " " + text
 		} else {
-			s += " So the larger of the two counts."
+			s += " So only the larger of the two counts."
 		}
 		if r.Accounting != nil && r.Accounting.Lead != nil {
-			s += " The steps on all records come on top."
+			s += " The steps on all records are added."
 		}
 	}
 	return s

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// TestRegistryUnit checks that the registry fields state the unit of protection of the report and the choices and
+// TestRegistryUnit checks that the registry fields state the privacy unit of the report and the choices and
 // ranges found by mechanisms, and no others.
 func TestRegistryUnit(t *testing.T) {
 	r := &report.Report{
@@ -60,7 +60,7 @@ func TestRegistryUnit(t *testing.T) {
 
 	r.Guarantee.Unit, r.Events = nil, r.Events[:0]
 	d = report.Registry(r).Deployment
-	if d.Loss.Unit != "Record" || !strings.Contains(d.Loss.UnitDetails, "differ by one record") {
+	if d.Loss.Unit != "Record" || !strings.Contains(d.Loss.UnitDetails, "differ by the presence of one record") {
 		t.Errorf("%+v", d.Loss)
 	}
 	if p := d.Implementation.Preprocessing; strings.Contains(p, "chosen") ||

@@ -147,7 +147,7 @@ type Guarantee struct {
 	Meaning string  `json:"meaning,omitempty" format:"3+?"`
 }
 
-// Unit is the unit of protection of a run that keeps at most MaxRows records of each entity, identified by the value
+// Unit is the privacy unit of a run that keeps at most MaxRows records of each entity, identified by the value
 // of Column.
 type Unit struct {
 	Column  string `json:"column"`

@@ -161,7 +161,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		{"later version", `report/1`, `report/5`, ErrFormat, `"dptrain.report/4"`},
 		{"metrics of version 2", `report/1`, `report/2`, ErrContent, `metrics: unknown key "r2"`},
 		{"task of version 2", `"task": "regression"`, `"task": "classification"`, ErrContent,
-			"task and format do not fit"},
+			"its task and its format contradict each other"},
 		{"unknown key", `"task":`, `"tusk": 1, "task":`, ErrContent, `: unknown key "tusk"`},
 		{"unknown key inside", `{"epsilon":0,`, `{"eps":1,"epsilon":0,`, ErrContent,
 			`guarantee.profile[0]: unknown key "eps"`},

@@ -17,7 +17,7 @@ import (
 const RunFormat = "dptrain.run/1"
 
 // notice is the header of the curator's file.
-const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them. The sizes of the parts also say something of who is held out, which the guarantee takes to be unknown."
+const notice = "Exact facts about the records, without any privacy guarantee: do not publish them, and do not change the recipe because of them. The sizes of the parts also reveal something about who is held out, which the guarantee assumes to be secret."
 
 // A Run holds facts that only the data owner may read: exact facts about the records and the circumstances of the
 // run. Its fields are the keys of run.json.

@@ -33,9 +33,9 @@ func (r *Report) WhyNoModel() string {
 
 // stoppedText describes why a run stopped and how much it spent.
 func (r *Report) stoppedText() string {
-	spent := "Nothing was released, and nothing was spent."
+	spent := "Nothing was released or spent."
 	if r.Stopped.Scale > 0 {
-		spent = fmt.Sprintf("Nothing but these counts was released; they spent epsilon %s of %s.",
+		spent = fmt.Sprintf("Only these counts were released; they spent epsilon %s of %s.",
 			number(r.Stopped.Spent), number(r.Guarantee.Epsilon))
 	}
 	return r.Stopped.Meaning + ". " + spent
@@ -50,14 +50,14 @@ func stopProblems(r *Report) []string {
 		switch {
 		case lead && (e.Released != e.Draws || e.Taken != nil):
 			out = append(out,
-				shown(e.ID)+": the run stopped because of this step, and did not take it")
+				shown(e.ID)+": the run stopped because of this step, but did not take it")
 		case !lead && (e.Released != 0 || e.Taken == nil || *e.Taken):
-			out = append(out, shown(e.ID)+": the run stopped before this step, and took it")
+			out = append(out, shown(e.ID)+": the run stopped before this step, but took it")
 		}
 	}
 	if r.Model.Kind != "" || len(r.Features.Selected) > 0 ||
 		!reflect.DeepEqual(r.Metrics, Metrics{}) {
-		out = append(out, "the run stopped, and there is a model or a metric")
+		out = append(out, "the run stopped, but there is a model or a metric")
 	}
 	return out
 }

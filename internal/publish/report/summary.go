@@ -261,7 +261,7 @@ func (r *Report) summaryFolders(dir string) []string {
 	if l := r.Ledger; l != nil {
 		out = append(out,
 			wrapSummary("Ledger",
-				fmt.Sprintf("entered for data set %s; keep its head:",
+				fmt.Sprintf("recorded for data set %s; keep its head:",
 					cut(shown(l.Dataset), mostNameWidth)))...)
 		head := fmt.Sprintf("%d:%s", l.Entry, l.Head)
 		out = append(out,
@@ -282,18 +282,18 @@ func (r *Report) summaryFolders(dir string) []string {
 var actions = map[string]string{
 	"no-ledger":       "See `dptrain ledger init`.",
 	"no-signal":       "`dptrain plan --explain` estimates how much more budget or records help.",
-	"no-range":        "Declare how they are written or their categories, or leave them out with --exclude.",
+	"no-range":        "Declare their number format or categories, or leave them out with --exclude.",
 	"no-words":        "Exclude identifiers and names; declare the categories of other columns.",
-	"unread-cells":    "If numbers were meant, declare how they are written (--thousands, --decimal).",
+	"unread-cells":    "If they are numbers, declare their format (--thousands, --decimal).",
 	"extreme-numbers": "Use another unit, or declare the range (--range).",
 	"far-targets":     "Declare a wider range of the target (--range) if it is public knowledge.",
-	"missing-targets": "Check how the target is written: unit, thousands mark, spelling.",
+	"missing-targets": "Check the format of the target: unit, thousands mark, spelling.",
 	"unknown-classes": "List all classes (--classes).",
 	"classes-cut":     "Raise --most-classes.",
 	"majority-class":  "Look at the balanced accuracy and the recalls.",
 	"no-metric":       "Set --holdout 0.2 to measure it.",
 	"group-gap":       "The report has all groups.",
-	"small-groups":    "More records or a larger epsilon help.",
+	"small-groups":    "Use more records or a larger epsilon.",
 }
 
 // briefLines is the maximum number of lines of a warning in a summary.

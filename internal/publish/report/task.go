@@ -70,7 +70,7 @@ var trainingKind = kind{
 var causalKind = kind{
 	file: CausalFile, formats: []string{causalFormat1, CausalFormat}, earlier: 2,
 	others: []string{pictureFile, recipeFile},
-	noun:   "account", release: "a study of causal directions", stated: "in the recipe",
+	noun:   "report", release: "a causal study", stated: "in the recipe",
 	aim: "the study", general: "What the study finds",
 }
 

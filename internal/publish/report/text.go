@@ -57,7 +57,7 @@ func (x *rows) addIf(label, text string) {
 func (x *rows) finish(r *Report, without ...string) string {
 	if l := r.Ledger; l != nil {
 		x.add("Ledger",
-			fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry,
+			fmt.Sprintf("recorded for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry,
 				l.Head))
 	}
 	x.WriteString(warningText(r.Warnings, without...))
@@ -146,13 +146,13 @@ func skipped(events []Event) string {
 	}
 	if classes > 0 {
 		out = append(out,
-			fmt.Sprintf("strategies for other numbers of classes than were found, %s",
+			fmt.Sprintf("branches for other numbers of classes, %s",
 				countOf(classes, "step")))
 	}
 	if len(out) == 0 {
 		return ""
 	}
-	return strings.Join(out, "; ") + ". The price covers whichever strategy the noisy counts choose"
+	return strings.Join(out, "; ") + ". The price covers all branches between which the noisy counts choose"
 }
 
 // strategyName describes a strategy that the noisy counts did not choose.
@@ -163,7 +163,7 @@ func strategyName(branch string) string {
 	case pipeline.IsWay(branch):
 		return "training with text columns (none was detected)"
 	case branch == "kendall":
-		return "feature selection by Kendall (the noisy record count chose the strategy without it)"
+		return "feature selection by Kendall (the noisy record count chose the branch without it)"
 	case branch == "logistic":
 		return "logistic regression (the noisy record count chose the larger model)"
 	case branch == "all":

@@ -117,7 +117,7 @@ func PathCosts(w io.Writer, m regression.Model) error {
 	}
 	if more := len(list) - mostNodes; more > 0 {
 		b.WriteString(
-			Paragraph("", fmt.Sprintf("and %d nodes more, which the model file lists", more)))
+			Paragraph("", fmt.Sprintf("and %d more nodes, listed in the model file", more)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -139,9 +139,9 @@ func treeText(list []visit) string {
 		pays = number(least) + " to " + number(most)
 	}
 	if leaves == 1 {
-		return "one node; a record pays " + pays
+		return "one node; each record pays " + pays
 	}
-	return fmt.Sprintf("%d leaves; a record pays for the features on its way, %s", leaves, pays)
+	return fmt.Sprintf("%d leaves; each record pays %s for the features on its path", leaves, pays)
 }
 
 // treeBlocks lists the nodes of a tree and their scores.
@@ -151,7 +151,7 @@ func treeBlocks(s Source) []document.Block {
 		return nil
 	}
 	list := visits(trees[0])
-	g := &document.Table{Head: []string{"node", "records", "features bought here", "paid"}}
+	g := &document.Table{Head: []string{"node", "records", "features added here", "paid"}}
 	for _, v := range list[:min(len(list), mostNodes)] {
 		where := v.when
 		if v.leaf {
@@ -161,7 +161,7 @@ func treeBlocks(s Source) []document.Block {
 			[]string{strconv.Itoa(v.node), where, v.purchases(), number(v.paid)})
 	}
 	out := []document.Block{prose("The tree has " + treeText(list) +
-		". What is bought is free further down."), {Table: g}}
+		". Features that were paid for once are free further down."), {Table: g}}
 	for _, v := range list[:min(len(list), mostNodes)] {
 		for t, m := range trees {
 			if n := &m.Nodes[v.node-1]; v.leaf || t == 0 {
@@ -188,7 +188,7 @@ func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string
 		case t.Missing:
 			name += " is missing"
 		case t.Other:
-			name += " = every other"
+			name += " = all others"
 		case m.Columns[t.Column].Type == regression.Category:
 			name += " = " + shown(t.Category)
 		}

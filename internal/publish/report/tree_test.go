@@ -108,7 +108,7 @@ func TestPageOfTree(t *testing.T) {
 	}
 	var b strings.Builder
 	if err := PathCosts(&b, wide); err != nil ||
-		!strings.Contains(b.String(), fmt.Sprintf("and %d nodes more", 399-mostNodes)) {
+		!strings.Contains(b.String(), fmt.Sprintf("and %d more nodes", 399-mostNodes)) {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }

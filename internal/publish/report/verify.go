@@ -26,6 +26,18 @@ const (
 	NotChecked State = "not checked"
 )
 
+// label returns the word for a state on a terminal. The values of the constants are those of
+// `verify --json`.
+func (s State) label() string {
+	switch s {
+	case Misfit:
+		return "failed"
+	case NotChecked:
+		return "skipped"
+	}
+	return string(s)
+}
+
 // A Check is one question about a release and its answer.
 type Check struct {
 	Name  string // what was compared, such as "model.json"
@@ -57,11 +69,11 @@ func (v *Verification) count(s State) int {
 
 // Text prints one paragraph per check, and a verdict if no check failed. It returns the errors of w.
 func (v *Verification) Text(w io.Writer) error {
-	const width = 13
+	const width = 9
 	var b strings.Builder
 	for _, c := range v.Checks {
 		for i, text := range c.Text {
-			label := string(c.State)
+			label := c.State.label()
 			if i > 0 {
 				label = ""
 			}
@@ -193,13 +205,13 @@ func (v *verifier) checksum() {
 	switch err := Encode(&b, v.report); {
 	case v.earlier():
 		v.skip(name,
-			"a report of the version "+v.report.Format+
-				" holds no checksum, so an edit of what is not checked below "+
+			"reports of version "+v.report.Format+
+				" have no checksum, so an edit of anything that is not checked below "+
 				"would not show")
 	case err != nil || b.String() != string(v.raw):
-		v.add(name, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
+		v.add(name, "", []string{"its checksum does not match, so the file was edited"})
 	default:
-		v.add(name, "the file is as it was written, by its checksum", nil)
+		v.add(name, "its checksum matches", nil)
 	}
 }
 
@@ -234,11 +246,11 @@ func (v *verifier) files() {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
 		if e.Name() != k.file && !slices.Contains(k.others, e.Name()) && !isSignature(e.Name()) {
-			v.add("folder", "", []string{shown(e.Name()) + " is no file of " + k.release})
+			v.add("folder", "", []string{shown(e.Name()) + " does not belong to " + k.release})
 		}
 	}
 	if err != nil {
-		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
+		v.skip("folder", "it cannot be listed, so it may contain other files")
 	}
 	for _, f := range section.hashedFiles(v) {
 		v.checkFile(f, k.noun)
@@ -254,17 +266,17 @@ func (v *verifier) checkFile(f hashedFile, noun string) {
 	case err != nil && !gone:
 		problem = "the file cannot be read: " + reasonOf(err)
 	case v.earlier() && (!gone || f.optional):
-		v.skip(f.name, "the report holds no hash of it")
+		v.skip(f.name, "the report does not contain its hash")
 		return
 	case gone && f.hash == "" && f.optional:
-		v.add(f.name, "there is none, as the "+noun+" says", nil)
+		v.add(f.name, "there is none, in agreement with the "+noun, nil)
 		return
 	case gone:
-		problem = "the file is not there"
+		problem = "the file is missing"
 	case f.hash == "":
-		problem = "the " + noun + " says that there is none"
+		problem = "there should be none, according to the " + noun
 	case hashOf(data) != f.hash:
-		problem = "it is another file than the " + noun + " names: its SHA-256 is " + hashOf(data)
+		problem = "it differs from the file in the " + noun + ": its SHA-256 is " + hashOf(data)
 	case f.problem != nil:
 		problem = f.problem(data)
 	}
@@ -272,7 +284,7 @@ func (v *verifier) checkFile(f hashedFile, noun string) {
 		v.add(f.name, "", []string{problem})
 		return
 	}
-	v.add(f.name, "it is the file that the "+noun+" names, by its SHA-256", nil)
+	v.add(f.name, "its SHA-256 matches the "+noun, nil)
 }
 
 // page compares the page with what the other files say. It was made before the checksum of the report and its own hash
@@ -290,22 +302,18 @@ func (v *verifier) page() {
 	var b bytes.Buffer
 	if err := HTML(&b, s); err != nil || !bytes.Equal(b.Bytes(), data) {
 		v.skip("page",
-			"it is not the page that this version of dptrain makes of "+others+
+			"it differs from the page that this version of dptrain makes from "+others+
 				"; another version may have written it")
 		return
 	}
-	verb := "say"
-	if others != trainingKind.remade {
-		verb = "says"
-	}
-	v.add("page", "it says what "+others+" "+verb+", byte for byte", nil)
+	v.add("page", "it can be reproduced, byte for byte, from "+others, nil)
 }
 
 // maxPageBytes is more than the size of any page.
 const maxPageBytes = 8 << 20
 
 // errLarge is the error for a file that is too large to read.
-var errLarge = errors.New("it is larger than any that dptrain writes")
+var errLarge = errors.New("it is larger than any file that dptrain writes")
 
 // readLimited reads a file of at most the given number of bytes.
 func readLimited(path string, most int) ([]byte, error) {

@@ -169,8 +169,8 @@ func TestVerifyEarlierPrices(t *testing.T) {
 	} {
 		dir, files := releaseOf(t, text, earlier, strings.Fields("x y a b c d e f")...)
 		got, err := verified(t, dir, nil)
-		if err != nil || !strings.Contains(got, "ok           guarantee:") ||
-			!strings.Contains(got, "not checked  plan:") {
+		if err != nil || !strings.Contains(got, "ok       guarantee:") ||
+			!strings.Contains(got, "skipped  plan:") {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 		less := *files.Report
@@ -202,14 +202,14 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 	}
 	put(t, dir, "recipe.yaml", text)
 	got, err := verified(t, dir, nil)
-	if err != nil || !strings.Contains(got, "an earlier dptrain made this release") ||
-		strings.Count(got, "holds no hash of it") < 1 {
+	if err != nil || !strings.Contains(got, "made by an earlier version of dptrain") ||
+		strings.Count(got, "does not contain its hash") < 1 {
 		t.Errorf("%v\n%s", err, got)
 	}
 	old.Guarantee.Epsilon /= 2
 	putReport(t, dir, &old, false)
 	if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
-		!strings.Contains(got, "does not fit guarantee") {
+		!strings.Contains(got, "failed   guarantee") {
 		t.Errorf("another epsilon: %v\n%s", err, got)
 	}
 }
@@ -291,19 +291,19 @@ func TestVerifyFindsForgery(t *testing.T) {
 	}{
 		"epsilon": {report(func(r *Report) {
 			r.Guarantee.Epsilon = .5
-		}), "does not fit guarantee"},
+		}), "failed   guarantee"},
 		"epsilon, explained": {report(func(r *Report) {
 			r.Guarantee.Epsilon = .5
 			r.Guarantee = r.Guarantee.explained()
-		}), "does not fit guarantee"},
+		}), "failed   guarantee"},
 		"a larger epsilon": {report(func(r *Report) {
 			r.Guarantee.Epsilon = 1.5
 			r.Guarantee = r.Guarantee.explained()
-		}), "does not fit plan"},
+		}), "failed   plan"},
 		"delta": {report(func(r *Report) {
 			r.Guarantee.Delta = 1e-9
 			r.Guarantee = r.Guarantee.explained()
-		}), "does not fit guarantee"},
+		}), "failed   guarantee"},
 		"relation": {report(func(r *Report) {
 			r.Guarantee.Relation = "substitute"
 			r.Guarantee = r.Guarantee.explained()
@@ -313,7 +313,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "composition is basic"},
 		"no relation": {report(func(r *Report) {
 			r.Guarantee.Relation = "none"
-		}), "does not fit guarantee"},
+		}), "failed   guarantee"},
 		"mu": {report(func(r *Report) {
 			*r.Guarantee.Mu *= .99
 			r.Guarantee = r.Guarantee.explained()
@@ -321,7 +321,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"no mu": {report(func(r *Report) {
 			r.Guarantee.Mu = nil
 			r.Guarantee = r.Guarantee.explained()
-		}), "mu is given where there is none, or missing"},
+		}), "mu is missing, or given although there is none"},
 		"spent": {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
 		"profile": {report(func(r *Report) {
 			r.Guarantee.Profile[3].Delta /= 2
@@ -335,32 +335,32 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"unit": {report(func(r *Report) {
 			r.Guarantee.Unit = &Unit{"who", 2}
 			r.Guarantee = r.Guarantee.explained()
-		}), "the privacy unit is another one"},
+		}), "the privacy unit differs"},
 		"attack": {report(func(r *Report) {
 			r.Guarantee.Attack.Found = .051
-		}), "attack is not"},
+		}), "attack contradicts"},
 		"meaning": {report(func(r *Report) {
 			r.Guarantee.Meaning = "Nobody finds out anything."
-		}), "meaning is not"},
+		}), "meaning contradicts"},
 		"a step's mu": {report(func(r *Report) {
 			r.Events[len(r.Events)-1].Mu /= 2
-		}), "does not fit steps"},
+		}), "failed   steps"},
 		"a step's mu and scale": {report(func(r *Report) {
 			e := &r.Events[len(r.Events)-1]
 			e.Mu, e.Scale = e.Mu/2, e.Scale*2
-		}), "another law than in the plan"},
+		}), "different noise distribution in the plan"},
 		"a step's epsilon": {report(func(r *Report) {
 			r.Events[0].Epsilon, r.Events[0].Scale = r.Events[0].Epsilon/2, 2*r.Events[0].Scale
-		}), "another law than in the plan"},
+		}), "different noise distribution in the plan"},
 		"a step's law": {report(func(r *Report) {
 			r.Events[0].Law = "exponential"
-		}), "another law than in the plan"},
+		}), "different noise distribution in the plan"},
 		"no law": {report(func(r *Report) {
 			r.Events[0].Law = "magic"
 		}), `there is no law "magic"`},
 		"a step's draws": {report(func(r *Report) {
 			r.Events[0].Draws = 2
-		}), "another law than in the plan"},
+		}), "different noise distribution in the plan"},
 		"a step's noise": {report(func(r *Report) {
 			r.Events[0].Scale /= 1.001
 		}), "the noise scale is"},
@@ -369,7 +369,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "the noise scale is"},
 		"a step's records": {report(func(r *Report) {
 			r.Events[0].Part = "holdout"
-		}), "its stage and its records"},
+		}), "its stage or its records"},
 		"more draws made": {report(func(r *Report) {
 			r.Events[0].Released = 2
 		}), "draws were made"},
@@ -384,12 +384,12 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "it is listed twice"},
 		"steps swapped": {report(func(r *Report) {
 			r.Events[1], r.Events[2] = r.Events[2], r.Events[1]
-		}), "and in the plan of the recipe"},
+		}), "in the plan of the recipe"},
 		"a branch taken": {report(func(r *Report) {
 			for i := range r.Events {
 				r.Events[i].Taken = nil
 			}
-		}), "ways to train"},
+		}), "training branches"},
 		"a branch not taken": {report(func(r *Report) {
 			r.Events[0].Taken = new(bool)
 		}), "its branch was not taken"},
@@ -404,13 +404,13 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "features.considered"},
 		"selected": {report(func(r *Report) {
 			r.Features.Selected = []string{}
-		}), "which features.selected does not list"},
+		}), "which features.selected does not contain"},
 		"unprotected": {report(func(r *Report) {
 			r.Unprotected = r.Unprotected[:len(r.Unprotected)-1]
-		}), "unprotected does not list"},
+		}), "unprotected does not match"},
 		"a declared range": {report(func(r *Report) {
 			r.Unprotected[len(r.Unprotected)-1].Value = []float64{0, 8}
-		}), "unprotected does not list"},
+		}), "unprotected does not match"},
 		"a ledger": {report(func(r *Report) {
 			r.Ledger = &Ledger{Dataset: "d", Entry: 3, Head: strings.Repeat("0", 64)}
 		}), "the data set in the ledger"},
@@ -418,11 +418,11 @@ func TestVerifyFindsForgery(t *testing.T) {
 			r.Search = &Search{Candidates: []Candidate{}}
 		}), "whether there was a search"},
 		"recipe epsilon": {file("recipe.yaml", "epsilon: 1", "epsilon: 2"),
-			"epsilon is 1 in the report, and 2 in the recipe"},
+			"epsilon is 1 in the report, but 2 in the recipe"},
 		"recipe range": {file("recipe.yaml", "upper: 9", "upper: 8"),
-			"unprotected does not list"},
+			"unprotected does not match"},
 		"recipe holdout": {file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"),
-			"unprotected does not list"},
+			"unprotected does not match"},
 		"recipe columns": {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
 			"features.considered"},
 		"recipe model": {file("recipe.yaml", "model:\n  method: auto",
@@ -431,14 +431,14 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"recipe longer": {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"),
 			"it cannot be read"},
 		"model epsilon": {file("model.json", `"epsilon":1`, `"epsilon":0.5`),
-			"its guarantee is not that of the report"},
+			"its guarantee differs from the report"},
 		"model target": {file("model.json", `"target": "y"`, `"target": "z"`),
 			"and the report says a regression of y"},
 		"intervals": {report(func(r *Report) {
 			r.Metrics.Intervals = []Interval{{.9, .001}}
-		}), "its intervals of prediction"},
+		}), "its prediction intervals"},
 		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
-		"another file": {func(dir string) {
+		"it differs from the file": {func(dir string) {
 			put(t, dir, "notes.txt", []byte("exact counts"))
 		}, "notes.txt is no file of a release"},
 		"no recipe": {func(dir string) {
@@ -451,7 +451,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 			r := *files.Report
 			r.Files = Hashes{}
 			putReport(t, dir, &r, false)
-		}, "the report says that there is none"},
+		}, "there should be none"},
 	}
 	for name, f := range forgeries {
 		fresh := t.TempDir()
@@ -484,7 +484,7 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 			putReport(t, dir, &r, true)
 		}
 		if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
-			!strings.Contains(got, "does not fit model") {
+			!strings.Contains(got, "failed   model") {
 			t.Errorf("%s: %v\n%s", epsilon, err, got)
 		}
 	}

@@ -69,12 +69,12 @@ func TestVerifyWithLedger(t *testing.T) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	if got, err := verified(t, dir, nil); err != nil ||
-		!strings.Contains(got, "not checked  ledger") {
+		!strings.Contains(got, "skipped  ledger") {
 		t.Errorf("%v\n%s", err, got)
 	}
 	_, _, other := entered(t, filepath.Join(folder, "b.ledger"), 8, true)
 	if got, err := verified(t, dir, other); !errors.Is(err, ErrBroken) ||
-		!strings.Contains(got, "with the head of the") {
+		!strings.Contains(got, "with the head in the") {
 		t.Errorf("another ledger: %v\n%s", err, got)
 	}
 	if _, err := verified(t, dir,
@@ -98,19 +98,19 @@ func TestVerifyWithLedger(t *testing.T) {
 	}{
 		"head": {func(l *Ledger) {
 			l.Head = strings.Repeat("0", 64)
-		}, "with the head of the report"},
-		"entry":    {func(l *Ledger) { l.Entry++ }, "with the head of the report"},
-		"no entry": {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head of the report"},
+		}, "with the head in the report"},
+		"entry":    {func(l *Ledger) { l.Entry++ }, "with the head in the report"},
+		"no entry": {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head in the report"},
 		"nonce": {func(l *Ledger) {
 			l.Nonce = strings.Repeat("0", 32)
-		}, "is not that of the release"},
-		"release":   {func(*Ledger) {}, "was ended by another release"},
+		}, "does not match the release"},
+		"release":   {func(*Ledger) {}, "was committed by another release"},
 		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is no run on the data set others"},
 		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not know the data set none"},
 		"another run": {func(l *Ledger) {
 			head := headAt(t, book, others.Runs[0].Sequence)
 			l.Dataset, l.Entry, l.Head = "others", head.Sequence, head.Hash
-		}, "the data set in the ledger is others in the report, and lines in the recipe"},
+		}, "the data set in the ledger is others in the report, but lines in the recipe"},
 	} {
 		forged := original
 		tt.edit(&forged)
@@ -127,7 +127,7 @@ func TestVerifyWithLedger(t *testing.T) {
 
 	dir, _, l = entered(t, filepath.Join(folder, "c.ledger"), 9, false)
 	if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) ||
-		!strings.Contains(got, "never ended") {
+		!strings.Contains(got, "never committed") {
 		t.Errorf("a run that did not end: %v\n%s", err, got)
 	}
 }
@@ -174,8 +174,8 @@ func TestVerifyOtherEntry(t *testing.T) {
 		Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 	putReport(t, dir, files.Report, true)
 	got, err := verified(t, dir, l)
-	for _, want := range []string{"the promise of the entry", "another target",
-		"the steps of the entry are not", "charged less than its steps cost"} {
+	for _, want := range []string{"the guarantee of the entry", "a different target",
+		"the steps of the entry differ", "charged less than its steps cost"} {
 		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, got)

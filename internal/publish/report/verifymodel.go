@@ -27,7 +27,7 @@ func (v *verifier) model() {
 		return // reported by files
 	case r.Model.Kind == "":
 		v.add(name, "",
-			[]string{"there is one, and the report says that there is none: " + r.WhyNoModel()})
+			[]string{"there is one, but the report states that there is none: " + r.WhyNoModel()})
 		return
 	}
 	m, err := regression.DecodeModel(bytes.NewReader(data))
@@ -41,9 +41,9 @@ func (v *verifier) model() {
 	problems := modelProblems(m, v.report)
 	if err := json.Unmarshal(data, &file); err != nil || file.Guarantee == nil ||
 		!file.Guarantee.is(v.report.Guarantee) {
-		problems = append(problems, "its guarantee is not that of the report")
+		problems = append(problems, "its guarantee differs from the report")
 	}
-	v.add(name, "its kind, target, columns and guarantee are those of the report", problems)
+	v.add(name, "its kind, target, columns and guarantee match the report", problems)
 }
 
 // modelGuarantee is the key guarantee of model.json.
@@ -74,10 +74,10 @@ func modelProblems(m regression.Model, r *Report) []string {
 	}
 	if m.Kind() != r.Model.Kind {
 		out = append(out,
-			fmt.Sprintf("its kind is %s, and the report says %s", m.Kind(), shown(r.Model.Kind)))
+			fmt.Sprintf("its kind is %s, but %s in the report", m.Kind(), shown(r.Model.Kind)))
 	}
 	if o.Task != r.Task || o.Target != r.Target {
-		out = append(out, fmt.Sprintf("it is a %s of %s, and the report says a %s of %s",
+		out = append(out, fmt.Sprintf("it is a %s of %s, but a %s of %s in the report",
 			o.Task, shown(o.Target), shown(r.Task), shown(r.Target)))
 	}
 	var back rescale.Transform
@@ -86,28 +86,28 @@ func modelProblems(m regression.Model, r *Report) []string {
 	}
 	if said := r.transform(); back != said {
 		out = append(out,
-			fmt.Sprintf("it predicts %s, and the report says %s", back.Name(shown(r.Target)),
+			fmt.Sprintf("it predicts %s, but %s in the report", back.Name(shown(r.Target)),
 				said.Name(shown(r.Target))))
 	}
 	for _, c := range m.Inputs() {
 		if !slices.Contains(r.Features.Selected, c.Name) {
 			out = append(out,
-				"it uses the column "+shown(c.Name)+", which features.selected does not list")
+				"it uses column "+shown(c.Name)+", which features.selected does not contain")
 		}
 	}
 	same := func(a Interval, b regression.Interval) bool {
 		return a.Level == b.Level && a.HalfWidth == b.HalfWidth
 	}
 	if r.hasChecksum() && !slices.EqualFunc(r.Metrics.Intervals, regression.IntervalsOf(m), same) {
-		out = append(out, "its intervals of prediction are not those of the report")
+		out = append(out, "its prediction intervals differ from the report")
 	}
 	if c := r.Metrics.Confusion; c != nil && !slices.Equal(c.Classes, o.Classes) {
-		out = append(out, "its classes are not those of the confusion matrix")
+		out = append(out, "its classes differ from the confusion matrix")
 	}
 	for _, f := range r.Unprotected {
 		if stated, ok := f.Value.([]any); ok && f.Name == "classes of "+r.Target &&
 			!sameJSON(stated, o.Classes) {
-			out = append(out, "its classes are not those that the report states")
+			out = append(out, "its classes differ from the report")
 		}
 	}
 	return out
@@ -118,7 +118,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	const name = "ledger"
 	entered := v.report.Ledger
 	if entered == nil {
-		v.skip(name, "the report names no ledger")
+		v.skip(name, "the run was not recorded in a ledger")
 		return nil
 	}
 	claim := ledger.Claim{
@@ -133,7 +133,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 			return nil
 		}
 		v.skip(name,
-			fmt.Sprintf("the run is entry %d for data set %s; give the ledger to compare",
+			fmt.Sprintf("the run is entry %d for data set %s; give the ledger with --ledger",
 				entered.Entry, shown(entered.Dataset)))
 		return nil
 	}
@@ -145,14 +145,14 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		v.add(name, "",
 			append(shared,
 				fmt.Sprintf(
-					"it has no entry %d with the head of the report: it was rewritten, cut short or put back to an "+
-						"earlier state, the report was edited, or it is another ledger",
+					"it has no entry %d with the head in the report: the ledger was rewritten, truncated or restored to an "+
+						"earlier state, the report was edited, or this is a different ledger",
 					entered.Entry)))
 		return nil
 	}
 	account, err := book.Account(entered.Dataset)
 	if err != nil {
-		v.add(name, "", append(shared, "it does not know the data set "+shown(entered.Dataset)))
+		v.add(name, "", append(shared, "it does not contain data set "+shown(entered.Dataset)))
 		return nil
 	}
 	i := slices.IndexFunc(account.Runs, func(r ledger.RunState) bool {
@@ -161,7 +161,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	if i < 0 {
 		v.add(name, "",
 			append(shared,
-				fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry,
+				fmt.Sprintf("entry %d is not a run on data set %s", entered.Entry,
 					shown(entered.Dataset))))
 		return nil
 	}
@@ -169,13 +169,13 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		shared = append(shared, err.Error())
 	}
 	holds := fmt.Sprintf(
-		"entry %d for data set %s is this run, with this head, these steps and their price",
+		"entry %d for data set %s is this run, with the same head, steps and price",
 		entered.Entry, shown(entered.Dataset))
 	switch run := account.Runs[i]; {
 	case run.Release != "":
-		holds += ", and was ended with this release"
+		holds += ", and this release"
 	case run.Nonce == "":
-		holds += "; it is of a version that does not say which release ended it, so another release may name it too"
+		holds += "; it was written by a version that does not record the release, so another release may claim it, too"
 	}
 	v.add(name, holds, append(shared, v.entryProblems(account, account.Runs[i])...))
 	return nil
@@ -192,7 +192,7 @@ func sharedProblems(c ledger.Claim, o VerifyOptions) []string {
 		}
 		out = append(out,
 			fmt.Sprintf(
-				"%s names entry %d too and is another release, and an entry is that of one run",
+				"%s is a different release and also claims entry %d, but an entry belongs to a single run",
 				other.Name, c.Head.Sequence))
 	}
 	return out
@@ -208,17 +208,17 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	}
 	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation ||
 		run.Unit != column || run.MaxRows != rows {
-		out = append(out, "the promise of the entry is not that of the report")
+		out = append(out, "the guarantee of the entry differs from the report")
 	}
 	if run.Target != strings.ToValidUTF8(v.report.section().target(), "\uFFFD") {
-		out = append(out, "the entry is about another target")
+		out = append(out, "the entry has a different target")
 	}
 	if !run.Committed {
-		out = append(out, "the run was reserved, and never ended: its results may not be released")
+		out = append(out, "the run was reserved but never committed, so its results must not be released")
 	}
 	if (run.Stopped != nil) != (v.report.HasStopped()) && run.Committed {
 		out = append(out,
-			"the ledger and the report differ in whether the run stopped before it trained anything")
+			"the ledger and the report disagree about whether the run stopped before training")
 	}
 	leaves := leavesOf(run.Plan, run.Plan.Name)
 	same := len(leaves) == len(v.report.Events)
@@ -228,7 +228,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 			near(e.Epsilon, l.Epsilon) && near(e.Delta, l.Delta)
 	}
 	if !same {
-		out = append(out, "the steps of the entry are not those of the report")
+		out = append(out, "the steps of the entry differ from the report")
 	}
 	if target, err := targetOf(g); err == nil {
 		target.Earlier = v.before
@@ -239,7 +239,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 		due, err := a.Price(priced)
 		if err != nil || undercharged(due.Cost, run.Charge.Cost) ||
 			undercharged(due.Delta, run.Charge.Delta) {
-			out = append(out, "the entry is charged less than its steps cost")
+			out = append(out, "the entry was charged less than its steps cost")
 		}
 	}
 	return out
@@ -268,12 +268,12 @@ func leavesOf(s ledger.Step, path string) []ledger.Step {
 }
 
 // ErrBroken is returned by [Verification.Err].
-var ErrBroken = fault.New(fault.Broken, "the release does not hold together")
+var ErrBroken = fault.New(fault.Broken, "the release is inconsistent")
 
 // Err returns nil if every check passed or was skipped, and otherwise an error that wraps [ErrBroken].
 func (v *Verification) Err() error {
 	if n := v.Misfits(); n > 0 {
-		return fmt.Errorf("%w: %d of %d checks do not fit", ErrBroken, n, len(v.Checks))
+		return fmt.Errorf("%w: %d of %d checks failed", ErrBroken, n, len(v.Checks))
 	}
 	return nil
 }

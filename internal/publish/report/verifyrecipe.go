@@ -28,22 +28,22 @@ func (v *verifier) recipeAndPlan() {
 	}
 	p, err := r.Pipeline(header)
 	if err != nil {
-		v.add("recipe", "", []string{"it has no run with these columns: " + err.Error()})
+		v.add("recipe", "", []string{"it describes no valid run with these columns: " + err.Error()})
 		return
 	}
 	p.PaddedClasses = v.paddedClasses()
 	v.add("recipe",
-		"it asks for what the report promises, and states what the report says it states",
+		"it requests the guarantee of the report and states the same public facts",
 		v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {
 	case v.earlier() || v.before:
 		v.skip(name,
-			"an earlier dptrain made this release, and its plan may be another: the steps were not compared with those of the recipe")
+			"the release was made by an earlier version of dptrain, which may plan differently, so the steps were not compared with the recipe")
 	case err != nil:
-		v.add(name, "", []string{"the recipe has no price: " + err.Error()})
+		v.add(name, "", []string{"the recipe cannot be planned: " + err.Error()})
 	default:
-		v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read",
+		v.add(name, "planning the recipe gives the same steps and guarantee; no table was read",
 			v.planProblems(p, plan))
 	}
 }
@@ -60,7 +60,7 @@ func (v *verifier) paddedClasses() bool {
 func (v *verifier) recipe() (r *recipe.Recipe, header []string, ok bool) {
 	data, err := readLimited(filepath.Join(v.dir, recipeFile), maxRecipeBytes)
 	if errors.Is(err, os.ErrNotExist) {
-		v.skip("plan", "there is no recipe, so the steps were not compared with those of one")
+		v.skip("plan", "there is no recipe to compare the steps with")
 		return nil, nil, false
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"the data set in the ledger is %s in the report, and %s in the recipe", shown(entered),
+		"the data set in the ledger is %s in the report, but %s in the recipe", shown(entered),
 		shown(stated))}
 }
 
@@ -114,7 +114,7 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	differ := func(what, report, stated any) {
 		if report != stated {
 			out = append(out,
-				fmt.Sprintf("%s is %v in the report, and %v in the recipe", what, report, stated))
+				fmt.Sprintf("%s is %v in the report, but %v in the recipe", what, report, stated))
 		}
 	}
 	g := v.report.Guarantee
@@ -136,7 +136,7 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	if u := r.Privacy.Unit; u != nil {
 		stated = &Unit{u.Column, u.MaxRows}
 	}
-	differ("the unit of protection", unit(g.Unit), unit(stated))
+	differ("the privacy unit", unit(g.Unit), unit(stated))
 	differ("task", shown(v.report.Task), r.Task)
 	differ("target", shown(v.report.Target), shown(r.Data.Target))
 	out = append(out, v.dataSetProblems(r)...)
@@ -145,7 +145,7 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 		same = sameFacts(v.report.Unprotected, p.Unprotected())
 	}
 	if !same {
-		out = append(out, "unprotected does not list what the recipe states about the data")
+		out = append(out, "unprotected does not match the facts stated in the recipe")
 	}
 	return append(out, featureProblems(v.report.Features, v.report.Confidence, p)...)
 }
@@ -199,11 +199,11 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 		}
 	}
 	if !slices.Equal(f.Considered, columns) {
-		out = append(out, "features.considered are not the columns that the recipe leaves")
+		out = append(out, "features.considered differs from the columns of the recipe")
 	}
 	for _, name := range f.Selected {
 		if !slices.Contains(f.Considered, name) {
-			out = append(out, "features.selected has "+shown(name)+", which was not considered")
+			out = append(out, "features.selected contains "+shown(name)+", which is not in features.considered")
 		}
 	}
 	if c == nil {
@@ -212,7 +212,7 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	for _, x := range c.Columns {
 		if !slices.Contains(f.Considered, x.Column) ||
 			x.Chosen != slices.Contains(f.Selected, x.Column) {
-			out = append(out, "confidence.columns and features do not agree about "+shown(x.Column))
+			out = append(out, "confidence.columns and features disagree about "+shown(x.Column))
 		}
 		if !(x.Probability >= 0 && x.Probability <= 1) {
 			out = append(out, "confidence.columns has no probability for "+shown(x.Column))
@@ -229,7 +229,7 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 	}
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out,
-			fmt.Sprintf("the method %s is none that the recipe may train with",
+			fmt.Sprintf("the recipe cannot train with the method %s",
 				shown(v.report.Model.Method)))
 	}
 	if a := v.report.Accounting; v.report.Format == Format && a != nil {
@@ -246,7 +246,7 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 	leaves, events := plan.Leaves(), v.report.Events
 	if len(leaves) != len(events) {
 		out = append(out,
-			fmt.Sprintf("the %s has %d steps, and the plan of the recipe %d",
+			fmt.Sprintf("the %s has %d steps, but the plan of the recipe has %d",
 				v.report.section().kind().noun, len(events), len(leaves)))
 	}
 	for i := range min(len(leaves), len(events)) {
@@ -254,12 +254,12 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 		switch {
 		case e.ID != l.Path:
 			return append(out,
-				fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID),
+				fmt.Sprintf("step %d is %s, but %s in the plan of the recipe", i+1, shown(e.ID),
 					l.Path)), false
 		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu),
 			!near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
 			out = append(out,
-				fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
+				fmt.Sprintf("%s has a different noise distribution in the plan of the recipe", e.ID))
 		}
 	}
 	return out, true
@@ -274,17 +274,17 @@ func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []st
 		want = search(&pipeline.Searched{Search: *p.Search, Eta: law.Eta, Gamma: law.Gamma}, p.Task)
 	}
 	if got := v.report.Search; (got == nil) != (want == nil) {
-		out = append(out, "the report and the recipe differ in whether there was a search")
+		out = append(out, "the report and the recipe disagree about whether there was a search")
 	} else if got != nil {
 		want.Chosen, want.Score.Value = got.Chosen, got.Score.Value
 		if !reflect.DeepEqual(got, want) || got.Chosen < 1 || got.Chosen > len(got.Candidates) {
-			out = append(out, "the search is not that of the recipe")
+			out = append(out, "the search differs from the recipe")
 		}
 	}
 	law, names, ok := plan.Selection(plan.SizesPath())
 	switch x := v.report.Sizes; {
 	case (x == nil) == ok:
-		out = append(out, "the report and the recipe differ in whether sizes were tried")
+		out = append(out, "the report and the recipe disagree about whether sizes were tried")
 	case ok:
 		var sizes []string
 		for _, size := range x.Sizes {
@@ -292,7 +292,7 @@ func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []st
 		}
 		if !slices.Equal(sizes, names) || !near(x.Eta, law.Eta) || !near(x.Gamma, law.Gamma) ||
 			!slices.Contains(x.Sizes, x.Chosen) {
-			out = append(out, "the choice of a size is not that of the recipe")
+			out = append(out, "the choice of a size differs from the recipe")
 		}
 	}
 	return out

@@ -31,7 +31,7 @@ func lawOf(e Event) (budget.Law, error) {
 			return law, law.Validate()
 		}
 	}
-	return law, fmt.Errorf("there is no law %.40q", e.Law)
+	return law, fmt.Errorf("unknown noise distribution %.40q", e.Law)
 }
 
 // steps checks each step separately.
@@ -54,7 +54,7 @@ func (v *verifier) steps() {
 	}
 	v.add("steps",
 		fmt.Sprintf(
-			"each of the %d has a law, and the noise that its law and its sensitivity ask for",
+			"each of the %d has the noise scale that its noise distribution and sensitivity require",
 			len(v.report.Events)), problems)
 }
 
@@ -66,7 +66,7 @@ func stepProblems(e Event) []string {
 		out = append(out, err.Error())
 	}
 	if at := placeOf(e.ID); at.Stage != e.Stage || at.Part != e.Part {
-		out = append(out, "its stage and its records are not those of its place in the plan")
+		out = append(out, "its stage or its records contradict its place in the plan")
 	}
 	nothing := e.Released == 0
 	least := 0.
@@ -82,20 +82,20 @@ func stepProblems(e Event) []string {
 	}
 	switch {
 	case e.Released < 0 || e.Released > e.Draws:
-		out = append(out, fmt.Sprintf("%d draws were made, and %d paid for", e.Released, e.Draws))
+		out = append(out, fmt.Sprintf("%d draws were made, but %d were paid for", e.Released, e.Draws))
 	case !(e.Sensitivity >= 0 && e.Scale >= 0 && !math.IsInf(e.Sensitivity, 1) &&
 		!math.IsInf(e.Scale, 1)):
-		out = append(out, "its sensitivity and its noise scale are no such numbers")
+		out = append(out, "its sensitivity or its noise scale is invalid")
 	case nothing && (e.Sensitivity != 0 || e.Scale != 0):
-		out = append(out, "nothing was released, and there is a sensitivity or a noise scale")
+		out = append(out, "nothing was released, but it has a sensitivity or a noise scale")
 	case err == nil && !nothing && e.Sensitivity == 0:
 		out = append(out, "it has no sensitivity")
 	case err == nil && e.Scale < least*(1-computedTolerance):
 		out = append(out,
-			fmt.Sprintf("the noise scale is %v, and its law asks for at least %v", e.Scale, least))
+			fmt.Sprintf("the noise scale is %v, but its noise distribution requires at least %v", e.Scale, least))
 	}
 	if e.Taken != nil && (*e.Taken || !nothing) {
-		out = append(out, "its branch was not taken, and it made a release")
+		out = append(out, "its branch was not taken, but it made a release")
 	}
 	return out
 }
@@ -121,11 +121,11 @@ func choiceProblem(r *Report, events []Event, made int) string {
 		names := choices(at.Branch)
 		switch {
 		case len(names) <= made && e.Taken != nil:
-			return shown(e.ID) + ": it is of no branch, and marked as not taken"
+			return shown(e.ID) + ": it is marked as not taken, but belongs to no branch"
 		case len(names) <= made:
 		case search != nil && at.Candidate != pipeline.CandidateName(search.Chosen-1):
 			if e.Taken != nil {
-				return shown(e.ID) + ": what a try that lost did is not told"
+				return shown(e.ID) + ": it reveals what a losing try did"
 			}
 		default:
 			name := names[made]
@@ -143,7 +143,7 @@ func choiceProblem(r *Report, events []Event, made int) string {
 		}
 	}
 	if len(kids) > 0 && left != len(kids)-1 {
-		return fmt.Sprintf("of %d ways to train, %d are marked as not taken", len(kids), left)
+		return fmt.Sprintf("of %d training branches, %d are marked as not taken", len(kids), left)
 	}
 	if len(next) == 0 {
 		return ""
@@ -171,14 +171,14 @@ func (v *verifier) guarantee() {
 	if !v.earlier() {
 		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms ||
 			!near(g.Attack.Found, a.Found) {
-			problems = append(problems, "attack is not that of the other numbers")
+			problems = append(problems, "attack contradicts the other numbers")
 		}
 		if g.Meaning != g.MeaningOf() && g.Meaning != g.formerMeaningOf() {
-			problems = append(problems, "meaning is not what the numbers mean")
+			problems = append(problems, "meaning contradicts the numbers")
 		}
 	}
 	v.add(name,
-		fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
+		fmt.Sprintf("recomputed from the steps: epsilon %s at delta %s, mu and profile",
 			strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
 }
 
@@ -233,7 +233,7 @@ func guaranteeProblems(g, again Guarantee, says string) []string {
 	var out []string
 	differ := func(what string, a, b float64) {
 		if !near(a, b) {
-			out = append(out, fmt.Sprintf("%s is %s, and %s %s", what, number(a), says, number(b)))
+			out = append(out, fmt.Sprintf("%s is %s, but %s %s", what, number(a), says, number(b)))
 		}
 	}
 	differ("epsilon", g.Epsilon, again.Epsilon)
@@ -241,21 +241,21 @@ func guaranteeProblems(g, again Guarantee, says string) []string {
 	differ("spent", g.Spent, again.Spent)
 	switch {
 	case (g.Mu == nil) != (again.Mu == nil):
-		out = append(out, "mu is given where there is none, or missing")
+		out = append(out, "mu is missing, or given although there is none")
 	case g.Mu != nil:
 		differ("mu", *g.Mu, *again.Mu)
 	}
 	if g.Relation != again.Relation {
 		out = append(out,
-			fmt.Sprintf("relation is %s, and %s %s", shown(g.Relation), says, again.Relation))
+			fmt.Sprintf("relation is %s, but %s %s", shown(g.Relation), says, again.Relation))
 	}
 	if g.Composition != again.Composition {
 		out = append(out,
-			fmt.Sprintf("composition is %s, and %s %s", shown(g.Composition), says,
+			fmt.Sprintf("composition is %s, but %s %s", shown(g.Composition), says,
 				again.Composition))
 	}
 	if (g.Unit == nil) != (again.Unit == nil) || g.Unit != nil && *g.Unit != *again.Unit {
-		out = append(out, "the privacy unit is another one")
+		out = append(out, "the privacy unit differs")
 	}
 	if len(g.Profile) != len(again.Profile) {
 		return append(out,
@@ -295,12 +295,12 @@ func dearer(r *Report, target budget.Target, err error) string {
 	tree, bad := treeOf(r)
 	if bad == nil && errors.Is(err, budget.ErrOverspent) {
 		if priced, bad := budget.Calibrate(tree, over); bad == nil {
-			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s",
+			return fmt.Sprintf("epsilon is %s, but the steps cost %s at delta %s",
 				number(target.Epsilon),
 				strconv.FormatFloat(priced.Epsilon(target.Delta), 'g', 6, 64), number(target.Delta))
 		}
 	}
-	return "the steps have no price: " + err.Error()
+	return "the privacy cost of the steps cannot be computed: " + err.Error()
 }
 
 // nudge is the relative amount by which repriced may have to raise epsilon, and muTolerance the resulting change of
@@ -337,7 +337,7 @@ func treeOf(r *Report) (budget.Node, error) {
 		}
 		names := strings.Split(e.ID, "/")
 		if root.Name = names[0]; len(names) < 3 || len(names) > maxDepth {
-			return *root, fmt.Errorf("%s is no place in a plan", shown(e.ID))
+			return *root, fmt.Errorf("%s is not a step of a plan", shown(e.ID))
 		}
 		at := root
 		for _, name := range names[1 : len(names)-1] {

@@ -27,8 +27,8 @@ func (v *verifier) threshold() {
 		return
 	case !v.report.isCurrent():
 		v.skip(name,
-			"a report of the version "+v.report.Format+
-				" does not hold the threshold for new text categories")
+			"reports of version "+v.report.Format+
+				" do not contain the threshold for new text categories")
 		return
 	}
 	var problems []string
@@ -37,7 +37,7 @@ func (v *verifier) threshold() {
 			return x.ID == e.ID
 		}) {
 			problems = append(problems,
-				shown(e.ID)+": it has a threshold, and pays for no new text category")
+				shown(e.ID)+": it has a threshold, but pays for no new text category")
 		}
 	}
 	for _, e := range steps {
@@ -46,7 +46,7 @@ func (v *verifier) threshold() {
 		}
 	}
 	v.add(name,
-		"a new text category is published with at most the delta of its step, by the noise and the number of columns",
+		"the probability of publishing a rare text category is at most the delta of its step",
 		problems)
 }
 
@@ -62,7 +62,7 @@ func (v *verifier) thresholdProblems(e Event) []string {
 			path.Base(x.ID) == wordCountsName
 	})
 	if k < 0 || e.Columns < 1 || !(e.Threshold > 0) {
-		return []string{"it does not say from which noisy count on a text category was published"}
+		return []string{"it has no threshold for publishing a text category"}
 	}
 	counts := v.report.Events[k]
 	squares := float64(e.Columns)
@@ -72,15 +72,15 @@ func (v *verifier) thresholdProblems(e Event) []string {
 	if want := float64(records) * math.Sqrt(squares); math.Abs(counts.Sensitivity-want) > 1e-6*
 		want {
 		return []string{fmt.Sprintf(
-			"it is about %d columns, and the counts beside it have the sensitivity %s", e.Columns,
+			"it covers %d columns, but the counts of its branch have sensitivity %s", e.Columns,
 			short(counts.Sensitivity))}
 	}
 	if !near(e.Scale, counts.Scale) {
-		return []string{"its noise scale is not that of the counts beside it"}
+		return []string{"its noise scale differs from that of the counts of its branch"}
 	}
 	least, err := mechanism.CategoryThreshold(e.Delta, e.Scale, e.Columns, records)
 	if err != nil || e.Threshold < least*(1-computedTolerance) {
-		return []string{fmt.Sprintf("its threshold is %s, and its delta asks for at least %s",
+		return []string{fmt.Sprintf("its threshold is %s, but its delta requires at least %s",
 			number(e.Threshold), number(least))}
 	}
 	return nil

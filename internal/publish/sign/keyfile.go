@@ -13,7 +13,7 @@ const maxFileBytes = 1 << 13
 
 // ErrReadable is returned for a secret key file that users other than its owner may read.
 var ErrReadable = errors.New(
-	"others than its owner may read it; run chmod 600 on it, or make a new key if somebody may have copied it")
+	"other users can read it; run chmod 600 on it, or create a new key if someone may have copied it")
 
 // ReadFile reads a key file or a signature file.
 func ReadFile(path string) ([]byte, error) {
@@ -24,7 +24,7 @@ func ReadFile(path string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(data) > maxFileBytes {
-		err = errors.New("it is too large for a key or a signature")
+		err = errors.New("it is too large to be a key or a signature")
 	}
 	return data, err
 }

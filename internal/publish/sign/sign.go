@@ -32,7 +32,7 @@ var (
 	ErrSignature = errors.New("not a minisign signature")
 	ErrOtherKey  = errors.New("it was made with another key")
 	ErrForged    = errors.New(
-		"the signature does not fit the file: the file was edited, or the signature was forged")
+		"the signature does not match: the file was edited, or the signature was forged")
 	ErrComment = errors.New("the trusted comment was edited")
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_<-]+$`)
@@ -30,4 +31,17 @@ func Number(x float64) string {
 		return "0" // not -0
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// Readable formats x like Number, for messages: with a short exponent, such as 1e-6 and 1e9.
+func Readable(x float64) string {
+	mantissa, exponent, found := strings.Cut(Number(x), "e")
+	if !found {
+		return mantissa
+	}
+	sign := ""
+	if exponent[0] == '-' {
+		sign = "-"
+	}
+	return mantissa + "e" + sign + strings.TrimLeft(exponent, "+-0")
 }

@@ -35,7 +35,7 @@ const Overhead = 16
 var (
 	// ErrWrite is returned if the file cannot be created or written, usually because the disk is full.
 	ErrWrite = fault.New(fault.Usage,
-		"the scratch file cannot be written; free some space on its disk, or name another folder with --scratch")
+		"the scratch file cannot be written; free some disk space, or name another folder with --scratch")
 	// ErrRead is returned if the contents differ from the data written.
 	ErrRead = fault.New(fault.Usage,
 		"the scratch file cannot be read back; check its disk, or name another folder with --scratch")

@@ -28,7 +28,7 @@ func NewPainter(w io.Writer) *Painter {
 
 // label matches a label in the margin, as report.Paragraph writes it.
 var label = regexp.MustCompile(
-	`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|OK)(?:  +| $)`)
+	`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|failed|skipped|OK)(?:  +| $)`)
 
 // heading matches the rank and the code that precede a warning.
 var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
@@ -79,9 +79,9 @@ func paintLabel(line []byte) []byte {
 	word := bytes.TrimRight(at, " ")
 	code := "1" // bold
 	switch string(word) {
-	case "Warning", "not checked":
+	case "Warning", "skipped":
 		code = "1;33"
-	case "does not fit":
+	case "failed":
 		code = "1;31"
 	case "ok", "OK":
 		code = "1;32"

@@ -31,7 +31,7 @@ const Program = "dptrain-sql"
 const Name = "data.sql"
 
 // ErrProgram is returned if [Program] is not found.
-var ErrProgram = errors.New("the program " + Program + " is not there")
+var ErrProgram = errors.New("the program " + Program + " is not installed")
 
 // A Question is a query of a database.
 type Question struct {
@@ -179,34 +179,34 @@ var states = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
 // sentences maps the error words of the program to a message and a hint. TOOL is replaced by the name of the
 // database's program.
 var sentences = map[string][2]string{
-	"question": {"the program " + Program + " is of another version",
-		"take it from the same release"},
+	"question": {"the program " + Program + " has a different version",
+		"install the one from the same release"},
 	"driver": {"the program " + Program + " does not know this driver",
-		"take it from the same release"},
+		"install the one from the same release"},
 	"without": {"the program " + Program + " was built without DuckDB",
 		"build it with CGO_ENABLED=1 go build -C sql -tags duckdb ./cmd/dptrain-sql, or write a Parquet file with COPY"},
 	"dsn": {"data.sql.dsn cannot be read",
 		"such as host=db dbname=shop user=me, or postgres://me@db/shop"},
-	"nofile": {"data.sql.dsn names no file",
-		"the path of a DuckDB database, or :memory: for a query that reads Parquet files alone"},
-	"file": {"the file is no DuckDB database that can be read now",
-		"nobody may have it open for writing, nor may it be of a later version than DuckDB 1.4"},
-	"tls": {"the connection leaves this machine and could be unencrypted",
+	"nofile": {"data.sql.dsn does not name a file",
+		"give the path of a DuckDB database, or :memory: for a query that only reads Parquet files"},
+	"file": {"the file is not a readable DuckDB database",
+		"it must not be open for writing, nor be from a later version than DuckDB 1.4"},
+	"tls": {"the connection leaves this machine and might be unencrypted",
 		"add sslmode=verify-full to the dsn, or sslmode=require"},
-	"connect": {"the database does not let the run in", "try the dsn with TOOL"},
-	"query":   {"the database does not accept the query", "it is one SELECT; try it with TOOL"},
-	"select": {"the query is not one SELECT without parameters",
-		"what writes, sets, loads or describes is no query here"},
-	"name": {"the query has a column whose name holds a control character",
-		"give it a name with AS"},
-	"changed": {"the query has other columns than before",
-		"run again when nobody changes the tables"},
+	"connect": {"the database refused the connection", "try the dsn with TOOL"},
+	"query":   {"the database rejected the query", "it must be a single SELECT; try it with TOOL"},
+	"select": {"the query is not a single SELECT without parameters",
+		"statements that write, set, load or describe are not allowed"},
+	"name": {"the query has a column whose name contains a control character",
+		"rename it with AS"},
+	"changed": {"the columns of the query have changed",
+		"try again when the tables do not change"},
 	"row": {"the database ended the query with an error",
-		"try it with TOOL: a query must not fail, whatever the rows are"},
-	"memory": {"the query needs more memory than DuckDB has here: 1 GiB, and no more than a quarter of what there is",
-		"sort and join beforehand: CREATE TABLE … AS or COPY … TO a Parquet file"},
-	"write": {"the query writes, and the transaction is read-only",
-		"take a query that only reads"},
+		"try it with TOOL; the query must not fail for any rows"},
+	"memory": {"the query needs more memory than DuckDB may use: 1 GiB, or a quarter of the memory if that is less",
+		"sort and join in advance: CREATE TABLE … AS or COPY … TO a Parquet file"},
+	"write": {"the query writes, but the transaction is read-only",
+		"use a query that only reads"},
 	"broken": {"the connection broke before the last row", "nothing was released; run again"},
 }
 
@@ -228,15 +228,15 @@ func (w *errorOutput) failure(driver string) error {
 	case "type":
 		return &fault.Error{Kind: fault.Data,
 			Message: fmt.Sprintf(
-				"column %q of the query has type %q, which is no number, text, truth value or date",
+				"column %q of the query has type %q, which is not a number, text, boolean or date",
 				f.Column, f.Type),
-			Hint: "leave it out, or cast it in the query, such as CAST(... AS text)"}
+			Hint: "leave it out or cast it in the query, such as CAST(... AS text)"}
 	case "function":
 		return &fault.Error{Kind: fault.Data,
 			Message: fmt.Sprintf(
-				"the query reads from %q, which may guess names and types from rows, or do more than read",
+				"the query reads from %q, which may guess names and types from rows or do more than reading",
 				f.Column),
-			Hint: "rows come from tables, views, read_parquet, range, generate_series and unnest; name a CSV file in data.path"}
+			Hint: "use tables, views, read_parquet, range, generate_series or unnest; for a CSV file, use data.path"}
 	}
 	s, known := sentences[f.Word]
 	if !known { // it was killed or crashed

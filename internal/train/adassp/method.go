@@ -66,7 +66,7 @@ func shareKey(name, release string, usual float64, doc string) method.Key {
 		Name: name, Kind: method.Number,
 		Text: "Share of " + release + " in the budget of the model", Min: 0, Max: 1, Above: true,
 		Below:  true,
-		Absent: fmt.Sprintf("`%v`", usual), Hint: "leave it out for the default",
+		Absent: fmt.Sprintf("`%v`", usual), Hint: "omit it for the default",
 		Doc: "By mu squared under tight composition, by epsilon under basic. The shares add up to 1; those that are left out divide the rest " +
 			"in the proportion of their defaults." + doc,
 	}
@@ -86,9 +86,9 @@ func checkShares(v method.Values) (key, message, hint string) {
 	}
 	if given < 3 {
 		return key,
-			fmt.Sprintf("makes the shares that are given %s, which leaves nothing for the others",
-				fault.Number(sum)), "the shares add up to 1; make one of them smaller"
+			fmt.Sprintf("makes the given shares add up to %s, which leaves nothing for the others",
+				fault.Number(sum)), "all shares add up to 1; make one of them smaller"
 	}
 	return key, fmt.Sprintf("makes the three shares add up to %s, not 1", fault.Number(sum)),
-		"leave one of them out: it takes what the others leave"
+		"omit one of them; it takes the rest"
 }

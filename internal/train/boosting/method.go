@@ -14,33 +14,33 @@ import (
 func (BoostedAdaSSP) Method() method.Method {
 	return method.Method{
 		Name:      BoostedAdaSSP{}.Name(),
-		Summary:   "linear regression by boosting rounds on one noisy matrix",
+		Summary:   "linear regression boosted on one noisy matrix",
 		Relations: method.EveryRecord(),
 		Keys: []method.Key{
 			{
-				Name: "rounds", Text: "The number of rounds", Min: 1, Max: MaxRounds,
-				Rest:   ". Left out, boosted-adassp chooses from 1 to 10 by the released matrix, and brc makes 100, or 25 with form paper",
-				Absent: "chosen from `1` to `10` by the released matrix",
-				Hint:   "leave it out for the default",
+				Name: "rounds", Text: "Number of rounds", Min: 1, Max: MaxRounds,
+				Rest:   " (default: boosted-adassp chooses 1 to 10 from the released matrix, brc runs 100, or 25 with form paper)",
+				Absent: "`1` to `10`, chosen from the released matrix",
+				Hint:   "omit it for the default",
 				Doc:    "Of `boosted-adassp`: how many gradients are released, T in algorithm 1 of Tang and others (2023). They divide one budget equally.",
 			},
 			{
 				Name: "clip", Kind: method.Number, Min: minClip, Max: maxClip, Absent: "`1`",
-				Hint: "leave it out for the default",
-				Text: "The largest residual, in half widths of the target's range. Larger ones are clamped",
+				Hint: "omit it for the default",
+				Text: "Largest residual, in half widths of the target's range; larger ones are clamped",
 				Doc: "This is the bound to which algorithm 1 of Tang and others (2023) clips gradients. The noise in a gradient is proportional to it. " +
 					"Below 1 the first round clamps targets, so that the mean of the target is pulled towards the middle of its range.",
 			},
 			{
 				Name: "shrinkage", Kind: method.Number, Min: minShrinkage, Max: 1, Absent: "`1`",
-				Hint: "leave it out for the default",
-				Text: "The factor by which every step is multiplied",
+				Hint: "omit it for the default",
+				Text: "Factor by which every step is multiplied",
 				Doc:  "Smaller steps need more rounds. It is the shrinkage of Friedman, \"Greedy function approximation\" (2001), section 5.",
 			},
 			{
 				Name: "gram_share", Kind: method.Number, Min: minGramShare, Max: maxGramShare,
-				Absent: "`0.5`", Hint: "leave it out for the default",
-				Text: "The share of the model's budget that the matrix of second moments spends. The gradients spend the rest",
+				Absent: "`0.5`", Hint: "omit it for the default",
+				Text: "Share of the model's budget for the matrix of second moments; the gradients use the rest",
 				Doc:  "It is a share of mu squared: algorithm 1 of Tang and others (2023) divides mu squared among the matrix, its smallest eigenvalue and the gradients.",
 			},
 		},
@@ -64,7 +64,7 @@ func (BoostedAdaSSP) Method() method.Method {
 func (Additive) Method() method.Method {
 	return method.Method{
 		Name:       Additive{}.Name(),
-		Summary:    "a line and a curve for each number, added up round by round",
+		Summary:    "additive model: a line and a curve per numeric column",
 		Relations:  method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
 		Is:         method.Is[Additive],
@@ -78,7 +78,7 @@ func (Additive) Method() method.Method {
 // Method describes the trainer.
 func (Kernel) Method() method.Method {
 	return method.Method{
-		Name: Kernel{}.Name(), Summary: "boosted-additive and a kernel of all columns together",
+		Name: Kernel{}.Name(), Summary: "boosted-additive plus a kernel model of all columns jointly",
 		Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
 			kernelStatistic{}},
@@ -95,26 +95,26 @@ func (BRC) Method() method.Method {
 	return method.Method{
 		Name: BRC{}.Name(), Summary: "boosting with random classifiers",
 		ClassesFrom: 2, Relations: method.EveryRelation(), AllRecords: true,
-		NoIndicator: "which looks at one number of a column",
+		NoIndicator: "which uses one number per column",
 		Keys: []method.Key{
-			{Name: "form", Kind: method.Word, Text: "The form of the method",
-				Own:   "gaussian, laplace (noise that delta 0 allows, and its default), or paper (as published)",
+			{Name: "form", Kind: method.Word, Text: "Variant of the method",
+				Own:   "gaussian, laplace (the default with delta 0), or paper (as published)",
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
 				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, and the default with `delta: 0`. `paper` is the algorithm as published " +
 					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
-			{Name: "rounds", Text: "The number of rounds",
+			{Name: "rounds", Text: "Number of rounds",
 				Doc: "Of `brc`: how many random classifiers are drawn.", Min: 1, Max: MaxRounds,
 				Absent: "`100`; `25` for form `paper`",
-				Hint:   "leave it out for the default"},
-			{Name: lowerKey, Kind: method.Number, Text: "Least weight of a record", Absent: "`0.5`",
+				Hint:   "omit it for the default"},
+			{Name: lowerKey, Kind: method.Number, Text: "Smallest weight of a record", Absent: "`0.5`",
 				Min: leastWeight, Max: maxWeightRatio,
-				Hint: "leave it out for the default",
+				Hint: "omit it for the default",
 				Doc:  "l of BRC (2023, section 3): private weights stay between l and u. At most `weight_upper`, and at least a 1024th of it."},
 			{Name: upperKey, Kind: method.Number, Text: "Largest weight of a record", Absent: "`2`",
 				Min: leastWeight, Max: maxWeightRatio,
-				Hint: "leave it out for the default",
+				Hint: "omit it for the default",
 				Doc:  "u of BRC (2023, section 3). The noise of a round is proportional to it; only the ratio of u to l matters."},
-			{Name: "intercept", Kind: method.Word, Text: "The intercept of random classifiers",
+			{Name: "intercept", Kind: method.Word, Text: "Intercept of the random classifiers",
 				Rest:  ": random, zero, or exponential (chosen by the exponential mechanism)",
 				Words: intercepts(),
 				Doc: "BRC (2023, section 6): `random` is drawn without the data, as the coefficients are. `zero` is 0. `exponential` is chosen " +
@@ -169,9 +169,9 @@ func checkWeights(v method.Values) (key, message, hint string) {
 	switch {
 	case lower > upper:
 		return key,
-			fmt.Sprintf("lets weights lie between %s and %s", fault.Number(lower),
+			fmt.Sprintf("allows weights from %s to %s", fault.Number(lower),
 				fault.Number(upper)),
-			"weight_lower is 0.5 and weight_upper 2 where they are left out"
+			"the defaults are weight_lower 0.5 and weight_upper 2"
 	case upper > maxWeightRatio*lower:
 		return key,
 			fmt.Sprintf("makes weight_upper more than %d times weight_lower", maxWeightRatio),
@@ -185,7 +185,7 @@ func checkForm(form string, r budget.Relation) (message, hint string) {
 	if form != Paper || r != budget.AddRemove {
 		return "", ""
 	}
-	return "paper divides by the weight of all records, which needs a public number of them",
+	return "paper divides by the total weight of the records, which needs a public number of records",
 		"use relation " + budget.Substitute.String() + " or " +
-			budget.SubstitutePrivateColumns.String() + ", or another form"
+			budget.SubstitutePrivateColumns.String() + ", or use another form"
 }

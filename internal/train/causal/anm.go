@@ -63,7 +63,7 @@ func (s Study) checkANM() error {
 	case !slices.Contains(direction.Baselines(), s.Score):
 		return refuse("the baseline has no score " + s.Score)
 	case len(s.Schema.Columns) != 2:
-		return refuse("the baseline takes two columns")
+		return refuse("the baseline needs two columns")
 	case s.Bins != 0:
 		return refuse("the baseline has no bins")
 	case s.Budget.Relation != budget.Substitute:
@@ -71,7 +71,7 @@ func (s Study) checkANM() error {
 			fmt.Sprintf("the baseline needs a public number of records: the relation %v",
 				budget.Substitute))
 	case !s.TestOnly && s.Score != direction.HSIC:
-		return refuse("of the baseline's scores hsic alone has a bound for training records")
+		return refuse("only the score hsic has a sensitivity bound for training records")
 	case slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool { return !c.Ranged }):
 		return refuse("the baseline needs declared ranges")
 	}

@@ -49,8 +49,8 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
 	if r.TestOnly {
 		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
-			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run " +
-				"enters no ledger."}
+			Text: "The training records, about half of all, are not protected: the guarantee covers only the test records. Such a run " +
+				"cannot use a ledger."}
 	}
 	spoiled, free, open := p.RangeRows()
 	records := r.Pairs[0].Total()
@@ -61,13 +61,13 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	case open && records < spoiled:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Critical,
 			Text: fmt.Sprintf(
-				"Ranges were found privately on about %.0f records. With fewer than %.0f at this budget the answer is likely to "+
-					"be spoiled: declare ranges that are public knowledge.", math.Max(records, 0),
+				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, the answer is likely to "+
+					"be wrong: declare ranges that are public knowledge.", math.Max(records, 0),
 				spoiled)})
 	case open && records < free:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Theoretical,
 			Text: fmt.Sprintf(
-				"Ranges were found privately on about %.0f records. With fewer than %.0f at this budget that costs accuracy: "+
+				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, this costs accuracy: "+
 					"declare ranges that are public knowledge.", records, free)})
 	}
 	for _, c := range r.Columns {
@@ -80,8 +80,8 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	}
 	out = append(out, extremeNumbers(r.Columns)...)
 	out = append(out, pipeline.Warning{Code: "no-confounder", Severity: pipeline.Theoretical,
-		Text: "A direction from two columns assumes that no third one causes both, that there is no feedback and that records were not " +
-			"chosen by their values. Nothing here can check that."})
+		Text: "A direction between two columns assumes that no third column causes both, that there is no feedback and that records were not " +
+			"selected by their values. The data cannot confirm these assumptions."})
 	return append(out, pipeline.EpsilonWarnings(r.Guarantee.Epsilon)...)
 }
 

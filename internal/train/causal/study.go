@@ -96,10 +96,10 @@ func (s Study) validate() error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrStudy}, args...)...)
 	}
 	if n := len(s.Schema.Columns); n < 2 || n > direction.MaxColumns {
-		return refuse("it has %d columns, and takes from 2 to %d", n, direction.MaxColumns)
+		return refuse("it has %d columns, but 2 to %d are required", n, direction.MaxColumns)
 	}
 	if s.Bins != 0 && (s.Bins < direction.MinBins || s.Bins > direction.MaxBins) {
-		return refuse("it has %d bins, and takes from %d to %d", s.Bins, direction.MinBins,
+		return refuse("it has %d bins, but %d to %d are required", s.Bins, direction.MinBins,
 			direction.MaxBins)
 	}
 	for i, c := range s.Schema.Columns {
@@ -112,10 +112,10 @@ func (s Study) validate() error {
 		case c.Kind != dataset.Numeric:
 			return refuse("the column %q is not numeric", c.Name)
 		case c.Indicator:
-			return refuse("the column %q has an indicator of missing cells, which no score reads",
+			return refuse("column %q has an indicator of missing values, which no score supports",
 				c.Name)
 		case c.Name == s.Schema.Unit:
-			return refuse("the column %q says whose record it is", c.Name)
+			return refuse("column %q identifies the unit", c.Name)
 		case c.Ranged && !(c.Upper/2-c.Lower/2 > 0 && !math.IsInf(c.Upper-c.Lower, 0)):
 			return refuse("the range of the column %q is empty or too wide", c.Name)
 		}
@@ -123,9 +123,9 @@ func (s Study) validate() error {
 	unit := s.Budget.Unit
 	switch rel := s.Budget.Relation; {
 	case rel != budget.AddRemove && rel != budget.Substitute:
-		return refuse("it protects whole records, and the relation is %v", rel)
+		return refuse("it protects whole records, but the relation is %v", rel)
 	case unit.Column != s.Schema.Unit:
-		return refuse("the budget protects units of column %q, and the schema names %q",
+		return refuse("the budget protects units of column %q, but the schema names %q",
 			unit.Column, s.Schema.Unit)
 	case unit != budget.Unit{} && rel != budget.AddRemove:
 		return refuse("a unit of several records needs the relation %v", budget.AddRemove)

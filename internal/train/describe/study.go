@@ -101,7 +101,7 @@ func (s Study) checkStudy() error {
 		return refuse("no column is left to describe")
 	case n > MaxColumns:
 		return refuse(
-			"it has %d columns, and takes at most %d; name those that matter with --columns",
+			"it has %d columns, but at most %d are allowed; name the ones that matter with --columns",
 			n,
 			MaxColumns,
 		)
@@ -114,7 +114,7 @@ func (s Study) checkStudy() error {
 		case again:
 			return refuse("the column %q is listed twice", c.Name)
 		case c.Name == s.Schema.Unit:
-			return refuse("the column %q says whose record it is", c.Name)
+			return refuse("column %q identifies the unit", c.Name)
 		case c.Labels || c.TargetEncoded || c.Indicator:
 			return refuse("the column %q is declared as a part of a model", c.Name)
 		case c.Ranged && !(c.Upper/2-c.Lower/2 > 0 && !math.IsInf(c.Upper-c.Lower, 0)):
@@ -125,12 +125,12 @@ func (s Study) checkStudy() error {
 		switch j := s.Schema.Index(s.By); {
 		case j < 0:
 			return refuse(
-				"the column %q, whose values make the groups, is not among the described ones",
+				"column %q, which defines the groups, is not among the described columns",
 				s.By,
 			)
 		case s.Schema.Columns[j].Kind != dataset.Category:
 			return refuse(
-				"the column %q, whose values make the groups, is declared as numbers; declare its categories",
+				"column %q, which defines the groups, is declared as numeric; declare its categories",
 				s.By,
 			)
 		}
@@ -138,13 +138,13 @@ func (s Study) checkStudy() error {
 	unit := s.Budget.Unit
 	switch rel := s.Budget.Relation; {
 	case rel == budget.SubstitutePrivateColumns:
-		return refuse("a description protects whole records, and the relation is %v; use %v, or %v if the number of records is public",
+		return refuse("a description protects whole records, but the relation is %v; use %v, or %v if the number of records is public",
 			rel, budget.AddRemove, budget.Substitute)
 	case rel != budget.AddRemove && rel != budget.Substitute:
 		return refuse("there is no relation %v", rel)
 	case unit.Column != s.Schema.Unit:
 		return refuse(
-			"the budget protects units of column %q, and the schema names %q",
+			"the budget protects units of column %q, but the schema names %q",
 			unit.Column,
 			s.Schema.Unit,
 		)
@@ -153,7 +153,7 @@ func (s Study) checkStudy() error {
 	case s.Budget.Delta == 0:
 		return refuse("every step draws Gaussian noise, which needs a delta above 0, such as 1e-6")
 	case s.Budget.Composition != budget.Tight:
-		return refuse("its steps are added up tightly, and the composition is %v", s.Budget.Composition)
+		return refuse("it needs tight composition, not %v", s.Budget.Composition)
 	}
 	return nil
 }

@@ -103,16 +103,16 @@ func TestPlanSteps(t *testing.T) {
 // TestPlanRefuses checks that a study without a plan is refused with the reason.
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
-		"no column is left": func(s *Study) { s.Schema.Columns = nil },
-		"takes at most 100": func(s *Study) { *s = studyOf(101) },
-		"listed twice":      func(s *Study) { s.Schema.Columns[1].Name = "c1" },
-		"says whose record": func(s *Study) { s.Schema.Unit = "c1" },
-		"a part of a model": func(s *Study) { s.Schema.Columns[0].Indicator = true },
+		"no column is left":   func(s *Study) { s.Schema.Columns = nil },
+		"takes at most 100":   func(s *Study) { *s = studyOf(101) },
+		"listed twice":        func(s *Study) { s.Schema.Columns[1].Name = "c1" },
+		"identifies the unit": func(s *Study) { s.Schema.Unit = "c1" },
+		"a part of a model":   func(s *Study) { s.Schema.Columns[0].Indicator = true },
 		"empty or too wide": func(s *Study) {
 			s.Schema.Columns[0] = dataset.Column{Name: "a", Ranged: true}
 		},
 		"is not among the described": func(s *Study) { s.By = "z" },
-		"declared as numbers":        func(s *Study) { s.By = "c1" },
+		"declared as numeric":        func(s *Study) { s.By = "c1" },
 		"protects whole records": func(s *Study) {
 			s.Budget.Relation = budget.SubstitutePrivateColumns
 		},

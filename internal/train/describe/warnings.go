@@ -41,19 +41,19 @@ func (r *runner) warnings() []pipeline.Warning {
 	}
 	if len(unread) > 0 {
 		add("no-range", pipeline.Critical,
-			"No range was found for %s, so nothing is said about them. They hold no numbers, or the records are too few for "+
+			"No range was found for %s, so they are not described. They contain no numbers, or there are too few records for "+
 				"this budget. Declare their ranges, describe fewer columns, or use a larger epsilon.",
 			quoteNames(unread))
 	}
 	if len(empty) > 0 {
 		add("no-words", pipeline.Theoretical,
-			"No value of %s occurs in enough records to be published: about %.0f are needed. Declare the categories if they are "+
+			"No value of %s occurs in enough records to be published: about %.0f are required. Declare the categories if they are "+
 				"public, or exclude columns of names, identifiers or dates.", quoteNames(empty),
 			r.least)
 	}
 	if len(missing) > 0 {
 		add("missing-values", pipeline.Theoretical,
-			"%s have missing values. Means, spreads and quartiles are about the other records; correlations count a missing "+
+			"%s have missing values. Means, standard deviations and quartiles cover only the other records; correlations count a missing "+
 				"value as the median.", quoteNames(missing))
 	}
 	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity {
@@ -61,12 +61,12 @@ func (r *runner) warnings() []pipeline.Warning {
 	})...)
 	if n := len(r.numeric) + len(r.categorical); n > ManyColumns {
 		add("many-columns", pipeline.Theoretical,
-			"With %d columns the noise of correlations is about %.1f times that of %d columns. Name the columns that matter with --columns.",
+			"With %d columns, the noise of correlations is about %.1f times that with %d columns. Name the columns that matter with --columns.",
 			n, float64(n+1)/(ManyColumns+1), ManyColumns)
 	}
 	if records := r.out.countRecords(); !(records.value >= minSignal*records.noise) {
 		add("few-records", pipeline.Critical,
-			"The number of records is not told from 0 at this budget: it is at most about %.0f.",
+			"At this budget the number of records cannot be distinguished from 0: it is at most about %.0f.",
 			math.Max(records.value+z95*records.noise, 0))
 	}
 	return append(out, pipeline.EpsilonWarnings(r.plan.study.Budget.Epsilon)...)

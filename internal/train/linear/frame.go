@@ -47,7 +47,7 @@ func FrameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
 func CheckWidth(entries int, what string) error {
 	if entries > MaxSlots {
 		return fmt.Errorf(
-			"%w: %d %s, at most %d; choose features first (selection) or exclude columns",
+			"%w: %d %s, but at most %d are allowed; select features or exclude columns",
 			ErrTooWide,
 			entries,
 			what,

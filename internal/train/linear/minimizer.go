@@ -38,8 +38,8 @@ func LambdaKey() method.Key {
 		Min:    LeastLambda,
 		Max:    MostLambda,
 		Rest:   ", Lambda of sum of losses + Lambda/2 |w|^2",
-		Absent: "from the noise and the number of records",
-		Hint:   "leave it out to let the method decide; a larger one needs less noise",
+		Absent: "chosen from the noise and the number of records",
+		Hint:   "omit it to let the method choose; a larger penalty needs less noise",
 		Doc: "Λ in Σ losses + Λ/2 ‖w‖², rows scaled to length 1 at most. The noise is proportional to 1/Λ. The penalty of one record in the mean " +
 			"form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use, times the number of records. " +
 			"Of `logistic` with form `output` only.",

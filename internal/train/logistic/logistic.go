@@ -113,11 +113,11 @@ func (t Logistic) PureForm() method.Trainer {
 func (Logistic) Method() method.Method {
 	return method.Method{
 		Name:        Logistic{}.Name(),
-		Summary:     "logistic regression, by noisy gradients or a noisy minimiser",
+		Summary:     "logistic regression, from noisy gradients or a noisy minimiser",
 		ClassesFrom: 2, Relations: method.EveryRecord(), PublicFeatures: true,
 		Keys: []method.Key{
 			{
-				Name: "form", Kind: method.Word, Text: "The form of the method",
+				Name: "form", Kind: method.Word, Text: "Variant of the method",
 				Own:   "gradients, or output (noise on the minimiser)",
 				Words: []string{Gradients, Output},
 				Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
@@ -141,7 +141,7 @@ func lambdaKey() method.Key {
 	k.Needs = method.Link{
 		Key:   "form",
 		Words: []string{Output},
-		Hint:  "noisy gradients have no penalty; set model.form: " + Output + ", or remove it",
+		Hint:  "the gradient form has no penalty; set model.form: " + Output + ", or remove it",
 	}
 	return k
 }

@@ -284,12 +284,12 @@ func CostsKey() Key {
 	return Key{
 		Name:   "costs",
 		Kind:   Prices,
-		Text:   "What features cost, by name",
-		Rest:   "; every other feature costs 1",
+		Text:   "Costs of features, by name",
+		Rest:   "; other features cost 1",
 		Absent: "1 each",
 		Min:    0,
 		Max:    MaxCost,
-		Hint:   "a feature that is free costs 0",
+		Hint:   "a free feature costs 0",
 		Doc:    "For example `{mri: 200, age: 0}`. A category column is one feature.",
 	}
 }

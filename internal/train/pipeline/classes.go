@@ -25,7 +25,7 @@ var (
 	ErrClasses = errors.New(
 		"the target of a classification must be a category column of 2 to 255 classes, without other")
 	// ErrTwoClasses is returned if a stage that supports two classes only is given more.
-	ErrTwoClasses = errors.New("this method takes two classes only")
+	ErrTwoClasses = errors.New("this method supports only two classes")
 )
 
 // isClassification reports whether the target has classes.

@@ -79,7 +79,7 @@ func (r *rules) noEncoding(c dataset.Column) (what, hint string) {
 		return "under the relation " + r.Budget.Relation.String(),
 			"use add-remove or substitute, or remove it"
 	case r.Budget.Delta == 0 && r.Budget.Epsilon > 0:
-		return "with a delta of 0, as its noise is Gaussian", deltaHint
+		return "with a delta of 0, because its noise is Gaussian", deltaHint
 	case classes > 2:
 		return "if there are more than two classes", "remove it"
 	case abstainer != "":

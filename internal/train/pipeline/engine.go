@@ -23,7 +23,7 @@ import (
 
 // ErrEngine is returned for a plan that an engine cannot run: a stage needs all records in one place, or the
 // budget protects units and the engine does not limit their records.
-var ErrEngine = errors.New("the engine cannot carry the plan out")
+var ErrEngine = errors.New("the engine does not support the plan")
 
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
 // out is refused with [ErrEngine] before a record is read.
@@ -45,7 +45,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine,
+		return fmt.Errorf("%w: these steps need all records in one place: %s", ErrEngine,
 			strings.Join(names, ", "))
 	}
 	if c.LimitUnits == nil && p.Budget.Unit != (budget.Unit{}) {

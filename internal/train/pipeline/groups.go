@@ -44,7 +44,7 @@ func (r *rules) checkGroups() {
 	}
 	if r.Holdout == 0 {
 		r.addProblem(ErrGroups, field, "set holdout, such as 0.2",
-			"%s divides the held-out records, and none are held out", field)
+			"%s splits the held-out records, but no records are held out", field)
 	}
 	j := r.Schema.Index(r.Groups)
 	if r.Groups == r.Target {
@@ -59,13 +59,13 @@ func (r *rules) checkGroups() {
 	switch c := r.Schema.Columns[j]; {
 	case c.Kind != dataset.Category:
 		r.addProblem(ErrGroups, field, list,
-			"%s: the column %q holds numbers, and groups need categories", field, c.Name)
+			"%s: column %q is numeric, but groups need categories", field, c.Name)
 	case c.Found && r.GroupsOnly:
 		r.addProblem(ErrGroups, field, list,
-			"%s: the values of %q cannot be found, as it is not a feature", field, c.Name)
+			"%s: the values of %q cannot be found privately because it is not a feature", field, c.Name)
 	case !c.Found && len(c.Categories) > evaluate.MaxGroups:
 		r.addProblem(ErrGroups, field, "use a column with fewer values",
-			"%s: the column %q has %d categories, and there are at most %d groups", field, c.Name,
+			"%s: column %q has %d categories, but at most %d groups are allowed", field, c.Name,
 			len(c.Categories), evaluate.MaxGroups)
 	}
 }

@@ -41,7 +41,7 @@ var (
 	// ErrUnbounded is returned for a budget that no finite mu covers: a model could not state its guarantee.
 	ErrUnbounded = fault.New(
 		fault.Budget,
-		"no finite mu covers the budget, so it would promise nothing; give a smaller epsilon",
+		"no finite mu covers the budget, so it would guarantee nothing; use a smaller epsilon",
 	)
 	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
 	// changed since.

@@ -56,7 +56,7 @@ func impureNoise(n budget.Node) string {
 		case leaf.Kind == budget.Gaussian:
 			return "draws Gaussian noise"
 		case leaf.Kind == budget.Approximate && leaf.Fixed.Delta > 0:
-			return "fails with a probability of delta"
+			return "fails with probability delta"
 		}
 	}
 	return ""
@@ -91,7 +91,7 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 	if p.Holdout > 0 {
 		if metric, err := p.metricNode(f.Target, false); err == nil {
 			add("the held-out metric", impureNoise(metric),
-				"set holdout: 0, which leaves the metric out")
+				"set holdout: 0 for no metric")
 		}
 	}
 	if len(stages) == 0 {
@@ -102,7 +102,7 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		Field:   deltaField,
 		Err:     ErrNotPure,
 		Message: deltaField + " must be above 0: " + strings.Join(stages, ", and "),
-		Hint: strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " +
+		Hint: strings.Join(slices.Compact(hints), "; ") + "; or omit " + deltaField + ": " +
 			deltaHint,
 	}
 }
@@ -162,7 +162,7 @@ func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string
 // no plan.
 func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 	if mayAbstain(t) {
-		return "fails with a probability of delta"
+		return "fails with probability delta"
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
 	node, err := p.trainerFor(p.pureForm(t),
@@ -196,7 +196,7 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 		}
 	}
 	if len(names) == 0 {
-		return "no selector has pure noise here"
+		return "no selector has pure noise in this run"
 	}
 	return "select with " + orList(names)
 }
@@ -212,7 +212,7 @@ func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 			continue
 		}
 		if m.Name == t.Name() {
-			return "leave model.form out: without one " + m.Name + " takes a form with pure noise"
+			return "omit model.form: by default, " + m.Name + " uses a form with pure noise"
 		}
 		facts := method.Facts{
 			Columns:  append(slices.Clone(f.Columns), f.Target),
@@ -223,7 +223,7 @@ func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 		}
 	}
 	if len(names) == 0 {
-		return "no method trains with pure noise here"
+		return "no training method has pure noise in this run"
 	}
 	return "train " + orList(names)
 }
@@ -247,7 +247,7 @@ func notPure(err error) error {
 		Kind:  fault.Recipe,
 		Field: deltaField,
 		Err:   err,
-		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path,
+		Message: fmt.Sprintf("%s must be above 0: the step %s has %v noise", deltaField, wrong.Path,
 			wrong.Kind),
 		Hint: deltaHint,
 	}

@@ -139,15 +139,15 @@ func TestNeedsDelta(t *testing.T) {
 			p := pureRun(2, budget.AddRemove, selection.Kendall{K: 2}, svm.SVM{})
 			p.Holdout = .2
 			return p
-		}(), "the held-out metric draws Gaussian noise; set holdout: 0, which leaves the metric out"},
+		}(), "the held-out metric draws Gaussian noise; set holdout: 0 for no metric"},
 		"a form that is named": {
 			pureRun(2, budget.AddRemove, selection.None{}, boosting.BRC{Form: boosting.Gaussian}),
-			"the model (brc) draws Gaussian noise; leave model.form out: without one brc takes a form with pure noise",
+			"the model (brc) draws Gaussian noise; omit model.form: by default, brc uses a form with pure noise",
 		},
 		"gradients": {
 			pureRun(2, budget.AddRemove, selection.None{},
 				logistic.Logistic{Form: logistic.Gradients}),
-			"the model (logistic) draws Gaussian noise; leave model.form out: without one logistic takes a form with pure noise",
+			"the model (logistic) draws Gaussian noise; omit model.form: by default, logistic uses a form with pure noise",
 		},
 		"both": {
 			pureRun(3, budget.AddRemove, selection.DPFS{K: 2}, nil),

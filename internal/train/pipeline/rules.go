@@ -41,7 +41,7 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	r.checkShares()
 	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
 		r.addProblem(ErrCountFailure, countFailureField,
-			"leave it out for "+fault.Number(DefaultCountFailure),
+			"omit it for "+fault.Number(DefaultCountFailure),
 			"%s must be above 0 and at most %s, not %s",
 			countFailureField, fault.Number(mostCountFailure), fault.Number(r.CountFailure))
 	}
@@ -104,7 +104,7 @@ func (r *rules) checkTarget() {
 			ErrClasses,
 			"data.classes",
 			"",
-			"data.classes has %d classes, more than %d",
+			"data.classes has %d classes, but at most %d are allowed",
 			len(c.Categories),
 			evaluate.MaxClasses,
 		)
@@ -124,7 +124,7 @@ func (r *rules) checkUnit() {
 			ErrUnit,
 			"privacy.unit",
 			"set Budget.Unit",
-			"the schema names the unit column %q, and the budget protects records",
+			"the schema has the unit column %q, but the budget protects records",
 			column,
 		)
 	case column != unit.Column:
@@ -132,13 +132,13 @@ func (r *rules) checkUnit() {
 			ErrUnit,
 			"privacy.unit",
 			"",
-			"the budget protects units of column %q, and the schema has %q as its unit column",
+			"the budget protects units of column %q, but the unit column of the schema is %q",
 			unit.Column,
 			column,
 		)
 	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
 		r.addProblem(ErrUnit, "privacy.relation",
-			"the other relations make the number of records public, and a unit that is replaced may change it",
+			"under other relations the number of records is public, but replacing a unit may change it",
 			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
 	}
 }
@@ -190,8 +190,8 @@ func (r *rules) ofModel() {
 			r.addProblem(
 				ErrFallback,
 				"model.fallback",
-				"name another method, or none",
-				"model.fallback is the method itself",
+				"choose another method, or none",
+				"model.fallback is the same as model.method",
 			)
 		case !mayAbstain(r.Model):
 			r.addProblem(
@@ -238,7 +238,7 @@ func (r *rules) forTask(field, name string) {
 			ErrTwoClasses,
 			field,
 			"use another method, or most_classes: 2",
-			"%s: %s takes two classes only, and data.most_classes is %d",
+			"%s: %s supports only two classes, but data.most_classes is %d",
 			field,
 			name,
 			classes,
@@ -248,7 +248,7 @@ func (r *rules) forTask(field, name string) {
 			ErrTwoClasses,
 			field,
 			"use another method",
-			"%s: %s takes two classes only, and data.classes lists %d",
+			"%s: %s supports only two classes, but data.classes lists %d",
 			field,
 			name,
 			classes,
@@ -297,8 +297,8 @@ func (r *rules) checkSizes() {
 		r.addProblem(
 			ErrSearch,
 			"selection.sizes",
-			"make each size a candidate, with selection.k",
-			"selection.sizes inside a candidate is a search within a search",
+			"make each size a separate candidate with selection.k",
+			"selection.sizes cannot be used inside a search candidate",
 		)
 		return
 	}
@@ -307,17 +307,17 @@ func (r *rules) checkSizes() {
 			ErrSizeSearch,
 			"selection.sizes",
 			"use selection.k",
-			"selection.sizes needs classes: what is counted is right predictions",
+			"selection.sizes needs classes, because it counts correct predictions",
 		)
 	}
 	r.checkKey(ErrSizeSearch, "runs", r.sizeRuns())
-	r.rejectUnpricedTries(ErrSizeSearch, "selection.sizes has", "selection.k")
+	r.rejectUnpricedTries(ErrSizeSearch, "selection.sizes cannot", "selection.k")
 	if mayAbstain(r.Model) {
 		r.addProblem(
 			ErrSizeSearch,
 			"model.method",
 			"use another method",
-			"%s may abstain and its law has no price beside selection.sizes",
+			"%s may abstain, which selection.sizes does not support",
 			r.ModelName(),
 		)
 	}
@@ -330,7 +330,7 @@ func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 			err,
 			"privacy.composition",
 			"use composition tight, or "+instead,
-			"%s no price under basic composition",
+			"%s be used with basic composition",
 			what,
 		)
 	}
@@ -338,7 +338,7 @@ func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 		r.addProblem(
 			err,
 			deltaField,
-			"use "+instead+"; or leave "+deltaField+" out, "+deltaHint,
+			"use "+instead+"; or omit "+deltaField+": "+deltaHint,
 			"%s must be above 0: tries are scored with Gaussian noise",
 			deltaField,
 		)
@@ -346,7 +346,7 @@ func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 }
 
 // deltaHint names the usual delta.
-const deltaHint = "1e-6 is the default"
+const deltaHint = "the default is 1e-6"
 
 // BesideSearch returns the error for a recipe with a search and a section "selection" or "model".
 func BesideSearch(section string) *fault.Error {
@@ -354,7 +354,7 @@ func BesideSearch(section string) *fault.Error {
 		Kind:    fault.Recipe,
 		Field:   section,
 		Err:     ErrSearch,
-		Message: section + " stands beside search, whose candidates have one each",
+		Message: section + " cannot be combined with search, in which each candidate has its own",
 		Hint:    "move it into search.candidates",
 	}
 }
@@ -372,7 +372,7 @@ func (r *rules) checkSearch() {
 		r.addProblem(
 			ErrSearch,
 			"search.runs",
-			"it is the mean number of tries; 5 is the default",
+			"it is the mean number of tries; the default is 5",
 			"search.runs must be above 1 and at most %d, not %s",
 			MaxRuns,
 			fault.Number(x.Runs),
@@ -382,17 +382,17 @@ func (r *rules) checkSearch() {
 		r.addProblem(
 			ErrSearch,
 			"search.holdout",
-			"it is the share of the training records that scores a try",
+			"it is the share of the training records used for scoring",
 			"search.holdout must be above 0 and at most 0.5, not %s",
 			fault.Number(x.Holdout),
 		)
 	}
-	r.rejectUnpricedTries(ErrSearch, "a search has", "a single selection and model")
+	r.rejectUnpricedTries(ErrSearch, "a search cannot", "a single selection and model")
 	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
 		r.addProblem(
 			ErrSearch,
 			"search.candidates",
-			"with one there is nothing to search: use selection and model",
+			"for a single one, use selection and model",
 			"search.candidates must list 2 to %d, not %d",
 			MaxCandidates,
 			n,
@@ -411,7 +411,7 @@ func (r *rules) candidateRules(i int, c Candidate) {
 			r.addProblem(
 				ErrSearch,
 				field,
-				"defaults included; remove one",
+				"including defaults; remove one",
 				"search.candidates: items %d and %d are the same",
 				j+1,
 				i+1,
@@ -435,7 +435,7 @@ func (r *rules) candidateRules(i int, c Candidate) {
 			ErrSearch,
 			"model.method",
 			"use another method",
-			"%s may abstain and its law has no price in a search",
+			"%s may abstain, which a search does not support",
 			c.ModelName(),
 		)
 	}

@@ -74,7 +74,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:    selection.Fixed{}.Name(),
 			Is:      isA[selection.Fixed],
-			Summary: "the columns that features lists",
+			Summary: "the columns listed in features",
 			Keys:    keysNamed("features"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.Fixed{Features: s.Names("features")}
@@ -83,7 +83,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.Kendall{}.Name(),
 			Is:             isA[selection.Kendall],
-			Summary:        "columns of strong rank correlation with the target",
+			Summary:        "columns with strong rank correlation with the target",
 			Private:        true,
 			PublicFeatures: true,
 			TwoClasses:     true,
@@ -95,7 +95,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:       selection.SubLasso{}.Name(),
 			Is:         isA[selection.SubLasso],
-			Summary:    "columns that lassos on small parts of the records vote for",
+			Summary:    "columns selected by most lassos on small parts of the records",
 			Private:    true,
 			TwoClasses: true,
 			Keys:       keysNamed("k", "share", "lambda", "buckets"),
@@ -110,7 +110,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:       selection.SIS{}.Name(),
 			Is:         isA[selection.SIS],
-			Summary:    "columns of strong marginal dependence on the target",
+			Summary:    "columns with strong marginal dependence on the target",
 			Private:    true,
 			TwoClasses: true,
 			Keys:       keysNamed("k", "share", "score", "topk", "gamma"),
@@ -127,7 +127,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.DPFSDR{}.Name(),
 			Is:             isA[selection.DPFSDR],
-			Summary:        "columns that separate the classes and repeat no other one",
+			Summary:        "columns that separate the classes without repeating each other",
 			Private:        true,
 			PublicFeatures: true,
 			NeedsClasses:   true,
@@ -145,7 +145,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.DPFS{}.Name(),
 			Is:             isA[selection.DPFS],
-			Summary:        "columns of high F-score",
+			Summary:        "columns with a high F-score",
 			Private:        true,
 			PublicFeatures: true,
 			NeedsClasses:   true,
@@ -157,7 +157,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.CRFS{}.Name(),
 			Is:             isA[selection.CRFS],
-			Summary:        "columns of high F-score, without correlated ones",
+			Summary:        "columns with a high F-score, without correlated ones",
 			Private:        true,
 			PublicFeatures: true,
 			NeedsClasses:   true,
@@ -174,7 +174,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.GreedyGram{}.Name(),
 			Is:             isA[selection.GreedyGram],
-			Summary:        "columns that add most for what they cost",
+			Summary:        "columns with the largest gain per unit of cost",
 			Private:        true,
 			PublicFeatures: true,
 			Keys:           keysNamed("k", "share", "costs", "budget", "sizes", "runs"),

@@ -63,7 +63,7 @@ func (r *rules) checkShares() {
 			r.addProblem(
 				ErrShares,
 				field,
-				"it is a share of what the training may spend",
+				"it is a share of the training budget",
 				"%s must be above 0 and below 1, not %s",
 				field,
 				fault.Number(x),
@@ -76,7 +76,7 @@ func (r *rules) checkShares() {
 		r.addProblem(
 			ErrShares,
 			"budget",
-			"the held-out part has its own budget, which holdout sets",
+			"the held-out part has its own budget, set by holdout",
 			"the shares of budget add up to %s, more than 1",
 			fault.Number(sum),
 		)
@@ -86,7 +86,7 @@ func (r *rules) checkShares() {
 			ErrShares,
 			"budget.selection",
 			"keep budget.selection",
-			"budget.selection and selection.share are the same share",
+			"budget.selection and selection.share set the same share",
 		)
 	}
 }
@@ -271,7 +271,7 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 	switch {
 	case weights > 0 && left <= shareTolerance:
 		return division{}, sharesProblem(
-			"the shares of budget leave nothing for the stages that it does not name",
+			"the shares of budget leave nothing for the other stages",
 			"make them smaller",
 		)
 	case weights > 0:
@@ -281,7 +281,7 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 				"the shares of the stages that run add up to %s, not 1",
 				fault.Number(math.Round((1-left)*1e6)/1e6),
 			),
-			"leave one of them out: it takes what is left. A count, words and a transform that budget does not name keep their defaults",
+			"omit one of them: it takes the rest. count, words and transform keep their defaults if they are omitted",
 		)
 	default:
 		stretch = inner / (inner - left)
@@ -392,10 +392,10 @@ var shareOfStage = map[string]string{
 
 // notRun gives the reason why the stage of a share does not run.
 var notRun = map[string]string{
-	"count":     "no stage of this run needs a noisy number of records",
-	"words":     "no text has to be found in this run",
-	"ranges":    "the range of every numeric column is declared, or no stage needs one",
-	"selection": "this run releases nothing to choose features",
+	"count":     "this run does not need a noisy number of records",
+	"words":     "this run does not detect text",
+	"ranges":    "all ranges are declared or not needed",
+	"selection": "this run selects no features",
 	"fallback":  "this run has no fallback",
 	"transform": "the target is not transformed",
 }

@@ -291,7 +291,7 @@ func TestCountFailure(t *testing.T) {
 	}{
 		"no count": {func(p *Pipeline) {
 			p.CountFailure = .1
-		}, "count.failure has no effect: no stage of this run needs a noisy number of records"},
+		}, "count.failure has no effect: this run does not need a noisy number of records"},
 		"large": {func(p *Pipeline) {
 			p.CountFailure = .6
 		}, "count.failure must be above 0 and at most 0.5, not 0.6"},

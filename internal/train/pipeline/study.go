@@ -51,7 +51,7 @@ func EmptyTable(schema dataset.Schema) (*dataset.Table, error) {
 // name names.
 func TooFaint(err error, epsilon float64, name string) error {
 	if errors.Is(err, mechanism.ErrScale) {
-		return fmt.Errorf("%w; an epsilon of %v is too small for this %s", err, epsilon, name)
+		return fmt.Errorf("%w; epsilon %v is too small for this %s", err, epsilon, name)
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func ColumnFacts(c dataset.Column) []Fact {
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
 	return Warning{"no-ledger", Theoretical,
-		"This run is in no ledger; its budget adds to every other run on the same people."}
+		"This run is not in a ledger, so its budget adds to that of all other runs on the same records."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.
@@ -88,5 +88,5 @@ func EpsilonWarnings(epsilon float64) []Warning {
 		return nil
 	}
 	return []Warning{{"large-epsilon", Critical,
-		"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."}}
+		"An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
 }

@@ -74,21 +74,21 @@ func (x *Stop) Cause() string {
 	switch {
 	case x.Found:
 		return fmt.Sprintf(
-			"the target %q has no class names: %s records have nothing there or a text of more than 64 bytes, and %s have a name",
+			"the target %q contains no class names: %s records are empty or have a text longer than 64 bytes, and %s have a name",
 			x.Target,
 			count(x.Empty),
 			count(x.Readable),
 		)
 	case x.isClassification():
 		return fmt.Sprintf(
-			"the target %q has none of the declared classes: %s records have something else or nothing there, and %s have one of them",
+			"the target %q has none of the declared classes: %s records have another value or none, and %s have a declared class",
 			x.Target,
 			count(x.Text),
 			count(x.Readable),
 		)
 	}
 	return fmt.Sprintf(
-		"the target %q holds no numbers: %s cells hold text, %s hold nothing and %s hold numbers",
+		"the target %q contains no numbers: %s values are text, %s are missing and %s are numbers",
 		x.Target,
 		count(x.Text),
 		count(x.Empty),
@@ -102,9 +102,9 @@ func (x *Stop) Cure() string {
 	case x.Found:
 		return "name another column with --target, or declare long names with --classes (data.classes)"
 	case x.isClassification():
-		return "correct --classes (data.classes): they are compared letter by letter, so add --fold case if only upper and lower case differ; for a target of numbers leave out --task classification"
+		return "correct --classes (data.classes), which must match exactly, or add --fold case if only upper and lower case differ; for a numeric target, omit --task classification"
 	}
-	return `if it holds class names, add --task classification (task: classification); if its numbers have a decimal comma, add --decimal , (data.format.decimal: ",")`
+	return `if it contains class names, add --task classification (task: classification); if its numbers have a decimal comma, add --decimal , (data.format.decimal: ",")`
 }
 
 // Advice describes the problem of the target and the remedy.

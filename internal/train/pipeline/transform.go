@@ -119,18 +119,18 @@ func (r *rules) checkTransform() {
 	}
 	switch {
 	case r.Transform != rescale.Log && r.Transform != rescale.Sqrt:
-		wrong("it is log, sqrt or none", "%v: %q is no transform", ErrTransform, r.Transform)
+		wrong("it is log, sqrt or none", "%v: unknown transform %q", ErrTransform, r.Transform)
 	case r.isClassification():
-		wrong("remove it", "a transform is for a target of numbers, and this one has classes")
+		wrong("remove it", "a transform needs a numeric target, but this one has classes")
 	case c.Ranged && r.Transform == rescale.Log && !(c.Lower > 0):
 		wrong(
-			"numbers below the lower end count as it",
+			"numbers below the lower end are set to it",
 			"the logarithm of the target needs a lower end above 0, not %v",
 			c.Lower,
 		)
 	case c.Ranged && r.Transform == rescale.Sqrt && !(c.Lower >= 0):
 		wrong(
-			"numbers below the lower end count as it",
+			"numbers below the lower end are set to it",
 			"the root of the target needs a lower end of at least 0, not %v",
 			c.Lower,
 		)

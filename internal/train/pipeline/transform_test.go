@@ -232,7 +232,7 @@ func TestErrorLine(t *testing.T) {
 // TestTransformRules checks that targets that cannot be transformed are refused before a row is read.
 func TestTransformRules(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
-		"is no transform": func(p *Pipeline) { p.Transform = "cube" },
+		"unknown transform": func(p *Pipeline) { p.Transform = "cube" },
 		"lower end above 0": func(p *Pipeline) {
 			p.Schema.Columns[2].Ranged = true
 			p.Schema.Columns[2].Upper = 3

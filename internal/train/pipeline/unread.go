@@ -176,13 +176,13 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"Almost no cells of %s are numbers, as far as the noise shows, so they are not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.",
+			"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
 			listNames(none))})
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
 			TooFewRecords+
-				" to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.",
+				" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
 			listNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
@@ -193,7 +193,7 @@ func unreadWarnings(r *Result) []Warning {
 				100*1.96*g.StdError)
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
-			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.",
+			"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
 			joinParts(parts))})
 	}
 	return out
@@ -218,12 +218,12 @@ func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) 
 	var out []Warning
 	if len(huge) > 0 {
 		out = append(out, Warning{code, mostSevere(huge, severity), fmt.Sprintf(
-			"Numbers of %s are at least %.2g in size. The search for ranges ends at twice that, and larger numbers are cut there. %s",
+			"Some numbers of %s are at least %.2g in absolute value. The range search ends at twice that, and larger numbers are clamped. %s",
 			listNames(huge), scaling.LargestSize, remedy)})
 	}
 	if len(tiny) > 0 {
 		out = append(out, Warning{code, mostSevere(tiny, severity), fmt.Sprintf(
-			"All numbers of %s seem to be smaller than %.2g in size. The search for ranges cannot tell such numbers apart, and they are lost in its noise. %s",
+			"All numbers of %s seem to be below %.2g in absolute value. The range search cannot resolve such small numbers, and they are lost in its noise. %s",
 			listNames(tiny), scaling.SmallestSize, remedy)})
 	}
 	return out
@@ -249,7 +249,7 @@ func targetUnread(u Unread) string {
 		)
 	}
 	return fmt.Sprintf(
-		"The target %q contains almost no numbers, as far as the noise shows, so the model predicts a constant. If it holds class labels, add task: classification (--task classification); if it holds numbers, declare how they are written under data.format.",
+		"The target %q contains almost no numbers, as far as the noise shows, so the model predicts a constant. If it holds class labels, add task: classification (--task classification); if it contains numbers, declare their format in data.format.",
 		u.Column,
 	)
 }

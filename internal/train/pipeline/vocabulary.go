@@ -65,7 +65,7 @@ const (
 )
 
 // ErrVocabulary is returned for columns whose words are to be found in a run that cannot pay for it.
-var ErrVocabulary = fmt.Errorf("words cannot be found privately here")
+var ErrVocabulary = fmt.Errorf("text values cannot be found privately here")
 
 // A Vocabulary is the findings about a text column.
 type Vocabulary struct {
@@ -430,7 +430,7 @@ func classesFound(v Vocabulary) []Warning {
 			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column)}}
 	case v.Cut:
 		return []Warning{{"classes-cut", Critical, fmt.Sprintf(
-			"More classes of the target %q are frequent enough than the model may have, which is %d. The model does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
+			"More than %[2]d classes of the target %[1]q are frequent enough, but the model may have only %[2]d. It does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
 	default:
 		return []Warning{{"classes-found", Negligible, fmt.Sprintf(
 			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least))}}

@@ -29,7 +29,7 @@ func (r *rules) checkVocabulary() {
 			r.addProblem(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s",
 				field, what)
 		case what != "":
-			r.addProblem(ErrVocabulary, field, hint, "%s: words cannot be found privately %s",
+			r.addProblem(ErrVocabulary, field, hint, "%s: text values cannot be found privately %s",
 				field, what)
 		}
 	}
@@ -42,7 +42,7 @@ func (p *Pipeline) NoVocabulary() string {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return "under the relation " + p.Budget.Relation.String()
 	case p.Budget.Composition == budget.Basic:
-		return "under basic composition, as their noise is Gaussian"
+		return "under basic composition, because their noise is Gaussian"
 	case !(p.Budget.Delta > 0):
 		return "with a delta of 0"
 	case abstainer != "":

@@ -40,7 +40,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		out = append(
 			out,
 			Warning{"no-target", Critical,
-				toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."},
+				toSentence(r.Stopped.Advice()) + " The run stopped before training."},
 		)
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,
@@ -64,7 +64,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	}
 	if p.wastesPublicColumns(r.Method) {
 		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
-			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s",
+			"%s does not benefit from public columns: its noise is that of a run in which a whole record may be replaced. %s",
 			r.Method, p.publicColumnsRemedy())})
 	}
 	out = append(out, foundWarnings(r)...)
@@ -112,7 +112,7 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		out = append(out, Fact{GroupsFact, p.Groups})
 	}
 	if p.UncheckedSelector {
-		out = append(out, Fact{"what a selector from elsewhere chooses", true})
+		out = append(out, Fact{"output of a custom selector", true})
 	}
 	if p.Search != nil {
 		out = append(out,
@@ -158,7 +158,7 @@ func (p *Pipeline) publicColumnsRemedy() string {
 	case p.protectsTargetOnly():
 		return joinParts(PrivateTargetMethods()) + " make use of them."
 	case p.protectsTarget():
-		return "No method does where the target is private and a feature is too."
+		return "No method does if both the target and a feature are private."
 	}
 	return joinParts(PrivateColumnsMethods()) + " make use of them."
 }

@@ -17,7 +17,7 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide, so it says little about the model. " +
+			"The interval of the held-out accuracy is wide, so it reveals little about the model. " +
 				narrowingAdvice(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
@@ -30,7 +30,7 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
 		out = append(out, Warning{"missing-targets", Theoretical,
 			fmt.Sprintf(
-				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are left out of the training and of the accuracy.",
+				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
 	return append(out, groupWarnings(c.Groups, "accuracy")...)
@@ -56,9 +56,9 @@ const (
 // a label, and found reports whether the classes were found privately.
 func unknownClasses(s evaluate.Share, found bool) []Warning {
 	const code = "unknown-classes"
-	remedy := "List all classes, in every spelling that the table has"
+	remedy := "List all classes, in every spelling of the table"
 	if found {
-		remedy = "List the classes if they are public (data.classes), raise data.most_classes, or use more records or a larger epsilon: a class is found where enough records have it"
+		remedy = "List the classes if they are public (data.classes), raise data.most_classes, or use more records or a larger epsilon, because a class is found only if enough records have it"
 	}
 	switch {
 	case s.Lower > missingWarns:
@@ -73,7 +73,7 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 					100*s.Value, 100*s.Lower, 100*s.Upper)}}
 		}
 		return []Warning{{code, severity, fmt.Sprintf(
-			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are left out of the training and count as errors in the accuracy. %s.",
+			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are not used for training and count as errors in the accuracy. %s.",
 			100*s.Value, 100*s.Lower, 100*s.Upper, remedy)}}
 	case found && s.Upper > unknownHidden:
 		return []Warning{{code, Theoretical, fmt.Sprintf(

@@ -58,7 +58,7 @@ func groupWarnings(b *evaluate.ByGroup, metric string) []Warning {
 			more = fmt.Sprintf(" and %d more", n)
 		}
 		out = append(out, Warning{"small-groups", Negligible, fmt.Sprintf(
-			"The noise hides how many test records some groups of %q have, so they have no metrics: %s%s. More records or a larger epsilon help.",
+			"The noise hides how many test records some groups of %q have, so they have no metrics: %s%s. Use more records or a larger epsilon.",
 			b.Column, strings.Join(few, ", "), more)})
 	}
 	return out

@@ -43,21 +43,21 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare))})
 	case width > WideInterval:
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide, so it says little about the model. " +
+			"The interval of the held-out R² is wide, so it reveals little about the model. " +
 				narrowingAdvice(r.NoiseShare)})
 	}
 	if r.Far {
 		out = append(out, Warning{"far-targets", Theoretical,
-			"Some targets lie outside the stated limits. R² and its interval are about targets clamped there; without the clamping R² may be much lower."})
+			"Some targets are outside the stated limits. R² and its interval are for clamped targets; without clamping, R² may be much lower."})
 	}
 	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
-		worst := "They could take away all of R²"
+		worst := "They could reduce R² to 0 or below"
 		if r.AllErrorsLower > 0 {
 			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
 		}
 		out = append(out, Warning{"large-errors", Theoretical,
 			"The noise may hide a few errors larger than the stated limit. " + worst +
-				"; the headline counts each of them as the limit."})
+				"; the reported R² counts each of them as the limit."})
 	}
 	out = append(out, missingWarning(r.Missing, r.Records)...)
 	return append(out, groupWarnings(r.Groups, "R²")...)
@@ -81,6 +81,6 @@ func missingWarning(missing, records evaluate.Count) []Warning {
 		return nil
 	}
 	return []Warning{{"missing-targets", Theoretical, fmt.Sprintf(
-		"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are left out of the training and of the metrics.",
+		"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are not used for training or for the metrics.",
 		100*share.Value, 100*share.Lower, 100*share.Upper)}}
 }

@@ -75,7 +75,7 @@ func (Prototypes) Name() string {
 // Method describes the trainer.
 func (Prototypes) Method() method.Method {
 	return method.Method{
-		Name: Prototypes{}.Name(), Summary: "the nearest of a few prototypes of each class",
+		Name: Prototypes{}.Name(), Summary: "nearest of a few prototypes per class",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{},
 			stepStatistic{}},

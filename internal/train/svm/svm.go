@@ -51,7 +51,7 @@ func (t SVM) PureForm() method.Trainer {
 // Method describes the trainer.
 func (SVM) Method() method.Method {
 	return method.Method{
-		Name: SVM{}.Name(), Summary: "the support vector machine, released with noise",
+		Name: SVM{}.Name(), Summary: "linear support vector machine, released with noise",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Keys: []method.Key{linear.LambdaKey()},
 		Is:   method.Is[SVM],

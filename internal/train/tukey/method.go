@@ -20,30 +20,30 @@ const (
 func (Tukey) Method() method.Method {
 	usual := mechanism.UsualSplit()
 	return method.Method{
-		Name: Tukey{}.Name(), Summary: "the deepest of many small models, or none",
+		Name: Tukey{}.Name(), Summary: "the deepest of many small least-squares models, or no model",
 		MaxScores: 1, Relations: method.EveryRecord(), Abstains: true,
 		Keys: []method.Key{
 			{
-				Name: "buckets", Text: "Into how many parts the records are dealt",
+				Name: "buckets", Text: "Number of parts into which the records are divided",
 				Min: leastBuckets, Max: mostBuckets, OpenEnded: true,
 				TooSmall: "with fewer the check never passes",
-				Rest:     ". Left out, the method decides", Absent: "the method decides",
-				Hint: "leave it out to let the method decide",
+				Rest:     " (default: chosen by the method)", Absent: "chosen by the method",
+				Hint: "omit it to let the method choose",
 			},
 			{
 				Name: checkKey, Kind: method.Number,
-				Text: "Share of the check in the epsilon of the model", Min: 0, Max: 1, Above: true,
+				Text: "Share of the model's epsilon for the check", Min: 0, Max: 1, Above: true,
 				Below: true,
-				Rest:  "; what it leaves is twice depth_share", Absent: "`0.4`",
+				Rest:  "; the rest is twice depth_share", Absent: "`0.4`",
 				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Check),
 				Doc: "e₁ of [the check](../proofs/tukey.md#algorithm). The epsilon of the model is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
 					"and every split of it is proved.",
 			},
 			{
 				Name: stepKey, Kind: method.Number,
-				Text: "Share of one step of depth in the epsilon of the model", Min: 0, Max: .5,
+				Text: "Share of the model's epsilon for one step of depth", Min: 0, Max: .5,
 				Above: true, Below: true,
-				Rest: "; check_share is what twice this leaves", Absent: "`0.3`",
+				Rest: "; check_share is 1 minus twice this", Absent: "`0.3`",
 				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Step),
 				Doc:  "e' of the draw. With `check_share`, `check_share` + 2 `depth_share` is 1.",
 			},
@@ -68,8 +68,8 @@ func checkShares(v method.Values) (key, message, hint string) {
 	sum := v.Number(checkKey) + 2*v.Number(stepKey)
 	if v.Has(checkKey) && v.Has(stepKey) && !(math.Abs(sum-1) <= shareTolerance) {
 		return stepKey,
-			fmt.Sprintf("makes check_share + 2 depth_share %s, not 1", fault.Number(sum)),
-			"leave one of the two out: it takes what the other leaves"
+			fmt.Sprintf("makes check_share + 2 depth_share equal %s, not 1", fault.Number(sum)),
+			"omit one of them; it is computed from the other"
 	}
 	return "", "", ""
 }

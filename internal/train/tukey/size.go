@@ -122,14 +122,14 @@ func (t Tukey) bucketCounts(f method.Facts) (bucketCounts, error) {
 	case !ok:
 		return bucketCounts{},
 			fmt.Errorf(
-				"%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
+				"%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; use a larger budget or fewer columns",
 				ErrInfeasible, mostBuckets, c.d, f.Epsilon, f.Delta)
 	case t.Buckets == 0:
 		return bucketCounts{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
 	case t.Buckets < least && !c.passesCheck(t.Buckets):
 		return bucketCounts{},
 			fmt.Errorf(
-				"%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
+				"%w: %d are too few for the check at epsilon %.4g and delta %.4g with %d parameters, which needs %d; omit it, or use a larger budget or fewer columns",
 				ErrBuckets, t.Buckets, f.Epsilon, f.Delta, c.d, least)
 	}
 	return bucketCounts{c.d, t.Buckets, t.Buckets}, nil

@@ -23,7 +23,7 @@ var (
 	ErrInfeasible = fault.New(fault.Budget, "the budget is too small for the mechanism")
 	// ErrAbstained is returned by a run without a model. Whether a run abstains is public: it is computed from
 	// the released number of records, or is the output of the mechanism.
-	ErrAbstained = fmt.Errorf("%w; the plan says how many records it needs", method.ErrAbstained)
+	ErrAbstained = fmt.Errorf("%w; the plan shows how many records it needs", method.ErrAbstained)
 )
 
 // tukeyLeaf is the name of the only release.

@@ -77,7 +77,7 @@ function keepOpen(id, children) {
 }
 
 function drawExpected() {
-  const empty = el("p", { class: "muted" }, "The simulation trains on made-up tables with as many columns as yours, to show how good a model can be at each epsilon and number of rows. It reads none of your rows and spends nothing.");
+  const empty = el("p", { class: "muted" }, "The simulation trains on synthetic tables with the same number of columns as yours, to show how accurate a model can be at each epsilon and number of rows. It reads none of your rows and spends no budget.");
   keepOpen("expected", chosen.explained ? expected(chosen.explained, Number($("epsilon").value)) : [empty]);
 }
 

@@ -6,7 +6,7 @@ const pictureWidth = most => Math.max(280, Math.min(most, document.getElementByI
 
 // figure returns a picture with its caption and, if there are rows, its numbers.
 function figure(picture, caption, head, rows) {
-  const numbers = rows ? el("details", {}, el("summary", {}, "The numbers in this picture"), grid(head, rows)) : null;
+  const numbers = rows ? el("details", {}, el("summary", {}, "The numbers in this chart"), grid(head, rows)) : null;
   return [el("figure", {}, picture, el("figcaption", {}, caption)), numbers];
 }
 
@@ -247,8 +247,8 @@ export function remains(ledger) {
   ];
   const text = ledger.fits
     ? `After this run ${percent(left)} of the total of ${ledger.dataset} is left, enough for ${ledger.runs} more runs of this price.`
-    : `This run does not fit into the total of ${ledger.dataset}.`;
-  return [el("h3", {}, "What the ledger has left"), el("figure", {}, spendingLegend(parts), drawSpending(parts, text), el("figcaption", {}, text))];
+    : `This run would exceed the total of ${ledger.dataset}.`;
+  return [el("h3", {}, "Remaining budget in the ledger"), el("figure", {}, spendingLegend(parts), drawSpending(parts, text), el("figcaption", {}, text))];
 }
 
 // account shows a data set of a ledger.

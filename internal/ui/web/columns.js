@@ -171,15 +171,15 @@ function describeProposal(p) {
     case "thousands":
       return [`Thousands mark: ${markNames[p.value] || "none"}`, `More numbers are read with this mark: ${markNames[p.value] || "none"}.`, "thousands"];
     case "encoding":
-      return ["Character set: Windows-1252 (Western Europe)", `The first rows have letters that UTF-8 cannot read${sample}.`, "encoding"];
+      return ["Character set: Windows-1252 (Western Europe)", `The first rows contain characters that are not valid UTF-8${sample}.`, "encoding"];
     case "missing":
       return [`${p.value} means “missing”`, "It occurs often in a column without other negative numbers.", "missing"];
     case "fold":
-      return ["Upper and lower case: one value", `Some values of ${p.column} differ in nothing else.`, "fold"];
+      return ["Ignore case in text", `Some values of ${p.column} differ only in upper and lower case.`, "fold"];
     case "date":
-      return [`${p.column}: dates, ${layoutNames[p.value] || p.value}`, `It seems to hold dates${sample}.`, "column-" + chosen.columns.indexOf(p.column)];
+      return [`${p.column}: dates, ${layoutNames[p.value] || p.value}`, `It seems to contain dates${sample}.`, "column-" + chosen.columns.indexOf(p.column)];
   }
-  return [`${p.column}: one of several classes`, "The first rows of this column hold text, not numbers.", "task"];
+  return [`${p.column}: one of several classes`, "The first rows of this column contain text, not numbers.", "task"];
 }
 
 // applyProposal changes the setting that a proposal concerns.
@@ -257,7 +257,7 @@ function drawUnit() {
   if (name && about) {
     text += filled > about.distinct
       ? `The first ${count(filled, "row", "rows")} belong to ${about.distinct.toLocaleString("en-US")} different values.`
-      : `No value occurs twice in the first ${count(filled, "row", "rows")}. If every row belongs to someone else, choose the first answer: it needs less noise.`;
+      : `No value occurs twice in the first ${count(filled, "row", "rows")}. If every row belongs to a different person, choose the first answer: it needs less noise.`;
   }
   $("unit-note").textContent = text;
   $("unit-note").hidden = !text;
@@ -266,7 +266,7 @@ function drawUnit() {
 // ---- Columns
 
 const roles = [
-  ["", "Nothing"], ["range", "Its range"], ["categories", "Its categories"], ["text", "It holds text"], ["date", "It holds dates"],
+  ["", "Nothing"], ["range", "Its range"], ["categories", "Its categories"], ["text", "It is text"], ["date", "It is a date"],
   ["exclude", "Leave the column out"],
 ];
 
@@ -334,7 +334,7 @@ function dateField(name, declared) {
   if (!layouts.includes(layout)) {
     layouts.push(layout);
   }
-  const select = el("select", { "aria-label": `How dates are written in ${name}` }, layouts.map(l => el("option", { value: l }, layoutNames[l] || l)));
+  const select = el("select", { "aria-label": `Date format of ${name}` }, layouts.map(l => el("option", { value: l }, layoutNames[l] || l)));
   select.value = layout;
   select.addEventListener("change", () => {
     declared.layout = select.value;

@@ -97,7 +97,7 @@ function describeTotal(shown) {
   const protectedUnits = new Set(shown.map(run => JSON.stringify([run.guarantee.unit || null, run.guarantee.relation])));
   const sum = key => round(shown.reduce((total, run) => total + run.guarantee[key], 0));
   const total = protectedUnits.size === 1 ? `: together at most epsilon ${sum("epsilon")}, delta ${sum("delta")}` : "";
-  return `Where intervals overlap, the difference may be due to chance. If these runs are on the same people, their budgets add up${total}. Choosing one of the runs does not give the budget of the others back.`;
+  return `Where intervals overlap, the difference may be due to chance. If these runs are on the same people, their budgets add up${total}. Choosing one of the runs does not refund the budget of the others.`;
 }
 
 // metricCell returns a metric with its interval as text and as a bar on the scale of all runs.

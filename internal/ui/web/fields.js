@@ -30,7 +30,7 @@ export function fieldOfError(text) {
   const clues = [
     [/--separator|separated by|single field/, "separator"], [/--sheet/, "sheet"], [/--encoding|UTF-16|UTF-8 text/, "encoding"], [/--decimal/, "decimal"],
     [/--thousands/, "thousands"], [/--quote/, "quote"], [/--escape/, "escape"], [/--skip/, "skip"], [/--missing/, "missing"],
-    [/output|results.*already|--force|--out\b/, "out"], [/\.ya?ml exists/, "file"], [/ledger|data set|total/, "dataset"], [/--unit|max_rows/, "unit-column"],
+    [/output|results.*already|--force|--out\b/, "out"], [/\.ya?ml (already )?exists/, "file"], [/ledger|data set|total/, "dataset"], [/--unit|max_rows/, "unit-column"],
     [/target/, "target"], [/epsilon/, "epsilon"],
   ];
   const found = clues.find(([pattern, id]) => pattern.test(text) && $(id));
@@ -49,10 +49,10 @@ export function plainText(text) {
     .replace(/^dptrain: /, "")
     .replace(/^(error|warning|note)(\[[\w-]+\])?: /, "")
     .replace(/set (\w+) with --\w+ ("[^"]*"|\S+), or in a recipe data\.format: \{[^}]*\}/g, "choose $2 here")
-    .replace(/set what separates the cells with --separator, or how many lines are above the header with --skip/, "choose what separates the cells, or how many lines are above the header")
-    .replace(/name the sheet with --sheet, or set how many rows are above the header with --skip/, "name the sheet, or set how many rows are above the header")
+    .replace(/set the separator with --separator, or skip the lines above the header with --skip/, "choose the separator, or skip the lines above the header")
+    .replace(/name the sheet with --sheet, or skip the rows above the header with --skip/, "name the sheet, or skip the rows above the header")
     .replace(/, or in a recipe data\.format: \{[^}]*\}/g, "")
-    .replace(/choose another --out, or replace it with --force/, "choose another folder, or tick “Replace files with these names”")
+    .replace(/choose another --out, or overwrite it with --force/, "choose another folder, or tick “Replace files with these names”")
     .replace(/\b(?:add|with) --([\w-]+) ("[^"]*"|'[^']*'|[^\s;:(]+)( \([\w.]+: [^)]*\))?/g, (_, flag, value) => `choose ${optionOf(flag, value.replace(/["']/g, ""))}`);
 }
 

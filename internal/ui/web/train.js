@@ -116,7 +116,7 @@ async function showOutcome(end, out) {
   named = false;
   if (end.code === exitAbstained) {
     const advice = plainText(errorLine(end.err));
-    $("run-status").textContent = "The run stopped before it trained a model: ";
+    $("run-status").textContent = "The run stopped before training a model: ";
     showCure(advice);
     return;
   }
