@@ -180,7 +180,7 @@ func TestSeveralFiles(t *testing.T) {
 	for _, err := range []error{second(Header(pattern, ReadOptions{})),
 		third(Read(ctx, pattern, schema, ReadOptions{}))} {
 		if !errors.Is(err, ErrNoColumn) ||
-			!strings.Contains(err.Error(), "t-4.csv:1: the header is not that of") {
+			!strings.Contains(err.Error(), "t-4.csv:1: the header differs from that of") {
 			t.Errorf("%v", err)
 		}
 	}

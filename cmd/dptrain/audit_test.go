@@ -40,7 +40,7 @@ func TestAuditMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
 	write(t, "recipe.yaml", goodRecipe)
-	const outOfRange = "dptrain: --runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1\n"
+	const outOfRange = "dptrain: --runs and --draws must be at least 100, --records from 1 to 1000, and --confidence between 0 and 1\n"
 	for _, tt := range []struct {
 		args string
 		want result
@@ -59,7 +59,7 @@ func TestAuditMistakes(t *testing.T) {
 		{"audit recipe.yaml --own-table --runs 5", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --own-table --json",
 			result{exitUsage, "",
-				"dptrain: --json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table\n"}},
+				"dptrain: --json and --draws cannot be combined with --own-table: the verdict goes to a file for the data owner, and steps are measured without the table\n"}},
 		{"audit recipe.yaml --force",
 			result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"}},
 	} {

@@ -147,7 +147,7 @@ func TestOwnAuditBesideARun(t *testing.T) {
 	}
 	before := read(t, "out/curator/audit.json")
 	if got := dptrain(t, ownArgs...); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "out/curator/audit.json: exists already") ||
+		!strings.Contains(got.stderr, "out/curator/audit.json: already exists") ||
 		read(t, "out/curator/audit.json") != before {
 		t.Errorf("%+v", got)
 	}
@@ -233,8 +233,8 @@ func TestOwnAuditLedger(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	after := spent()
-	if want := strings.Replace(before, "0, of which 0 wrote notes for the curator",
-		"0, of which 0 wrote notes for the curator; 1 audit of the table,\n           for the curator",
+	if want := strings.Replace(before, "0 (0 with exact notes for the data owner)",
+		"0 (0 with exact notes for the data owner); 1 audit of the table for the\n           data owner",
 		1); steadyHead(after) != steadyHead(want) {
 		t.Errorf("%s\n%s", after, want)
 	}

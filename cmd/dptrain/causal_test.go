@@ -45,7 +45,7 @@ func TestCausal(t *testing.T) {
 	}
 	recipe := filepath.Join(out, "release", "recipe.yaml")
 	if p := dptrain(t, "plan", recipe); p.code != 0 ||
-		!strings.Contains(p.stdout, "causal directions by histogram") {
+		!strings.Contains(p.stdout, "causal directions, method histogram") {
 		t.Errorf("plan: exit %d\n%s%s", p.code, p.stdout, p.stderr)
 	}
 	if entries, err := os.ReadDir(filepath.Join(out, "release")); err != nil || len(entries) != 3 {
@@ -155,7 +155,7 @@ func TestCausalLedger(t *testing.T) {
 		t.Errorf("plan: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if r := dptrain(t, args...); r.code != 0 ||
-		!strings.Contains(r.stdout, "entered for data set doses") || strings.Contains(r.stdout,
+		!strings.Contains(r.stdout, "recorded for data set doses") || strings.Contains(r.stdout,
 		"no-ledger") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -199,7 +199,7 @@ func TestCausalRefuses(t *testing.T) {
 			[]string{"plan", "../../examples/causal/pair.yaml", "--explain"}},
 		{2, "--note needs a ledger",
 			[]string{"causal", "../../examples/causal/pair.yaml", "--note", "x"}},
-		{5, "an epsilon of 1e-10 is too small for this study",
+		{5, "epsilon 1e-10 is too small for this study",
 			[]string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")

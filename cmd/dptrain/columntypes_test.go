@@ -46,7 +46,7 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 			got := dptrain(t, args...)
 			if got.code != exitData ||
 				!strings.Contains(got.stderr,
-					`column "`+refused+`" has the Parquet type list or group`) ||
+					`column "`+refused+`" has the unsupported Parquet type list or group`) ||
 				!strings.Contains(got.stderr, "--exclude") ||
 				strings.Contains(got.stderr, "stays spent") {
 				t.Errorf("%s without %q: exit code %d, %s", verb, excluded, got.code, got.stderr)

@@ -98,10 +98,10 @@ func TestCompressIsRefused(t *testing.T) {
 		}
 	}
 	must(0, "", "compress", "--public", "known.csv", "-o", "leaves.json")
-	const what = "this is a model that compress made without privacy, not a report"
+	const what = "this is a model made by compress, without privacy, not a report"
 	must(4, what, "report", "leaves.json")
 	must(4, what, "verify", "leaves.json")
-	must(2, "the model has no probabilities: it predicts by neighbours", "predict", "--probability",
+	must(2, "the model has no probabilities: it is a nearest-neighbour model", "predict", "--probability",
 		"leaves.json", "new.csv")
 	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
 

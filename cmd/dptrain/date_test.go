@@ -47,7 +47,7 @@ model: {method: joint-gram}
 	}
 	if got := dptrainIn(t, "day;x\n", "predict", "out/release/model.json",
 		"-"); got.code != exitData ||
-		!strings.Contains(got.stderr, `no column is named "admitted"`) {
+		!strings.Contains(got.stderr, `there is no column "admitted"`) {
 		t.Errorf("%+v", got)
 	}
 	if h, err := dataset.ReadHeading("t.csv", dataset.ReadOptions{}); err != nil ||

@@ -53,16 +53,16 @@ func TestEngineFlag(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{[]string{"--engine", "disk"}, 2, "--engine is one of auto, memory, stream, spark"},
+		{[]string{"--engine", "disk"}, 2, "--engine must be one of auto, memory, stream, spark"},
 		{[]string{"--engine", "spark"}, 2, "--engine spark needs --connect"},
 		{[]string{"--connect", "sc://localhost"}, 2,
 			"--connect needs --engine spark"},
 		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2,
 			"on another machine"},
 		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3,
-			"all records are needed in one place by: tukey"},
+			"these steps need all records in one place: tukey"},
 		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--select", "kendall"}, 3,
-			"all records are needed in one place by: kendall"},
+			"these steps need all records in one place: kendall"},
 		{[]string{"--engine", "stream", "--scratch", "none"}, 2,
 			"the scratch file cannot be written"},
 	} {

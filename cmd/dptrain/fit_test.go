@@ -96,7 +96,7 @@ func TestNeverOverwrites(t *testing.T) {
 	}
 	before := read(t, "out/release/model.json")
 	want := result{exitUsage, "",
-		"out/release: exists already; choose another --out, or overwrite it with --force\n"}
+		"out/release: already exists; choose another --out, or overwrite it with --force\n"}
 	if got := dptrain(t, fitArgs...); got != want {
 		t.Errorf("%+v", got)
 	}

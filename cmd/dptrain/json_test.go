@@ -174,7 +174,7 @@ func TestProgressInAPipe(t *testing.T) {
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
 	want := "dptrain: 1 of 9: read\ndptrain: 2 of 9: check\ndptrain: 3 of 9: split\ndptrain: 4 of 9: vocabulary (5.0% of the budget)\ndptrain: 5 of 9: selection\n" +
 		"dptrain: 6 of 9: scaling (17.9% of the budget)\ndptrain: 7 of 9: model (81.6% of the budget)\n" +
-		"dptrain: 8 of 9: held-out metric (100.0% of the budget on other records)\ndptrain: 9 of 9: write\n"
+		"dptrain: 8 of 9: held-out metric (100.0% of the held-out budget)\ndptrain: 9 of 9: write\n"
 	if got.code != 0 || got.stderr != want {
 		t.Errorf("%d\n%s", got.code, got.stderr)
 	}

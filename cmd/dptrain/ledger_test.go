@@ -267,7 +267,7 @@ func TestLedgerInUse(t *testing.T) {
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.ledgerWait = 30 * time.Millisecond
 	code := a.run(t.Context(), ledgerArgs("fit", "1"))
-	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: held by another process: it was not free for 30ms; try again later\n"
+	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: in use by another process: it was in use for 30ms; try again later\n"
 	if code != exitLedger || stderr.String() != want {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}
@@ -401,7 +401,7 @@ func TestLedgerOfRecords(t *testing.T) {
 		got := dptrain(t, verb, "b.yaml")
 		if got.code != exitLedger ||
 			!strings.Contains(got.stderr,
-				`every line is a record, in earlier runs on data set "houses" a quoted field may hold newlines; set data.multiline_quotes`) {
+				`every line is a record in this run, but quoted cells may contain line breaks in earlier runs on data set "houses"; use the same data.multiline_quotes`) {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}
@@ -486,7 +486,7 @@ func TestTooSmallForTheGrid(t *testing.T) {
 			"my.ledger"}
 		got := dptrain(t, args...)
 		if got.code != exitBudget ||
-			!strings.Contains(got.stderr, "an epsilon of 1e-10 is too small for this run") {
+			!strings.Contains(got.stderr, "epsilon 1e-10 is too small for this run") {
 			t.Errorf("%s: %+v", verb, got)
 		}
 	}

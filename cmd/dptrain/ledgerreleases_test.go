@@ -38,7 +38,7 @@ func TestRolledBackLedger(t *testing.T) {
 		"--report", "b", "--report", "c/release")
 	if got.code != exitLedger ||
 		!strings.Contains(got.stderr,
-			"entry 3 is named by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
+			"entry 3 is claimed by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
 		!strings.Contains(got.stderr, "in this ledger it is c/release/report.json") {
 		t.Errorf("%+v", got)
 	}
@@ -48,7 +48,7 @@ func TestRolledBackLedger(t *testing.T) {
 	}
 	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
 	if got.code != exitBroken ||
-		strings.Count(got.stdout, "names entry 3 too and is another") != 6 {
+		strings.Count(got.stdout, "is a different release and also claims entry 3") != 6 {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "verify", "c", "a", "--ledger", "my.ledger", "--json")
@@ -89,12 +89,12 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	}
 	if got := dptrain(t, "verify", "a", "b"); got.code != exitBroken ||
 		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
-			"names entry 3 too and is another release") {
+			"is a different release and also claims entry 3") {
 		t.Errorf("without a ledger: %+v", got)
 	}
 	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a", "--report", "b")
 	if got.code != exitLedger ||
-		!strings.Contains(got.stderr, "entry 3 is named by 2 different releases") {
+		!strings.Contains(got.stderr, "entry 3 is claimed by 2 different releases") {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",

@@ -90,7 +90,7 @@ func TestTooLargeForTheLimits(t *testing.T) {
 		got := process(t, []string{roomFor + "=2000000000"}, args...)
 		if got.code != exitData ||
 			!strings.HasPrefix(got.stderr,
-				"line.csv: is too large a file: its table does not fit into memory, of which ulimit -v leaves 1.") {
+				"line.csv: is too large: its table does not fit into memory (ulimit -v allows 1.") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

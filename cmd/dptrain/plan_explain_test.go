@@ -127,17 +127,17 @@ func TestPlanExplainMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
 	write(t, "wide.csv", columnNames(2000)+",y\n")
-	const sizes = "dptrain: --rows takes 1 to 8 different numbers from 10 to 10000000\n"
+	const sizes = "dptrain: --rows needs 1 to 8 different numbers from 10 to 10000000\n"
 	tests := []struct{ data, flags, want string }{
 		{"line.csv", "--rows 100",
-			"dptrain: --rows is for --explain: the price does not depend on the number of rows\n"},
+			"dptrain: --rows needs --explain; the price does not depend on the number of rows\n"},
 		{"line.csv", "--explain --rows 9", sizes},
 		{"line.csv", "--explain --rows 100,100", sizes},
 		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
 		{"line.csv", "--explain --rows many",
 			"dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n"},
 		{"wide.csv", "--explain --rows 100000",
-			"dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
+			"dptrain: simulating tables of this size takes too long; use smaller --rows or leave out columns with --exclude\n"},
 	}
 	for _, tt := range tests {
 		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)

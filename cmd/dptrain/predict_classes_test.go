@@ -95,7 +95,7 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 		"plain.json - --probability":                  "there were too few training records",
 		"plain.json - --threshold 0.3":                "the model has no probabilities",
 		"three.json - --probability":                  "with more than two classes, only prototypes has them",
-		"three.json - --threshold 0.3":                "--threshold decides between two classes, and this model has 3",
+		"three.json - --threshold 0.3":                "--threshold needs a model with two classes; this one has 3",
 		"model.json - --threshold 0":                  "above 0 and below 1",
 		"model.json - --threshold 1":                  "above 0 and below 1",
 		"model.json - --threshold NaN":                `"NaN" is not a number`,

@@ -48,7 +48,7 @@ func TestPublishedRecipe(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := must(4, "fit", published, "--data", "other.csv", "--out", "new", "-q", "--ledger",
-		"dptrain.ledger"); !strings.Contains(got.stderr, "column 2 of the table is not") {
+		"dptrain.ledger"); !strings.Contains(got.stderr, "column 2 of the table should be") {
 		t.Errorf("%+v", got)
 	}
 	if got := must(6, "fit", published, "--data", "line.csv", "--out", "new",

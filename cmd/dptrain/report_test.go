@@ -134,7 +134,7 @@ func TestShapeOfClasses(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"score of class no", "score of class maybe", "score of class yes",
-		"1 for each unit of a", "3 for each unit of a"} {
+		"1 per unit of a", "3 per unit of a"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, b.String())
 		}

@@ -40,7 +40,7 @@ func TestSearch(t *testing.T) {
 		[]string{"fit", "recipe.yaml", "--progress", "--verbose"}); code != exitOK {
 		t.Fatalf("code %d: %s", code, stderr.String())
 	}
-	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the budget on other records)\ndptrain: 6 of 6: write\n"; stderr.String() !=
+	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the held-out budget)\ndptrain: 6 of 6: write\n"; stderr.String() !=
 		want {
 		t.Errorf("progress:\n%s", stderr.String())
 	}
@@ -170,7 +170,7 @@ func TestSearchMistakes(t *testing.T) {
 		text     string
 	}{
 		"beside": {"search:", "model: {method: adassp}\nsearch:", nil, exitRecipe,
-			"recipe.yaml:7:8: model stands beside search"},
+			"recipe.yaml:7:8: model cannot be combined with search"},
 		"tukey": {"method: joint-gram", "method: tukey", nil, exitRecipe,
 			"recipe.yaml:10:23: search.candidates[0]: tukey may abstain"},
 		"runs": {"runs: 3", "runs: 1001", nil, exitRecipe,

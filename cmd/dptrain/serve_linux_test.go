@@ -159,7 +159,7 @@ func TestServeEndsBesideStreams(t *testing.T) {
 		_ = r.Body.Close()
 	}
 	if code := p.stop(t, time.Minute); code != exitOK ||
-		!strings.Contains(p.stderr.text(), "note: 1 request was not complete after 1s") ||
+		!strings.Contains(p.stderr.text(), "note: 1 unfinished request was aborted after 1s") ||
 		strings.Contains(p.stderr.text(), "7777") {
 		t.Errorf("exit code %d: %s", code, p.stderr.text())
 	}

@@ -137,7 +137,7 @@ func TestSigningKeys(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"sign", "--new", "my.key"}, "my.key: the file exists already"},
+		{[]string{"sign", "--new", "my.key"}, "my.key: the file already exists"},
 		{[]string{"sign", "out", "--key", "my.key", "--force"}, "--password-file"},
 		{[]string{"sign", "out", "--key", "my.key", "--password-file", "wrong", "--force"},
 			"the password is wrong"},

@@ -53,8 +53,8 @@ func TestPredictBreaks(t *testing.T) {
 	write(t, "broken.csv.gz", zipped(t, lines)[:len(zipped(t, lines))-9])
 	write(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
 	for args, want := range map[string]string{
-		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions of the first %d records were printed\n",
-		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it by the model's missing value; predictions of the first %d records were printed\n",
+		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions for the first %d records were printed\n",
+		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it by the model's missing value; predictions for the first %d records were printed\n",
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		printed := strings.Count(got.stdout, "112\n")
@@ -155,11 +155,11 @@ func TestOutputFile(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"there.csv":           "there.csv exists already; choose another name, or replace it with --force",
-		"link.csv":            "link.csv is a link; name what it leads to",
-		"link.csv --force":    "link.csv is a link; name what it leads to",
-		"nowhere.csv --force": "nowhere.csv is a link; name what it leads to",
-		"folder.csv --force":  "folder.csv is a link; name what it leads to",
+		"there.csv":           "there.csv already exists; choose another name, or overwrite it with --force",
+		"link.csv":            "link.csv is a link; name its target instead",
+		"link.csv --force":    "link.csv is a link; name its target instead",
+		"nowhere.csv --force": "nowhere.csv is a link; name its target instead",
+		"folder.csv --force":  "folder.csv is a link; name its target instead",
 		"folder --force":      "folder is a folder; name a file",
 		"no/such/file.csv":    "no/such/file.csv cannot be written: no such file or directory",
 	} {

@@ -69,23 +69,23 @@ func TestParseMethod(t *testing.T) {
 	}
 	for name, words := range map[string][]string{
 		"": {"empty", "joint-gram"},
-		"magic": {`no model is called "magic"`, "auto", "joint-gram",
+		"magic": {`unknown model "magic"`, "auto", "joint-gram",
 			"nonprivate-lasso"},
-		"magic+joint-gram":   {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
-		"fixed+joint-gram":   {`no selection is called "fixed"`},
-		"+joint-gram":        {`no selection is called ""`},
-		"none+":              {`no model is called ""`},
-		"none+none+auto":     {`no model is called "none+auto"`},
+		"magic+joint-gram":   {`unknown selection "magic"`, "SELECTION+MODEL", "none"},
+		"fixed+joint-gram":   {`unknown selection "fixed"`},
+		"+joint-gram":        {`unknown selection ""`},
+		"none+":              {`unknown model ""`},
+		"none+none+auto":     {`unknown model "none+auto"`},
 		"kendall:0+auto":     {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
 		"kendall:+auto":      {`"" is not a number of columns`},
-		"kendall:5":          {`no model is called "kendall:5"`},
+		"kendall:5":          {`unknown model "kendall:5"`},
 		"joint-gram:2":       {"joint-gram takes no number", "cost", "rounds"},
 		"boosted-adassp:2.5": {"whole number above 0", "boosted-adassp:NUMBER"},
 		"cost-tree:0":        {"number above 0", "cost-tree:NUMBER"},
 		"cost-tree:x":        {"number above 0"},
 		"cost-tree:1e10":     {"number above 0"},
 		"cost-tree:NaN":      {"number above 0"},
-		"magic:5+auto":       {`no selection is called "magic"`, "SELECTION:K+MODEL"},
+		"magic:5+auto":       {`unknown selection "magic"`, "SELECTION:K+MODEL"},
 	} {
 		_, err := bench.ParseMethod(name)
 		var typed *bench.MethodError

@@ -83,7 +83,7 @@ func TestRolledBackRuns(t *testing.T) {
 		if !errors.Is(err, ErrReleases) {
 			t.Fatalf("all three: %v", err)
 		}
-		for _, want := range []string{"entry 3 is named by 3 different releases",
+		for _, want := range []string{"entry 3 is claimed by 3 different releases",
 			"run 0, run 1, run 2", "in this ledger it is run 2"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q is not in %v", want, err)

@@ -101,7 +101,13 @@ func (e *SpentError) Error() string {
 	symbol := e.Total.Currency.Symbol()
 	cost, delta := e.Charge.Value()
 	leftCost, leftDelta := left.Value()
-	short := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+	short := func(x float64) string { // four significant digits
+		rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+		if err != nil { // cannot happen
+			rounded = x
+		}
+		return fault.Readable(rounded)
+	}
 	if e.Charge.Cost > left.Cost {
 		also := ""
 		if e.Charge.Delta > left.Delta {

@@ -163,7 +163,7 @@ func TestBlackBoxDelta(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := l.Reserve(t.Context(), box(2e-6))
-	if !errors.Is(err, ErrSpent) || !strings.Contains(err.Error(), "black boxes cost delta 2e-06") {
+	if !errors.Is(err, ErrSpent) || !strings.Contains(err.Error(), "black boxes of the run cost delta 2e-6") {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Reserve(t.Context(), box(9e-7)); err != nil {
@@ -391,7 +391,7 @@ func TestRolledBack(t *testing.T) {
 	}
 	r.Head.Sequence = 1
 	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
-		!strings.Contains(err.Error(), "another one") {
+		!strings.Contains(err.Error(), "is different") {
 		t.Errorf("%v", err)
 	}
 }

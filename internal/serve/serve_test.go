@@ -36,7 +36,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"application/json", good, 200, "prediction"},
 		{"application/json", "\uFEFF " + good + "\n\n", 200, "prediction"},
-		{"application/json", good + "77", 400, "follows"},
+		{"application/json", good + "77", 400, "extra text"},
 		{"application/json", good[:len(good)-1], 400, "expected"},
 		{"application/json", good[:len(good)-2], 400, "is not closed"},
 		{"application/json", good[:len(good)-3], 400, "is not closed"},

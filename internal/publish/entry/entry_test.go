@@ -213,7 +213,7 @@ func TestReserveProtected(t *testing.T) {
 	}
 	for private, says := range map[string]string{
 		"response": "mark it with private: true",
-		"respons":  `protects a column "respons"`,
+		"respons":  `protects column "respons"`,
 	} {
 		other := aRun(t, target, "dose", private)
 		if _, err := Reserve(t.Context(), other.Request); !errors.Is(err, ledger.ErrPublic) ||

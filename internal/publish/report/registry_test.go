@@ -45,10 +45,10 @@ func TestRegistryUnit(t *testing.T) {
 	d := report.Registry(r).Deployment
 	if d.Loss.Unit != "User" ||
 		!strings.Contains(d.Loss.UnitDetails, `one value of the column "patient"`) ||
-		!strings.Contains(d.Loss.UnitDetails, "at most 4 of each") {
+		!strings.Contains(d.Loss.UnitDetails, "at most 4 records of each") {
 		t.Errorf("%+v", d.Loss)
 	}
-	if p := d.Implementation.Preprocessing; !strings.Contains(p, "Of 3 columns 1 were chosen") ||
+	if p := d.Implementation.Preprocessing; !strings.Contains(p, "1 of 3 columns were selected") ||
 		!strings.Contains(p, "found by a mechanism") {
 		t.Error(p)
 	}

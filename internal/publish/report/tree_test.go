@@ -39,7 +39,7 @@ func TestPathCosts(t *testing.T) {
 	if err := PathCosts(&b, costTree()); err != nil {
 		t.Fatal(err)
 	}
-	const want = `Tree       2 leaves; a record pays for the features on its way, 1 to 201
+	const want = `Tree       2 leaves; each record pays 1 to 201 for the features on its path
            1. every record: reads a; 1 paid
              2. score of node 1 at most 0.125: adds nothing; 1 paid
              3. score of node 1 above 0.125: adds b; 201 paid
@@ -60,7 +60,7 @@ func TestPathCosts(t *testing.T) {
 	one := costTree()
 	one.Nodes = one.Nodes[1:2]
 	if err := PathCosts(&b, one); err != nil ||
-		!strings.Contains(b.String(), "one node; a record pays 0") {
+		!strings.Contains(b.String(), "one node; each record pays 0") {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }
@@ -83,7 +83,7 @@ func TestPageOfTree(t *testing.T) {
 	}
 	html, markdown := pageOn(t, Source{Report: r, Model: c})
 	for _, want := range []string{"What each path costs", "score of node 1 above 0.125",
-		"Node 3: score of class w", "b = every other", "a is missing"} {
+		"Node 3: score of class w", "b = all others", "a is missing"} {
 		if !strings.Contains(html, want) || !strings.Contains(markdown, want) {
 			t.Errorf("no %q", want)
 		}

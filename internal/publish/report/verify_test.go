@@ -291,19 +291,19 @@ func TestVerifyFindsForgery(t *testing.T) {
 	}{
 		"epsilon": {report(func(r *Report) {
 			r.Guarantee.Epsilon = .5
-		}), "failed   guarantee"},
+		}), "failed guarantee"},
 		"epsilon, explained": {report(func(r *Report) {
 			r.Guarantee.Epsilon = .5
 			r.Guarantee = r.Guarantee.explained()
-		}), "failed   guarantee"},
+		}), "failed guarantee"},
 		"a larger epsilon": {report(func(r *Report) {
 			r.Guarantee.Epsilon = 1.5
 			r.Guarantee = r.Guarantee.explained()
-		}), "failed   plan"},
+		}), "failed plan"},
 		"delta": {report(func(r *Report) {
 			r.Guarantee.Delta = 1e-9
 			r.Guarantee = r.Guarantee.explained()
-		}), "failed   guarantee"},
+		}), "failed guarantee"},
 		"relation": {report(func(r *Report) {
 			r.Guarantee.Relation = "substitute"
 			r.Guarantee = r.Guarantee.explained()
@@ -313,7 +313,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "composition is basic"},
 		"no relation": {report(func(r *Report) {
 			r.Guarantee.Relation = "none"
-		}), "failed   guarantee"},
+		}), "failed guarantee"},
 		"mu": {report(func(r *Report) {
 			*r.Guarantee.Mu *= .99
 			r.Guarantee = r.Guarantee.explained()
@@ -344,7 +344,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "meaning contradicts"},
 		"a step's mu": {report(func(r *Report) {
 			r.Events[len(r.Events)-1].Mu /= 2
-		}), "failed   steps"},
+		}), "failed steps"},
 		"a step's mu and scale": {report(func(r *Report) {
 			e := &r.Events[len(r.Events)-1]
 			e.Mu, e.Scale = e.Mu/2, e.Scale*2
@@ -357,7 +357,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "different noise distribution in the plan"},
 		"no law": {report(func(r *Report) {
 			r.Events[0].Law = "magic"
-		}), `there is no law "magic"`},
+		}), `unknown noise distribution "magic"`},
 		"a step's draws": {report(func(r *Report) {
 			r.Events[0].Draws = 2
 		}), "different noise distribution in the plan"},
@@ -433,20 +433,20 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"model epsilon": {file("model.json", `"epsilon":1`, `"epsilon":0.5`),
 			"its guarantee differs from the report"},
 		"model target": {file("model.json", `"target": "y"`, `"target": "z"`),
-			"and the report says a regression of y"},
+			"but a regression of y in the report"},
 		"intervals": {report(func(r *Report) {
 			r.Metrics.Intervals = []Interval{{.9, .001}}
 		}), "its prediction intervals"},
 		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
 		"it differs from the file": {func(dir string) {
 			put(t, dir, "notes.txt", []byte("exact counts"))
-		}, "notes.txt is no file of a release"},
+		}, "notes.txt does not belong to a release"},
 		"no recipe": {func(dir string) {
 			os.Remove(filepath.Join(dir, "recipe.yaml"))
-		}, "recipe.yaml: the file is not there"},
+		}, "recipe.yaml: the file is missing"},
 		"no model file": {func(dir string) {
 			os.Remove(filepath.Join(dir, "model.json"))
-		}, "model.json: the file is not there"},
+		}, "model.json: the file is missing"},
 		"no hash": {func(dir string) {
 			r := *files.Report
 			r.Files = Hashes{}

@@ -105,8 +105,8 @@ func TestVerifyWithLedger(t *testing.T) {
 			l.Nonce = strings.Repeat("0", 32)
 		}, "does not match the release"},
 		"release":   {func(*Ledger) {}, "was committed by another release"},
-		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is no run on the data set others"},
-		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not know the data set none"},
+		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is not a run on data set others"},
+		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not contain data set none"},
 		"another run": {func(l *Ledger) {
 			head := headAt(t, book, others.Runs[0].Sequence)
 			l.Dataset, l.Entry, l.Head = "others", head.Sequence, head.Hash

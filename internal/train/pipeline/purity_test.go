@@ -151,7 +151,7 @@ func TestNeedsDelta(t *testing.T) {
 		},
 		"both": {
 			pureRun(3, budget.AddRemove, selection.DPFS{K: 2}, nil),
-			"the selection (dpfs) draws Gaussian noise; no selector has pure noise here",
+			"the selection (dpfs) draws Gaussian noise; no selector has pure noise in this run",
 		},
 		"selection": {
 			pureRun(2, budget.AddRemove, selection.GreedyGram{K: 2}, nil),
@@ -163,7 +163,7 @@ func TestNeedsDelta(t *testing.T) {
 		},
 		"partly private": {
 			pureRun(0, budget.SubstitutePrivateColumns, nil, nil),
-			"the model (joint-gram) draws Gaussian noise; no method trains with pure noise here",
+			"the model (joint-gram) draws Gaussian noise; no training method has pure noise in this run",
 		},
 	} {
 		wrong := c.p.NeedsDelta()
