@@ -24,7 +24,7 @@ import numpy as np
 # What the program takes for a missing cell (docs/guide/tables.md). A class of that name is written with quotation marks.
 MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
 
-# The longest name of a class, in bytes, that the program finds (docs/proofs/vocabulary.md).
+# The longest name of a class, in bytes, that the program finds (docs/proofs/vocabulary.md, "A cell and its word").
 _LONGEST = 64
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
