@@ -17,7 +17,7 @@ const (
 	barLabel  = 150. // right end of the labels
 	barTail   = 92.  // for the texts
 	barLine   = 15.  // height of a further line of a label
-	barLetter = 22   // characters of a line of a label
+	barLetter = 19   // characters of a line of a label
 )
 
 // Bars draws horizontal bars that start at 0, one per row. Long labels take several lines.
