@@ -59,10 +59,8 @@ var exportForms = []exportForm{
 		value: "DIALECT",
 		holds: "a query for duckdb, postgres or sqlite that selects the\n" +
 			"                 columns of --table and the prediction",
-		help: "write a query in `DIALECT`: duckdb, postgres or sqlite",
-		write: func(w io.Writer, m regression.Model, dialect, table string) error {
-			return export.SQL(w, m, dialect, table)
-		},
+		help:  "write a query in `DIALECT`: duckdb, postgres or sqlite",
+		write: export.SQL,
 	},
 }
 

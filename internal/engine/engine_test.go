@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/svm"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // planOf returns a pipeline for two classes with its plan.
@@ -24,7 +25,8 @@ func planOf(t *testing.T, m method.Trainer) (*pipeline.Pipeline, *pipeline.Plan)
 			{Name: "dose", Ranged: true, Upper: 10},
 			{Name: "ill", Kind: dataset.Category, Categories: []string{"no", "yes"}},
 		}},
-		Target: "ill", Model: m, Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Task: regression.TaskClassification, Target: "ill", Model: m,
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 	plan, err := p.Plan()
 	if err != nil {
