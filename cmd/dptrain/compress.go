@@ -18,15 +18,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-const compressLong = `Compress a public table into a small nearest-neighbour classifier, which predicts
-from a few reference vectors instead of all records.
+const compressLong = `Compress a public table into a small nearest-neighbour classifier, which
+predicts from a few reference vectors instead of all records.
 
-The result is not private. Reference vectors are records, or start as records and
-may stay close to them, so the model reveals what is in the table. There is no
-guarantee, ledger or report, and the model file states this. The command requires
---public, which confirms that the data are public or that the model stays with
-the data, and refuses tables that are registered in a ledger. For private data,
-use ` + "`dptrain fit`" + `.
+The result is not private. Reference vectors are records, or start as records
+and may stay close to them, so the model reveals what is in the table. There is
+no guarantee, ledger or report, and the model file states this. The command
+requires --public, which confirms that the data are public or that the model
+stays with the data, and refuses tables that are registered in a ledger. For
+private data, use ` + "`dptrain fit`" + `.
 
 Numbers are standardised, missing numbers are replaced by the mean, and text
 columns become categories with their values in the table. Records without a

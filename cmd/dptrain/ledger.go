@@ -17,10 +17,10 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-const ledgerLong = `A ledger tracks the privacy budget of all runs on a data set against a total that
-is fixed when the data set is registered. Each run reserves its price before it
-reads a row, and what it reserved stays spent even if the run crashes. A run
-that would exceed the total is refused.`
+const ledgerLong = `A ledger tracks the privacy budget of all runs on a data set against a total
+that is fixed when the data set is registered. Each run reserves its price
+before it reads a row, and what it reserved stays spent even if the run crashes.
+A run that would exceed the total is refused.`
 
 // ledgerCommand returns the command `dptrain ledger`.
 func ledgerCommand(a *app) *cobra.Command {

@@ -334,7 +334,7 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := dptrain(t, append(args, "line.csv")...)
-	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics without a privacy guarantee\n"; got.code !=
+	if want := "dptrain.ledger: it contains line.csv as data set \"houses\"; bench prints exact metrics without a privacy guarantee\n"; got.code !=
 		exitLedger ||
 		got.stderr != want {
 		t.Errorf("%+v", got)
@@ -459,7 +459,7 @@ func TestLedgerMisspelt(t *testing.T) {
 					"which the table does not have") != c.warns ||
 				c.code != exitOK &&
 					!strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "),
-						`the run uses "income" as public; if the registration misspells it`) {
+						`but the run uses "income" as public; if the name was misspelt in the ledger`) {
 				t.Errorf("%v: %+v", args, got)
 			}
 			if verb == "fit" && c.warns &&
@@ -491,7 +491,7 @@ func TestTooSmallForTheGrid(t *testing.T) {
 		}
 	}
 	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout,
-		"reserved\n") || !strings.Contains(got.stdout, "0, of which") {
+		"reserved\n") || !strings.Contains(got.stdout, "0 (0 with exact notes") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-const ledgerCommitLong = `Record the end of a run whose ledger could not be written at the time, and publish
-its results. fit keeps such results in OUT/pending: they are complete and paid
-for, but not published.
+const ledgerCommitLong = `Record the end of a run whose ledger could not be written at the time, and
+publish its results. fit keeps such results in OUT/pending: they are complete
+and paid for, but not published.
 
 If another process is using the ledger, the command waits until it is free.`
 

@@ -65,7 +65,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	}
 	got := dptrain(t, "ledger", "commit", "out")
 	if got.code != exitOK ||
-		!strings.Contains(got.stdout, "Entered    the run of entry 3 has ended") {
+		!strings.Contains(got.stdout, "Recorded   the end of the run of entry 3 in") {
 		t.Errorf("%+v", got)
 	}
 	published(t, "out", true)

@@ -271,8 +271,8 @@ func printable(s string) string {
 	return s
 }
 
-const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total, and
-the price of every run from its plan. This detects entries that were edited,
+const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total,
+and the price of every run from its plan. This detects entries that were edited,
 removed or added.
 
 Anyone who can write the file could also recompute all hashes or restore an

@@ -22,7 +22,7 @@ const signLong = `Sign a release with an Ed25519 key, in the formats of minisign
 a file next to report.json. It covers the whole release, because report.json
 contains the SHA-256 of the other files. The release is verified first.
 
-  dptrain sign --new publisher.key                 creates a .key and a .pub file
+  dptrain sign --new publisher.key             (creates a .key and a .pub file)
   dptrain sign out/release --key publisher.key
   dptrain verify out/release --key publisher.pub
 

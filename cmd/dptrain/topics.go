@@ -15,7 +15,7 @@ import (
 func methodsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString(
-		"The values of --method and --select, or of model.method and selection.method in a\nrecipe. The default, auto, chooses from the information that the plan has.\n\nModels:\n\n")
+		"The values of --method and --select, or of model.method and selection.method in\na recipe. The default, auto, chooses from the information that the plan has.\n\nModels:\n\n")
 	for _, m := range pipeline.Trainers() {
 		item(&b, m.Name, m.Summary+tasksOf(m.ClassesOnly(), m.TwoClasses()))
 	}

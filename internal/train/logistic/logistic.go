@@ -113,7 +113,7 @@ func (t Logistic) PureForm() method.Trainer {
 func (Logistic) Method() method.Method {
 	return method.Method{
 		Name:        Logistic{}.Name(),
-		Summary:     "logistic regression, from noisy gradients or a noisy minimiser",
+		Summary:     "logistic regression, noisy gradients or noisy minimiser",
 		ClassesFrom: 2, Relations: method.EveryRecord(), PublicFeatures: true,
 		Keys: []method.Key{
 			{

@@ -95,7 +95,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:       selection.SubLasso{}.Name(),
 			Is:         isA[selection.SubLasso],
-			Summary:    "columns selected by most lassos on small parts of the records",
+			Summary:    "columns selected by most lassos on parts of the records",
 			Private:    true,
 			TwoClasses: true,
 			Keys:       keysNamed("k", "share", "lambda", "buckets"),
@@ -127,7 +127,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		{
 			Name:           selection.DPFSDR{}.Name(),
 			Is:             isA[selection.DPFSDR],
-			Summary:        "columns that separate the classes without repeating each other",
+			Summary:        "columns that separate the classes without redundancy",
 			Private:        true,
 			PublicFeatures: true,
 			NeedsClasses:   true,
