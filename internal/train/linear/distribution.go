@@ -63,7 +63,7 @@ func (d Distribution) sumOfEntry(i int) noisyNumber {
 // twice, as the entry's square and as its product with the constant; they are
 // averaged with weights 1/variance.
 func (d Distribution) countOfEntry(i int) noisyNumber {
-	if d.counts != nil && d.counts[i] > 0 {
+	if i < len(d.counts) && d.counts[i] > 0 {
 		return noisyNumber{d.Second.At(i, i), d.counts[i]}
 	}
 	a, b := d.sumOfProducts(i, i), d.sumOfEntry(i)
