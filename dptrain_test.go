@@ -233,7 +233,7 @@ func TestLedgerIsBusy(t *testing.T) {
 	}
 	fit, err := must(run.Plan(table)).Fit(t.Context(), table)
 	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) ||
-		!strings.Contains(err.Error(), "stays spent") {
+		!strings.Contains(err.Error(), "remains spent") {
 		t.Fatalf("%v, %v", fit, err)
 	}
 	out := filepath.Join(dir, "out")

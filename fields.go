@@ -40,6 +40,7 @@ var flagPhrases = strings.NewReplacer(
 	"name it in --columns or in --exclude, not both", "name it once",
 	"remove it from --exclude", "remove it from Exclude",
 	"with --columns", "in Columns",
+	"give the ledger with --ledger", "give the ledger to Verify",
 	"name another column with --target", "name another column in Target",
 	"correct --classes (data.classes), which must match exactly, or add --fold case if only upper and lower case differ; for a numeric target, omit --task classification",
 	"correct Classes, which must match exactly; for a numeric target, set Task to \"regression\"",

@@ -84,7 +84,7 @@ func TestHoldable(t *testing.T) {
 	}
 	err := holdable("t.csv", 1<<30+1, limit)
 	if !errors.Is(err, dataset.ErrTooLarge) ||
-		!strings.Contains(err.Error(), "ulimit -v leaves 1 GiB") ||
+		!strings.Contains(err.Error(), "ulimit -v allows 1 GiB") ||
 		!strings.Contains(err.Error(), "exclude columns") {
 		t.Errorf("more than there is: %v", err)
 	}
