@@ -162,7 +162,7 @@ func TestPlanRuns(t *testing.T) {
 		t.Errorf("the last of five runs at a hundredth more: %+v", got)
 	}
 	text := dptrain(t, ledgerArgs("plan", "1", "--runs", "5")...)
-	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like it") {
+	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like this one") {
 		t.Errorf("%+v", text)
 	}
 	if got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--runs",

@@ -101,7 +101,7 @@ func TestPlanExplainAbstains(t *testing.T) {
 	}
 	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20")
 	if got.code != exitOK || !strings.Contains(got.stdout, " abstains\n") ||
-		!strings.Contains(got.stdout, "there is no model") {
+		!strings.Contains(got.stdout, "have no model") {
 		t.Errorf("%+v", got)
 	}
 }
