@@ -81,7 +81,7 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	serve(predictor).ServeHTTP(answer, httptest.NewRequest("POST", "/",
+	serve(predictor).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/",
 		strings.NewReader(`{"area": 80, "ocean": "inland"}`)))
 	if price, err := strconv.ParseFloat(strings.TrimSpace(answer.Body.String()), 64); err != nil ||
 		price < 100_000 || price > 300_000 {

@@ -203,7 +203,7 @@ func TestClippedDecodeRefuses(t *testing.T) {
 		{`"constant":0.5`, `"constant":2`, `model file 20:23: clip.constant: must be in [0, 1]`},
 		{`"kind": "clipped-linear"`, `"kind": "linear"`, `model file 20:3: unknown key "clip"`},
 		{`"kind": "clipped-linear"`, `"kind": "clipped"`,
-			`model file 3:11: kind: is "clipped", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
+			`model file 3:11: kind: is "clipped", but this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
 		{`"lower":0,"upper":120`, `"lower":0,"upper":0`,
 			`model file 7:44: columns[0].lower: is not below upper`},
 	})

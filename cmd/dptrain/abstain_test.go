@@ -25,7 +25,7 @@ func TestAbstained(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") ||
+	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained, so there is no model") ||
 		!strings.Contains(got.stdout, "no model of y: tukey abstained\n") {
 		t.Errorf("%+v", got)
 	}

@@ -31,7 +31,7 @@ epsilon. If a bound exceeds its claim, dptrain has a bug, and the exit code is
 1. The absence of a violation is no proof: it only means that none was found at
 this confidence.
 
-Only the header line of the table is read, never a row.
+Only the header of the table is read, never its rows.
 
 With --own-table the rows are read, too. The whole run is then measured on the
 table itself against neighbouring tables: outlying records, and a few others,

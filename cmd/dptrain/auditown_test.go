@@ -234,7 +234,7 @@ func TestOwnAuditLedger(t *testing.T) {
 	}
 	after := spent()
 	if want := strings.Replace(before, "0 (0 with exact notes for the data owner)",
-		"0 (0 with exact notes for the data owner); 1 audit of the table for the\n           data owner",
+		"0 (0 with exact notes for the data owner); 1 audit of the table for\n           the data owner",
 		1); steadyHead(after) != steadyHead(want) {
 		t.Errorf("%s\n%s", after, want)
 	}

@@ -246,7 +246,7 @@ func TestCausalBaseline(t *testing.T) {
 		}
 	}
 	for flag, want := range map[string]string{
-		"--score=kendall":                        "kendall has no bound for training records",
+		"--score=kendall":                        "kendall has no sensitivity bound for training records",
 		"--score=hsic --bins=8":                  "--bins: has no effect with method anm",
 		"--score=magic":                          "unknown name",
 		"--score=hsic --protect=most":            "unknown name",

@@ -80,7 +80,7 @@ func TestFitClasses(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "has a column named income already") {
+		!strings.Contains(got.stderr, "already has a column named income") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestClassMistakes(t *testing.T) {
 		"fit " + base + "--task classification --method tukey": {exitRecipe, "",
 			"--classes: data.classes: classes cannot be found privately with method tukey"},
 		"fit " + base + "--classes a,b": {exitRecipe, "",
-			"--classes: has no meaning for regression"},
+			"--classes: cannot be used for regression"},
 		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "",
 			"--classes: class \"a\" is listed twice"},
 		"fit " + base + "--task ranking": {exitRecipe, "",

@@ -141,7 +141,7 @@ func TestCompressMistakes(t *testing.T) {
 		{"--public known.csv -o m.json --share 1.5", 2, "at most 1"},
 		{"--public known.csv -o m.json --vectors 0", 2, "at least 1"},
 		{"--public known.csv -o m.json --vectors 6 --neighbours 7", 2,
-			"fewer vectors than neighbours that vote: 6 of 7"},
+			"fewer vectors than voting neighbours: 6 of 7"},
 		{"--public known.csv -o m.json --neighbours 0", 2, "between 1 and 1000"},
 		{"--public known.csv -o m.json --components 0", 2, "at least 1"},
 		{"--public known.csv -o m.json --passes 0", 2, "at least 1"},

@@ -19,10 +19,10 @@ const describeLong = `Describe the columns of a table with every record protecte
   OUT/curator/   run.json: exact facts for the data owner only; never publish it
 
 Ranges, histograms, means, standard deviations, quartiles, categories and
-correlations are computed from one sequence of noisy counts and sums. Each has a
-95% interval for the value in the table. With --by, means are also computed for
-each value of a category column; a group smaller than four standard deviations
-of the noise shows only its count.
+correlations are computed from a single series of noisy counts and sums. Each
+has a 95% interval for the value in the table. With --by, means are also
+computed within each category of a column; groups smaller than four standard
+deviations of the noise show only their count.
 
 Declare ranges and categories that are public knowledge with --range and
 --categories; the others are found privately, from the same budget. The noise

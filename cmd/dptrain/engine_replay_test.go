@@ -103,7 +103,7 @@ func TestEngineKey(t *testing.T) {
 		}
 	}
 	if got := dptrain(t, "fit", "rows.yaml"); got.code != 3 ||
-		!strings.Contains(got.stderr, "needed in one place by: svm") {
+		!strings.Contains(got.stderr, "need all records in one place: svm") {
 		t.Errorf("the key is not looked at: %+v", got)
 	}
 	if got := dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory"); got.code != 0 {
@@ -174,7 +174,7 @@ func TestQueryOfCluster(t *testing.T) {
 		{[]string{"check", "listed.yaml"}, 0, ""},
 		{[]string{"plan", "listed.yaml"}, 0, ""},
 		{[]string{"plan", "query.yaml"}, 4,
-			"data.spark: known only to the cluster; add --connect"},
+			"known only to the cluster; add --connect"},
 		{[]string{"plan", "query.yaml", "--connect", "sc://spark.example"}, 2,
 			"without TLS and a token"},
 		{[]string{"plan", "query.yaml", "--data", "t.csv", "--connect", "sc://localhost"}, 2,

@@ -33,7 +33,7 @@ func TestByGroup(t *testing.T) {
 		t.Errorf("the plans are %+v and %+v", prices[0], prices[1])
 	}
 	if got := dptrain(t, append([]string{"plan"}, asked...)...); !strings.Contains(got.stdout,
-		"also given by sex") {
+		"also reported by sex") {
 		t.Errorf("the plan is %+v", got)
 	}
 	if got := dptrain(t,

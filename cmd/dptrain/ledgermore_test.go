@@ -101,7 +101,7 @@ func TestLedgerSpend(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got = step(exitOK, "show", "my.ledger")
-	for _, want := range []string{"2 releases of other", "another tool", "Note 3     yearly counts",
+	for _, want := range []string{"2 releases by other", "another tool", "Note 3     yearly counts",
 		"Note 5     the first"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is not in %s", want, got.stdout)

@@ -149,14 +149,14 @@ func (l *billLedger) text() string {
 		return s
 	}
 	s := fmt.Sprintf(
-		"data set %s, total epsilon %v, delta %s (%s). Spent so far: %s. This run: %s",
+		"data set %s, total epsilon %v, delta %s (%s). Spent so far: %s. This run needs %s",
 		l.Dataset, l.Epsilon, fault.Readable(l.Delta), show(l.Limit), show(l.Spent), show(l.Cost))
 	warning := l.Equal.text()
 	if len(l.Absent) > 0 {
 		warning += report.Paragraph("Warning", entry.AbsentText(l.Dataset, l.Absent))
 	}
 	if !l.Fits {
-		return report.Paragraph("Ledger", s+", so it would be refused") + warning
+		return report.Paragraph("Ledger", s+", which exceeds the total, so it would be refused") + warning
 	}
 	return report.Paragraph("Ledger",
 		fmt.Sprintf("%s. Left afterwards: %s, enough for %d more", s, show(l.Remains), l.Runs)) +

@@ -338,7 +338,7 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	case proposed == "thousands" && c.Plain+c.Thousands > numbers:
 		numbers, how = c.Plain+c.Thousands, "numbers with thousands commas"
 	case c.Lenient > 0:
-		how = "informal numbers, such as 45 yrs or <5"
+		how = "informal numbers, like 45 yrs or <5"
 	}
 	switch {
 	case full == 0:

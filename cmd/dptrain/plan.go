@@ -30,8 +30,8 @@ With --explain, print instead the accuracy to expect at several values of
 epsilon, so that you can choose epsilon before the data is touched: the whole
 run is simulated on synthetic tables with your columns.
 
-Only the header line of the table is read, never a row. A published recipe
-(recipe.yaml of a release) lists the columns and needs no table.`
+Only the header of the table is read, never its rows. A published recipe (the
+recipe.yaml of a release) lists the columns, so it needs no table.`
 
 func planCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
@@ -360,7 +360,7 @@ func (b *bill) total() string {
 	if u := g.Unit; u != nil {
 		unit = report.Paragraph("Unit",
 			fmt.Sprintf(
-				"each value of column %s is protected with all its rows, of which at most %d are used; prices are for a whole unit",
+				"each value of column %s is protected as one unit with all its rows; at most %d rows per unit are used, and prices are per unit",
 				printable(u.Column), u.MaxRows))
 	}
 	return report.Paragraph("Run", b.run) + needs + unit +
@@ -413,14 +413,14 @@ func branches(steps []billStep) string {
 	out := ""
 	if len(counts) > 0 {
 		out = report.Paragraph("Classes",
-			"the number of classes found decides which of the branches "+
-				strings.Join(counts, ", ")+" runs; each of them fits the budget")
+			"the number of classes found determines which of the branches "+
+				strings.Join(counts, ", ")+" runs; every branch fits the budget")
 	}
 	if reads {
 		out += report.Paragraph("Words",
-			"noisy counts of text cells decide which branch runs: undeclared/"+pipeline.WordsWay+
-				" if an undeclared column holds text, undeclared/"+pipeline.NumbersWay+
-				" otherwise; each of the two fits the budget")
+			"noisy counts of text cells determine which branch runs: undeclared/"+pipeline.WordsWay+
+				" if an undeclared column contains text, undeclared/"+pipeline.NumbersWay+
+				" otherwise; either branch fits the budget")
 	}
 	if len(ways) != 2 {
 		return out
@@ -436,7 +436,7 @@ func branches(steps []billStep) string {
 	return out +
 		report.Paragraph("Choice",
 			fmt.Sprintf(
-				"%s decides whether the branch %s/%s or %s/%s runs; each of the two fits the budget",
+				"%s determines whether branch %s/%s or %s/%s runs; either branch fits the budget",
 				count, above, ways[0], above, ways[1]))
 }
 

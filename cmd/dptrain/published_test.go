@@ -28,7 +28,7 @@ func TestPublishedRecipe(t *testing.T) {
 	direct := must(0, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1")
 	if !strings.HasPrefix(plan.stdout, direct.stdout) ||
 		!strings.Contains(plan.stdout,
-			"Ledger     data set lines; there is no ledger beside the recipe") {
+			"Ledger     data set lines; the effect on the ledger is unknown because there") {
 		t.Errorf("%s\nwant\n%s", plan.stdout, direct.stdout)
 	}
 	if got := must(0, "check", published); got.stdout != published+": ok\n" {

@@ -241,7 +241,7 @@ func TestPlanExplainsTheChoice(t *testing.T) {
 	chdir(t)
 	write(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
 	got := dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1")
-	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy number of records decides") {
+	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy number of records determines") {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1", "--exclude",

@@ -20,8 +20,8 @@ import (
 )
 
 const reportLong = `Print the report of a run: the guarantee, the model, the private metrics and the
-warnings. OUT is the output folder of fit, its release folder, or the
-report.json or model.json in it.
+warnings. OUT is the output folder of a run, its release folder, or the file
+report.json or model.json in the release folder.
 
 With --shape, print instead the contribution of one column to the prediction:
 the values of its curve or of its categories, in units of the target.
@@ -292,7 +292,7 @@ func readReport(path string) (*report.Report, error) {
 		if kind != "" {
 			what = "this is " + kind + ", not a report"
 		}
-		what += "; give the output folder of fit, or report.json in its release folder"
+		what += "; pass the output folder of a run, or report.json in its release folder"
 	}
 	return nil, fault.WithKind(fault.Data, &placeError{path, what})
 }
@@ -321,7 +321,7 @@ func documentName(format string) string {
 		"dptrain.model": aModel, "dptrain.report": "a report",
 		"dptrain.causal":    "a causal study",
 		"dptrain.describe":  "a description of columns",
-		"dptrain.run":       "the data owner's private notes on a run",
+		"dptrain.run":       "the file with the data owner's private notes on a run",
 		"dptrain.own-audit": "the data owner's private audit of a table", "dptrain.audit": "an audit",
 		"dptrain.plan": "a plan", "dptrain.explain": "an explained plan",
 	}[kind]

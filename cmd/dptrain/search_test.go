@@ -179,7 +179,7 @@ func TestSearchMistakes(t *testing.T) {
 		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData,
 			`the feature "c" is not in the header`},
 		"classes": {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe,
-			"kendall takes two classes only"},
+			"kendall supports only two classes"},
 		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe,
 			"the relation substitute-private-columns needs at least one column with private: true"},
 	} {

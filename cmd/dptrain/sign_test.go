@@ -82,7 +82,7 @@ func TestSignature(t *testing.T) {
 	got := dptrain(t, "verify", "out", "--key", "my.pub")
 	if got.code != exitBroken ||
 		!strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
-			"failed   signature: report.json.minisig: the signature does not match") {
+			"failed signature: report.json.minisig: the signature does not match") {
 		t.Errorf("an edited intercept: %+v", got)
 	}
 	if got := dptrain(t, "sign", "out", "--key", "other.key", "--force"); got.code != exitOK {
@@ -145,7 +145,7 @@ func TestSigningKeys(t *testing.T) {
 		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
 		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
 		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"},
-		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
+		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large to be a key"},
 		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
 		{[]string{"sign", "out", "--new", "x.key"}, "--new only creates a key"},
 	}

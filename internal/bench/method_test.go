@@ -79,7 +79,7 @@ func TestParseMethod(t *testing.T) {
 		"kendall:0+auto":     {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
 		"kendall:+auto":      {`"" is not a number of columns`},
 		"kendall:5":          {`unknown model "kendall:5"`},
-		"joint-gram:2":       {"joint-gram takes no number", "cost", "rounds"},
+		"joint-gram:2":       {"joint-gram does not support a number", "cost", "rounds"},
 		"boosted-adassp:2.5": {"whole number above 0", "boosted-adassp:NUMBER"},
 		"cost-tree:0":        {"number above 0", "cost-tree:NUMBER"},
 		"cost-tree:x":        {"number above 0"},

@@ -94,7 +94,7 @@ func (c *checker) date(name, path string, col Column) {
 	first, wrong := time.Parse(time.DateOnly, col.Between[0])
 	last, wrongLast := time.Parse(time.DateOnly, col.Between[len(col.Between)-1])
 	if len(col.Between) != 2 || wrong != nil || wrongLast != nil || last.Before(first) {
-		c.add(at("between"), shown(path)+": between must list the first and the last day",
+		c.add(at("between"), shown(path)+": between must give the first and last dates",
 			`such as ["2020-01-01", "2024-12-31"]`)
 	}
 }

@@ -116,7 +116,7 @@ func namedIn(path, section string, values method.Values) []namedColumn {
 		case method.Prices:
 			for _, name := range slices.Sorted(maps.Keys(values.Prices(k.Name))) {
 				out = append(out,
-					namedColumn{child(at, name), name, "the feature with a cost", true})
+					namedColumn{child(at, name), name, "the cost feature", true})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -98,7 +99,7 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(r.folder, sampleName))
-	if err != nil || string(got) != string(want) {
+	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
 	}
 	r.write(t, sampleName, "mine,too\n1,2\n")

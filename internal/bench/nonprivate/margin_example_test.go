@@ -44,5 +44,5 @@ func ExampleLinearSVM() {
 func ExampleClassBaseline() {
 	_, err := nonprivate.ClassBaseline("nonprivate-perceptron")
 	fmt.Println(err)
-	// Output: no non-private baseline for classification is called "nonprivate-perceptron"; there are nonprivate-logistic and nonprivate-svm
+	// Output: unknown non-private baseline "nonprivate-perceptron" for classification; choose nonprivate-logistic or nonprivate-svm
 }

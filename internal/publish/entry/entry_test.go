@@ -273,7 +273,7 @@ func TestEnter(t *testing.T) {
 	var page report.Report
 	must(Reserve(t.Context(), r.Request)).Enter(&page)
 	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" ||
-		!strings.Contains(page.Warnings[0].Text, `another name too: "doses"`) {
+		!strings.Contains(page.Warnings[0].Text, `under other names: "doses"`) {
 		t.Errorf("%+v", page.Warnings)
 	}
 }

@@ -294,6 +294,6 @@ func (v *verifier) card() {
 		}
 	}
 	v.add("card",
-		"the noise of the column histograms and counts matches the steps that released them",
+		"the noise in the column histograms and counts matches the steps that released them",
 		append(problems, v.countProblems(t)...))
 }

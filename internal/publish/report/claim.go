@@ -13,7 +13,7 @@ import (
 )
 
 // ErrEdited is returned for a report whose checksum does not match its content.
-var ErrEdited = errors.New("it is not as dptrain wrote it: its checksum does not fit")
+var ErrEdited = errors.New("its checksum does not match, so it was edited")
 
 // ReadClaim reads which ledger entry a report.json, causal.json or describe.json names as its run; entered is nil if
 // the file names no entry. The error wraps [ErrFormat], [ErrContent] or [ErrEdited], or comes from the file system.

@@ -198,7 +198,7 @@ func TestTextOfScores(t *testing.T) {
 	}
 	var b bytes.Buffer
 	if err := ScoreTable(&b, frozenClasses()); err != nil ||
-		!strings.Contains(b.String(), "not counted") {
+		!strings.Contains(b.String(), "not available") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

@@ -40,8 +40,8 @@ func TestConfidenceText(t *testing.T) {
 			[]string{"column without noise: b 0.75. Most probable among the rejected columns: a 0.25, c 0.00"},
 			"no scores"},
 		{"gap", &pipeline.Confidence{Selector: "sis", Gap: gap},
-			[]string{"sis releases the chosen columns and no scores",
-				"With 95% probability, no column that was rejected column scores more than 61.2",
+			[]string{"sis releases only the selected columns, not their scores",
+				"With 95% probability, no rejected column scores more than 61.2",
 				"rank correlation; the largest possible one is half the number of records"},
 			"round"},
 		{"rounds",
@@ -58,7 +58,7 @@ func TestConfidenceText(t *testing.T) {
 			[]string{"no round picked a column that scores more than 61.2"}, "rejected column scores"},
 		{"nothing",
 			&pipeline.Confidence{Selector: "sis", Gap: &method.Gap{Score: math.Inf(1), Level: .95}},
-			[]string{"sis releases the chosen columns and no scores"}, "95% probability"},
+			[]string{"sis releases only the selected columns, not their scores"}, "95% probability"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res.Confidence = tt.c

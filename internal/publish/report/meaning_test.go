@@ -121,7 +121,7 @@ func TestNotTaken(t *testing.T) {
 			"Skipped    training on all columns (the noisy record count chose the smaller") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
-	if got := mechanisms(r.Events); strings.Count(got, "not carried out") != 1 {
+	if got := mechanisms(r.Events); strings.Count(got, "; skipped: ") != 1 {
 		t.Errorf("%s", got)
 	}
 }

@@ -33,7 +33,7 @@ func (v *verifier) recipeAndPlan() {
 	}
 	p.PaddedClasses = v.paddedClasses()
 	v.add("recipe",
-		"it requests the guarantee of the report and states the same public facts",
+		"it requests the same guarantee as the report and states the same public facts",
 		v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {

@@ -24,7 +24,7 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		{"plain", 1, false, ""},
 		{"large", 1e15, false, ""},
 		{"huge", 1e25, false, "at least 9.2e+18"},
-		{"tiny", 1e-30, false, "smaller than 1.1e-19"},
+		{"tiny", 1e-30, false, "below 1.1e-19"},
 		{"huge, declared", 1e25, true, ""},
 	} {
 		schema := schemaOf(false, "x", "y")

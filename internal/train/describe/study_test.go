@@ -104,7 +104,7 @@ func TestPlanSteps(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
 		"no column is left":   func(s *Study) { s.Schema.Columns = nil },
-		"takes at most 100":   func(s *Study) { *s = studyOf(101) },
+		"at most 100 are allowed":   func(s *Study) { *s = studyOf(101) },
 		"listed twice":        func(s *Study) { s.Schema.Columns[1].Name = "c1" },
 		"identifies the unit": func(s *Study) { s.Schema.Unit = "c1" },
 		"a part of a model":   func(s *Study) { s.Schema.Columns[0].Indicator = true },
@@ -120,7 +120,7 @@ func TestPlanRefuses(t *testing.T) {
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 		},
 		"needs a delta above 0":    func(s *Study) { s.Budget.Delta = 0 },
-		"the composition is basic": func(s *Study) { s.Budget.Composition = budget.Basic },
+		"needs tight composition, not basic": func(s *Study) { s.Budget.Composition = budget.Basic },
 		"needs the relation add-remove": func(s *Study) {
 			s.Schema.Unit = "who"
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}

@@ -144,7 +144,7 @@ func TestSelectorFromElsewhere(t *testing.T) {
 			t.Errorf("%s, admitted: %v", name, err)
 			continue
 		}
-		if !strings.Contains(fmt.Sprint(res.Unprotected), "from elsewhere") {
+		if !strings.Contains(fmt.Sprint(res.Unprotected), "custom selector") {
 			t.Errorf("%s: the result does not say so: %v", name, res.Unprotected)
 		}
 	}

@@ -48,10 +48,10 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 		{"huge target", 1, 3e25, "y", "at least 9.2e+18"},
 		{"negative huge target", 1, -3e25, "y", "at least 9.2e+18"},
 		{"largest target", 1, math.MaxFloat64 / 8, "y", "at least 9.2e+18"},
-		{"tiny target", 1, 1e-30, "y", "smaller than 1.1e-19"},
+		{"tiny target", 1, 1e-30, "y", "below 1.1e-19"},
 		{"huge feature", 1e25, 1, "x", "at least 9.2e+18"},
-		{"tiny feature", 1e-30, 1, "x", "smaller than 1.1e-19"},
-		{"subnormal feature", 1e-300, 1, "x", "smaller than 1.1e-19"},
+		{"tiny feature", 1e-30, 1, "x", "below 1.1e-19"},
+		{"subnormal feature", 1e-300, 1, "x", "below 1.1e-19"},
 	} {
 		for _, method := range []string{"joint-gram", "boosted-additive"} {
 			tab := scaledTable(t, 20000, tt.xScale, tt.yScale)

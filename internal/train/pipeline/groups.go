@@ -59,7 +59,7 @@ func (r *rules) checkGroups() {
 	switch c := r.Schema.Columns[j]; {
 	case c.Kind != dataset.Category:
 		r.addProblem(ErrGroups, field, list,
-			"%s: column %q is numeric, but groups need categories", field, c.Name)
+			"%s: column %q is numeric, but groups must be categories", field, c.Name)
 	case c.Found && r.GroupsOnly:
 		r.addProblem(ErrGroups, field, list,
 			"%s: the values of %q cannot be found privately because it is not a feature", field, c.Name)

@@ -126,8 +126,8 @@ func TestSearchIsRefused(t *testing.T) {
 		"one run":     {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
 		"many runs":   {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
 		"no number":   {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
-		"no scoring":  {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
-		"all scoring": {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
+		"no scoring":  {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "used for scoring"},
+		"all scoring": {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "used for scoring"},
 		"basic": {func(p *Pipeline) {
 			p.Budget.Composition = budget.Basic
 		}, ErrSearch, "tight"},

@@ -79,7 +79,7 @@ func ColumnFacts(c dataset.Column) []Fact {
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
 	return Warning{"no-ledger", Theoretical,
-		"This run is not in a ledger, so its budget adds to that of all other runs on the same records."}
+		"This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.

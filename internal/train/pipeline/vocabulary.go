@@ -335,24 +335,29 @@ func (r *runner) findWords(
 		c := &columns[j]
 		r.noteGroups(c)
 		slices.Sort(c.Categories)
-		found := c.Categories
-		passed := len(released.Value()[i])
-		if passed == 0 {
-			found = nil // those of a rehearsal
-		}
-		r.found = append(r.found, Vocabulary{
-			Column: c.Name,
-			Words:  slices.Clone(found),
-			Counts: countsFor(found, released.Value()[i]),
-			Sigma:  s.Scale(wordCountsLeaf),
-			Least:  least,
-			Cut:    len(found) < passed,
-		})
+		r.noteWords(c, released.Value()[i], s.Scale(wordCountsLeaf), least)
 		if j == last {
 			r.completeClasses(c)
 		}
 	}
 	return nil
+}
+
+// noteWords adds the categories of a column to the vocabulary of the run, with their released counts. passed holds all
+// released words, sigma is the standard deviation of the noise of a count, and least the smallest count of a released word.
+func (r *runner) noteWords(c *dataset.Column, passed []mechanism.Word, sigma, least float64) {
+	found := c.Categories
+	if len(passed) == 0 {
+		found = nil // those of a rehearsal
+	}
+	r.found = append(r.found, Vocabulary{
+		Column: c.Name,
+		Words:  slices.Clone(found),
+		Counts: countsFor(found, passed),
+		Sigma:  sigma,
+		Least:  least,
+		Cut:    len(found) < len(passed),
+	})
 }
 
 func textsOf(words []mechanism.Word) []string {

@@ -84,12 +84,12 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 
 // isCause reports whether a warning states why the result is useless. It comes before those that only describe the
 // result.
-func (r *Result) isCause(w Warning) bool {
+func (res *Result) isCause(w Warning) bool {
 	switch {
 	case w.Code == "no-classes", w.Code == "extreme-numbers" && w.Severity == Critical:
 		return true
-	case w.Code == "missing-targets" && r.R2 != nil:
-		return evaluate.ShareOf(r.R2.Missing, r.R2.Records).Lower > missingExplains
+	case w.Code == "missing-targets" && res.R2 != nil:
+		return evaluate.ShareOf(res.R2.Missing, res.R2.Records).Lower > missingExplains
 	}
 	return false
 }
