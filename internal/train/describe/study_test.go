@@ -103,11 +103,11 @@ func TestPlanSteps(t *testing.T) {
 // TestPlanRefuses checks that a study without a plan is refused with the reason.
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
-		"no column is left":   func(s *Study) { s.Schema.Columns = nil },
-		"at most 100 are allowed":   func(s *Study) { *s = studyOf(101) },
-		"listed twice":        func(s *Study) { s.Schema.Columns[1].Name = "c1" },
-		"identifies the unit": func(s *Study) { s.Schema.Unit = "c1" },
-		"a part of a model":   func(s *Study) { s.Schema.Columns[0].Indicator = true },
+		"no column is left":       func(s *Study) { s.Schema.Columns = nil },
+		"at most 100 are allowed": func(s *Study) { *s = studyOf(101) },
+		"listed twice":            func(s *Study) { s.Schema.Columns[1].Name = "c1" },
+		"identifies the unit":     func(s *Study) { s.Schema.Unit = "c1" },
+		"a part of a model":       func(s *Study) { s.Schema.Columns[0].Indicator = true },
 		"empty or too wide": func(s *Study) {
 			s.Schema.Columns[0] = dataset.Column{Name: "a", Ranged: true}
 		},
@@ -119,7 +119,7 @@ func TestPlanRefuses(t *testing.T) {
 		"the schema names": func(s *Study) {
 			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
 		},
-		"needs a delta above 0":    func(s *Study) { s.Budget.Delta = 0 },
+		"needs a delta above 0":              func(s *Study) { s.Budget.Delta = 0 },
 		"needs tight composition, not basic": func(s *Study) { s.Budget.Composition = budget.Basic },
 		"needs the relation add-remove": func(s *Study) {
 			s.Schema.Unit = "who"
