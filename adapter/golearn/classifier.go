@@ -208,8 +208,8 @@ func (c *Classifier) SaveWithPrefix(w *base.ClassifierSerializer, prefix string)
 	return w.WriteBytesForKey(w.Prefix(prefix, modelKey), data)
 }
 
-// LoadWithPrefix reads the output of SaveWithPrefix. [ErrSavedModel] is returned for another classifier's part;
-// the previous model is kept on an error.
+// LoadWithPrefix reads the output of SaveWithPrefix. It returns [ErrSavedModel] if the part belongs to
+// another classifier. On an error the previous model stays.
 func (c *Classifier) LoadWithPrefix(r *base.ClassifierDeserializer, prefix string) error {
 	metadata, err := r.ReadMetadataAtPrefix(prefix)
 	if err != nil {

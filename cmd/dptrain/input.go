@@ -37,7 +37,7 @@ func (in *input) isParquet() bool {
 func cellError(place, column string) error {
 	return fault.WithKind(fault.Data,
 		&placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
-			"correct it, or predict without --strict to replace it by the model's missing value",
+			"correct it, or predict without --strict to replace it with the model's missing value",
 			column)})
 }
 

@@ -23,7 +23,7 @@ const reportLong = `Print the report of a run: the guarantee, the model, the pri
 warnings. OUT is the output folder of a run, its release folder, or the file
 report.json or model.json in the release folder.
 
-With --shape, print instead the contribution of one column to the prediction:
+With --shape, print the contribution of one column to the prediction instead:
 the values of its curve or of its categories, in units of the target.
 
 With --scores, print instead the accuracy of a classifier by score and, for two

@@ -54,7 +54,7 @@ func TestPredictBreaks(t *testing.T) {
 	write(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
 	for args, want := range map[string]string{
 		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions for the first %d records were printed\n",
-		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it by the model's missing value; predictions for the first %d records were printed\n",
+		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it with the model's missing value; predictions for the first %d records were printed\n",
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		printed := strings.Count(got.stdout, "112\n")

@@ -9,7 +9,7 @@ type Decimals struct {
 	power, over float64
 }
 
-// NewDecimals returns integers of 1, 2 or 4 bytes over a power.
+// NewDecimals describes numbers stored as integers of width 1, 2 or 4 bytes, divided by power.
 func NewDecimals(width int, power float64) Decimals {
 	return Decimals{width, power, 1 / power}
 }

@@ -86,7 +86,7 @@ func wholeGroups(n int) int {
 	return n / groupRows * groupRows
 }
 
-// fusedRows is groups for loops that multiply and add at once.
+// fusedRows returns the number of rows that loops with fused multiply-add can process.
 func fusedRows(n int) int {
 	if !cpu.X86.HasFMA {
 		return 0

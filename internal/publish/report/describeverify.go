@@ -138,8 +138,8 @@ func (d *Description) noiseProblems(r *Report) []string {
 	return out
 }
 
-// nearJSON reports whether two values have the same JSON, up to the differences in the last digits between
-// processors.
+// nearJSON reports whether two values have the same JSON, except for last digits of numbers, which may differ
+// between processors.
 func nearJSON(a, b any) bool {
 	var x, y any
 	for _, v := range []struct{ from, to any }{{a, &x}, {b, &y}} {

@@ -84,7 +84,7 @@ type Matrix struct {
 	Packed []float64 `json:"packed"`
 }
 
-// Groups holds counts and sums by group, of the numeric columns in the units of Sum.
+// Groups holds the count of each group and its sums of the numeric columns, in the units of Sum.
 type Groups struct {
 	Column     string      `json:"column"`
 	CountNoise float64     `json:"count_noise"`

@@ -27,7 +27,7 @@ func addIntervals(res *Result) {
 	regression.WithIntervals(res.Model, list)
 }
 
-// largeErrorsGap is how far below the interval of R² the lowest R² of all errors is when a run warns.
+// largeErrorsGap is the distance between the interval of R² and the lowest R² of all errors above which a run warns.
 const largeErrorsGap = .25
 
 // r2Warnings returns the warnings about the held-out R².
