@@ -273,7 +273,7 @@ func TestCut(t *testing.T) {
 			"ledger: {dataset: shop, path: " + ledger + "}\n"
 		for _, engine := range []string{"stream", "memory"} {
 			code, text := fit(t, program, recipe, "--engine", engine, "--out", out)
-			if code != 4 || strings.Contains(text, "stays spent") != tt.spent {
+			if code != 4 || strings.Contains(text, "remains spent") != tt.spent {
 				t.Errorf("%s, cut after %d bytes (%d passed): exit %d: %s", engine, tt.bytes,
 					passed.Load(), code, text)
 			}
