@@ -48,7 +48,7 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 				!strings.Contains(got.stderr,
 					`column "`+refused+`" has the unsupported Parquet type list or group`) ||
 				!strings.Contains(got.stderr, "--exclude") ||
-				strings.Contains(got.stderr, "stays spent") {
+				strings.Contains(got.stderr, "remains spent") {
 				t.Errorf("%s without %q: exit code %d, %s", verb, excluded, got.code, got.stderr)
 			}
 		}
