@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Table is the table of a run. One of [Open] or [OpenAs] is a file of which the header has been read; one of [Hold] or
-// [HoldRows] is in memory. A Table with a Header only, without a Path, can be used for a plan.
+// A Table is the table of a run. [Open] and [OpenAs] return a file after reading its header; [Hold] and [HoldRows] return a
+// table in memory. A Table with a Header only, without a Path, can be used for a plan.
 type Table struct {
 	Path     string         // of the file: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather
 	Header   []string       // all columns, in the order of the file

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/sheetfile"
 )
 
-// Workbooks, and Arrow files of which the text of records is needed, are converted to CSV lines, so
+// Workbooks are converted to CSV lines, and so are Arrow files when a caller needs records as text, so
 // that all rules for cells are those of CSV: the same table has the same cells in either format.
 // Stored numbers are written in full. Errors of the decoding packages are replaced by messages of
 // this package.

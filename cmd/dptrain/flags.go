@@ -71,8 +71,8 @@ var (
 	readCommands  = append([]string{"predict", "look", "init", "serve"}, runCommands...)
 )
 
-// with returns a copy of commands with more appended.
-func with(commands []string, more ...string) []string {
+// appendCommands returns a copy of commands with more appended.
+func appendCommands(commands []string, more ...string) []string {
 	return append(slices.Clone(commands), more...)
 }
 
@@ -83,7 +83,7 @@ const dataUsage = "read the table from `FILE`: .csv, .tsv, .jsonl (also .gz), .p
 var keyFlags = []keyFlag{
 	{
 		name:     "data",
-		commands: with(modelCommands, "causal"),
+		commands: appendCommands(modelCommands, "causal"),
 		key:      "data.path",
 		help:     dataUsage,
 		complete: tables,
@@ -139,7 +139,7 @@ var keyFlags = []keyFlag{
 		complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
 	},
 	{
-		name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude",
+		name: "exclude", commands: appendCommands(modelCommands, "describe"), key: "data.exclude",
 		form: listFlag, python: pythonList,
 		help:    "do not use these `COLUMNS` as features: id,zip",
 		helpOf:  map[string]string{"describe": "leave out these `COLUMNS`: id,zip"},
@@ -216,13 +216,13 @@ var keyFlags = []keyFlag{
 		help:     "ledger `FILE` (default dptrain.ledger)",
 	},
 	{
-		name: "categories", commands: with(modelCommands, "describe"), key: "data.columns",
+		name: "categories", commands: appendCommands(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, python: pythonDict, settings: categorySettings,
 		help:    "public values of a column: `NAME=VALUES`, such as color=red,green; color=private finds them privately; may be repeated",
 		columns: columnAndValue,
 	},
 	{
-		name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns",
+		name: "prefix", commands: appendCommands(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, python: pythonDict, settings: prefixSettings,
 		help:    "use only the first characters of each value: `NAME=NUMBER`, such as diagnosis=3; may be repeated",
 		columns: columnAndValue,
@@ -240,13 +240,13 @@ var keyFlags = []keyFlag{
 		columns: plainColumn,
 	},
 	{
-		name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared",
+		name: "undeclared", commands: appendCommands(modelCommands, "describe"), key: "data.undeclared",
 		python:   pythonValue,
 		help:     "treat undeclared columns as `KIND`: found (default; numbers or text, detected privately) or numbers",
 		complete: oneOf("found", "numbers"),
 	},
 	{
-		name: "fold", commands: with(modelCommands, "describe"), key: "data.fold",
+		name: "fold", commands: appendCommands(modelCommands, "describe"), key: "data.fold",
 		python:   pythonValue,
 		help:     "`RULE` for equal texts: exact (default), blanks (inner blanks collapsed) or case (upper and lower case equal, too)",
 		complete: oneOf("exact", "blanks", "case"),
@@ -272,7 +272,7 @@ var keyFlags = []keyFlag{
 		help:     "fit a `TRANSFORM` of the target, log or sqrt; predictions stay in its original units",
 	},
 	{
-		name: "date", commands: with(modelCommands, "describe"), key: "data.columns",
+		name: "date", commands: appendCommands(modelCommands, "describe"), key: "data.columns",
 		form: eachFlag, settings: dateSettings,
 		help:    "read a column as dates: `NAME=LAYOUT`, such as born=2006-01-02 or born=auto; may be repeated",
 		columns: columnAndValue,
@@ -284,12 +284,12 @@ var keyFlags = []keyFlag{
 		columns: plainColumn,
 	},
 	{
-		name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column",
+		name: "unit", commands: appendCommands(modelCommands, "describe"), key: "privacy.unit.column",
 		python: pythonValue,
 		help:   "protect people instead of single records: `COLUMN` identifies the person", columns: plainColumn,
 	},
 	{
-		name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows",
+		name: "max-rows", commands: appendCommands(modelCommands, "describe"), key: "privacy.unit.max_rows",
 		form: wholeFlag, python: pythonValue,
 		help: "with --unit: use at most this `NUMBER` of records per person",
 	},

@@ -12,7 +12,7 @@ type Kind uint8
 // The kinds of columns.
 const (
 	Numbers        Kind = iota
-	NumbersOrTexts      // numbers, some of which represent texts; see [TextNumber]
+	NumbersOrTexts      // numbers that may also represent texts; see [TextNumber]
 	Codes               // codes of categories
 	TextCodes           // positions in a list of texts; 0 for an unlisted text, -1 for none
 	Identities          // identities of privacy units

@@ -71,8 +71,8 @@ func blocksOf(columns []dataset.Column) *blocks {
 	return b
 }
 
-// all lists the blocks of features and target.
-func (b *blocks) all() []block {
+// listBlocks lists the blocks of features and target.
+func (b *blocks) listBlocks() []block {
 	return append(b.levels[:len(b.levels):len(b.levels)], b.target...)
 }
 
@@ -112,7 +112,7 @@ func (b *blocks) project(m *mat.SymDense) {
 	p := m.SymmetricDim()
 	last := p - 1
 	move := func(i, j int, x float64) { m.SetSym(i, j, m.At(i, j)+x) }
-	for _, x := range b.all() {
+	for _, x := range b.listBlocks() {
 		for v := x.lo; v < x.hi; v++ {
 			for u := v + 1; u < x.hi; u++ {
 				m.SetSym(v, u, 0)
@@ -120,7 +120,7 @@ func (b *blocks) project(m *mat.SymDense) {
 		}
 	}
 	for range projectionSweeps {
-		for _, x := range b.all() {
+		for _, x := range b.listBlocks() {
 			for v := x.lo; v < x.hi; v++ {
 				square := 1 + 1/(2*Kappa*Kappa) // a' D a, in units of sigma^2
 				excess := (m.At(v, v) - m.At(v, last)/Kappa) / square
@@ -248,7 +248,7 @@ func (b *blocks) countNoise(k int, sigma float64) []float64 {
 	out := make([]float64, k)
 	for _, x := range b.levels {
 		precision := 1 + 2*Kappa*Kappa
-		for _, other := range b.all() {
+		for _, other := range b.listBlocks() {
 			if other.lo != x.lo && other.complete {
 				precision += 2 / float64(other.hi-other.lo)
 			}

@@ -107,7 +107,7 @@ func TestProjection(t *testing.T) {
 	b.markComplete(NewDistribution(m, sigma))
 	b.project(m)
 	last := m.SymmetricDim() - 1
-	for _, x := range b.all() {
+	for _, x := range b.listBlocks() {
 		if !x.complete {
 			t.Fatalf("entries from %d to %d are not complete", x.lo, x.hi)
 		}
