@@ -111,7 +111,7 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
-  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestStreamAgrees|TestClusterAgrees)$' -count 1 -timeout 60m -args -full
+  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestReplay(WithoutTarget|WithPrivateTarget|OnTinyTables)|TestStreamAgrees|TestClusterAgrees)$' -count 1 -timeout 60m -args -full
 fi
 if [[ $part == all || $part == serve ]]; then
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s

@@ -89,7 +89,7 @@ func TestClusterAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+				if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
 					t.Errorf("%d files, other bytes than from memory (-memory +cluster):\n%s",
 						parts, diff)
 				}

@@ -112,7 +112,7 @@ func TestQueriesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+			if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
 				t.Errorf("other bytes than from memory (-memory +query):\n%s", diff)
 			}
 			if stats.Rows != table.Len() {

@@ -56,7 +56,7 @@ func TestEnginesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+			if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
 				t.Errorf("other bytes than from memory (-memory +shards):\n%s", diff)
 			}
 			if res.Curator.Rows != table.Len() {

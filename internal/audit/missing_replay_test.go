@@ -173,6 +173,9 @@ func TestReplayWithoutTarget(t *testing.T) {
 	}
 }
 
+// missingSeed is the seed of runs with missing targets.
+const missingSeed = 6
+
 // replayMissing replays a run under a relation.
 func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	t.Helper()
@@ -190,6 +193,7 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	neighbours = replayedNeighbours(t, neighbours, missingSeed)
 	if rel != budget.SubstitutePrivateColumns { // the target is public
 		neighbours = append(neighbours, targetless(t, tab, p.Target, rel)...)
 	}
@@ -201,7 +205,7 @@ func checkReplay(
 	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour,
 ) {
 	t.Helper()
-	faults, closest := replayOn(t, r, p, tab, 6, neighbours)
+	faults, closest := replayOn(t, r, p, tab, missingSeed, neighbours)
 	for _, f := range faults {
 		t.Error(f)
 	}

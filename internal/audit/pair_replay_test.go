@@ -42,7 +42,7 @@ func TestPairOnEngines(t *testing.T) {
 		if n := len(res.Model.(*regression.Kernel).Kernels); n != 4 {
 			t.Errorf("%s: %d stages, none of a pair", name, n)
 		}
-		if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+		if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
 			t.Errorf("%s: other bytes than from memory (-memory +engine):\n%s", name, diff)
 		}
 	}

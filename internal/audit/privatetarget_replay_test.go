@@ -61,6 +61,7 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 	if err != nil {
 		t.Fatal(err)
 	}
+	neighbours = replayedNeighbours(t, neighbours, missingSeed)
 	neighbours = append(neighbours, targetless(t, tab, p.Target, p.Budget.Relation)...)
 	checkReplay(t, r, p, tab, neighbours)
 }

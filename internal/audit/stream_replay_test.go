@@ -62,7 +62,7 @@ func TestStreamAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+				if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
 					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts,
 						diff)
 				}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/sys/filelock"
@@ -215,6 +216,20 @@ func (files Files) drawnPage(hashes *Hashes) []publishedFile {
 	return []publishedFile{{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
 		return HTML(w, Source{files.Report, files.Model, files.Recipe})
 	})}}
+}
+
+// Published returns the contents of the files in release/ by name, as Commit writes them.
+func (files Files) Published() (map[string]string, error) {
+	var checksum string
+	contents := map[string]string{}
+	for _, x := range files.published(&checksum) {
+		var content strings.Builder
+		if err := x.content(&content); err != nil {
+			return nil, err
+		}
+		contents[x.name] = content.String()
+	}
+	return contents, nil
 }
 
 // Checksum returns the checksum that the release of these files will have. It depends only on the published files.

@@ -99,6 +99,16 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)
 		}
 	}
+	published, err := files.Published()
+	if err != nil || len(published) != 4 {
+		t.Errorf("%d files in memory, want 4, error %v", len(published), err)
+	}
+	for name, content := range published {
+		data, err := os.ReadFile(filepath.Join(dir, "release", name))
+		if err != nil || string(data) != content {
+			t.Errorf("%s differs from the file in memory, error %v", name, err)
+		}
+	}
 }
 
 func openFile(t *testing.T, dir, name string) *bytes.Reader {
