@@ -164,7 +164,7 @@ func ofEach(k ownedKey, texts []string) string {
 	}
 	var out []string
 	for i, name := range k.names() {
-		out = append(out, "of "+code(name)+" "+texts[i])
+		out = append(out, "for "+code(name)+" "+texts[i])
 	}
 	return strings.Join(out, "; ")
 }
@@ -181,11 +181,11 @@ func valueOf(k method.Key) string {
 	case method.Number:
 		return "a number " + k.Bounds()
 	case method.Wholes:
-		return fmt.Sprintf("%d or more whole numbers from %s on", k.Least, k.Written(k.Min))
+		return fmt.Sprintf("%d or more whole numbers, at least %s", k.Least, k.Written(k.Min))
 	case method.Flag:
 		return codes([]string{"true", "false"})
 	case method.Prices:
-		return "columns and a number for each, " + k.Bounds()
+		return "a number per column, " + k.Bounds()
 	}
 	return fmt.Sprintf("%d or more columns", k.Least)
 }

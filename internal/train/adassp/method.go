@@ -31,10 +31,12 @@ func (AdaSSP) Method() method.Method {
 		Relations: method.EveryRecord(), PublicFeatures: true,
 		Statistics: []mechanism.Statistic{momentsStatistic{}},
 		Keys: []method.Key{
-			shareKey(gramKey, "the second moments", matrixShare, ""),
-			shareKey(crossKey, "the products with the target", momentsShare, ""),
-			shareKey(eigenvalueKey, "the smallest eigenvalue", eigenvalueShare,
-				" The paper (Wang 2018, algorithm 2) gives each of the three a third of epsilon and delta."),
+			shareKey(gramKey, "the second moments", matrixShare,
+				"For `adassp`, this share, `cross_share` and `eigenvalue_share` divide mu squared (epsilon under basic composition) "+
+					"and add up to 1. Omitted shares divide the rest in proportion to their defaults. The paper (Wang 2018, algorithm 2) "+
+					"gives each release a third of epsilon and delta."),
+			shareKey(crossKey, "the products with the target", momentsShare, "See `gram_share`."),
+			shareKey(eigenvalueKey, "the smallest eigenvalue", eigenvalueShare, "See `gram_share`."),
 		},
 		Check: checkShares,
 		Is:    method.Is[AdaSSP],
@@ -64,11 +66,10 @@ func newAdaSSP(v method.Values) AdaSSP {
 func shareKey(name, release string, usual float64, doc string) method.Key {
 	return method.Key{
 		Name: name, Kind: method.Number,
-		Text: "Share of " + release + " in the budget of the model", Min: 0, Max: 1, Above: true,
+		Text: "Share of the model's budget for " + release, Min: 0, Max: 1, Above: true,
 		Below:  true,
 		Absent: fmt.Sprintf("`%v`", usual), Hint: "omit it for the default",
-		Doc: "By mu squared under tight composition, by epsilon under basic. The shares add up to 1; those that are left out divide the rest " +
-			"in the proportion of their defaults." + doc,
+		Doc: doc,
 	}
 }
 

@@ -40,9 +40,9 @@ func LambdaKey() method.Key {
 		Rest:   ", Lambda of sum of losses + Lambda/2 |w|^2",
 		Absent: "chosen from the noise and the number of records",
 		Hint:   "omit it to let the method choose; a larger penalty needs less noise",
-		Doc: "Λ in Σ losses + Λ/2 ‖w‖², rows scaled to length 1 at most. The noise is proportional to 1/Λ. The penalty of one record in the mean " +
-			"form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use, times the number of records. " +
-			"Of `logistic` with form `output` only.",
+		Doc: "Λ in Σ losses + Λ/2 ‖w‖², where rows are scaled to length 1 at most. The noise is proportional to 1/Λ. Λ is the number of records times " +
+			"the penalty in the mean form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use. " +
+			"For `logistic`, only with form `output`.",
 	}
 }
 

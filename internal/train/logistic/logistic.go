@@ -120,7 +120,7 @@ func (Logistic) Method() method.Method {
 				Name: "form", Kind: method.Word, Text: "Variant of the method",
 				Own:   "gradients, or output (noise on the minimiser)",
 				Words: []string{Gradients, Output},
-				Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
+				Doc:   "For `logistic`, `gradients` releases noisy gradients, and `output` the minimiser with noise.",
 			},
 			lambdaKey(),
 		},

@@ -50,8 +50,8 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			Words: []string{string(selection.ScoreAuto), string(selection.ScoreProduct),
 				string(selection.ScoreCorrelation), string(selection.ScoreTau)},
 			Doc: "`tau` is rank correlation and needs no ranges. `product` is the sum of products of scaled values. `correlation` is the same " +
-				"with values cut at half their ranges and the target counted from a released centre. `auto` is `tau`, unless there are " +
-				"category columns (at most 1000 columns in all); then it is `correlation`.",
+				"sum with values clamped to half their ranges and the target measured from a released centre. `auto` is `correlation` " +
+				"if there are category columns and at most 1000 columns in all, and `tau` otherwise.",
 		},
 		{
 			Name:   "topk",
@@ -62,8 +62,9 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 				mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String(),
 				mechanism.OneShot.String(), mechanism.Peeling.String(),
 			},
-			Doc: "`one-shot`: noise on every score, the best ones kept. `peeling`: one after another, the same law. `lipschitz`: the whole " +
-				"set at once, as in the paper. `lipschitz-exponential`: the same with exponential noise, a pure law.",
+			Doc: "`one-shot` adds noise to every score and keeps the best columns. `peeling` selects one column after another, with the same " +
+				"distribution. `lipschitz` selects the whole set at once, as in the paper. `lipschitz-exponential` does so with exponential " +
+				"noise, which has δ = 0.",
 		},
 		{
 			Name:    "gamma",
@@ -83,7 +84,7 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 				Hint: "set selection.topk: " + mechanism.Lipschitz.String() + ", or remove it",
 			},
 			Doc: "γ of the canonical Lipschitz mechanism (DP-SIS, 2024, section 4.2): the loss of a set is (1-γ) times the best score " +
-				"left out less γ times the worst score chosen. With `topk` `lipschitz` or `lipschitz-exponential` only.",
+				"left out minus γ times the worst score selected. Only with `topk` `lipschitz` or `lipschitz-exponential`.",
 		},
 		{
 			Name:   "max_correlation",
@@ -94,8 +95,8 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			Max:    1,
 			Above:  true,
 			Hint:   "omit it for 0.95; at 1 hardly any column is dropped",
-			Doc: "The threshold δ of the correlated degree (DPFSDR, 2022, section 4.1; its table 1 has one for each table). It is compared " +
-				"with correlations that were released with noise, so it costs nothing.",
+			Doc: "The threshold δ of the correlated degree (DPFSDR, 2022, section 4.1; its table 1 has one for each data set). It is free, " +
+				"because it is compared with correlations that were released with noise.",
 		},
 		{
 			Name:   "lambda",
@@ -147,7 +148,7 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 				Hint: "keep one of them: a number of columns, or several to try",
 			},
 			Instead: "make each size a candidate of search",
-			Doc: "Instead of `k`, such as `[2, 4, 8]`. A private selection keeps the best of a secret number of tries " +
+			Doc: "Replaces `k`, for example `[2, 4, 8]`. A private selection keeps the best of a secret number of tries " +
 				"([dpfsdr](../proofs/dpfsdr.md)).",
 		},
 		{

@@ -36,8 +36,8 @@ func (Tukey) Method() method.Method {
 				Below: true,
 				Rest:  "; the rest is twice depth_share", Absent: "`0.4`",
 				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Check),
-				Doc: "e₁ of [the check](../proofs/tukey.md#algorithm). The epsilon of the model is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
-					"and every split of it is proved.",
+				Doc: "e₁ of [the check](../proofs/tukey.md#algorithm). The model's epsilon is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
+					"and the proof covers every split.",
 			},
 			{
 				Name: stepKey, Kind: method.Number,
@@ -45,7 +45,7 @@ func (Tukey) Method() method.Method {
 				Above: true, Below: true,
 				Rest: "; check_share is 1 minus twice this", Absent: "`0.3`",
 				Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Step),
-				Doc:  "e' of the draw. With `check_share`, `check_share` + 2 `depth_share` is 1.",
+				Doc:  "e' of the draw. If `check_share` is also set, `check_share` + 2 `depth_share` must be 1.",
 			},
 		},
 		Check: checkShares,
