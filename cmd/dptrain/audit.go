@@ -75,15 +75,15 @@ func auditCommand(a *app) *cobra.Command {
 	f, o := cmd.Flags(), &x.options
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns,
-		"repeat the whole run this `NUMBER` of times on each table of a pair")
-	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "repeat each step this `NUMBER` of times")
+		"`NUMBER` of times to repeat the whole run on each table of a pair")
+	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "`NUMBER` of times to repeat each step")
 	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence,
 		"joint confidence `LEVEL` of all bounds")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&x.own, "own-table", false,
 		"measure the whole run on the table of the recipe, for the data owner only")
 	f.IntVar(&o.Records, "records", audit.DefaultRecords,
-		"with --own-table: remove or replace this `NUMBER` of records")
+		"with --own-table: `NUMBER` of records to remove or replace")
 	x.recipe.add(cmd)
 	f.BoolVar(&x.force, "force", false, "with --own-table: overwrite an existing verdict")
 	return cmd

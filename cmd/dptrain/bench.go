@@ -116,9 +116,9 @@ func benchCommand(a *app) *cobra.Command {
 	flags.BoolVar(&c.Balance, "balance", false,
 		"before splitting, drop random rows until all classes are equally large")
 	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials,
-		"run this `NUMBER` of trials of each method on each table")
+		"`NUMBER` of trials of each method on each table")
 	flags.IntVar(&c.Rows, "rows", 0,
-		"use a random sample of this `NUMBER` of rows, drawn with the seed (default all)")
+		"`NUMBER` of rows in a random sample, drawn with the seed (default all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)",
 		"epsilon of the methods: a `NUMBER` above 0, or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods: a `NUMBER`")

@@ -84,9 +84,9 @@ func compressCommand(a *app) *cobra.Command {
 		"for snc and subsample: number of vectors as a `SHARE` of the records")
 	flags.IntVar(&f.Vectors, "vectors", 0, "`NUMBER` of vectors, instead of a share")
 	flags.IntVar(&f.Neighbours, "neighbours", 0,
-		"let this `NUMBER` of nearest vectors vote (default 1; for snc 10, weighted by distance)")
+		"`NUMBER` of nearest vectors that vote (default 1; for snc 10, weighted by distance)")
 	flags.IntVar(&f.Components, "components", 0,
-		"compute distances from this `NUMBER` of principal components instead of standardised columns")
+		"`NUMBER` of principal components from which to compute distances, instead of standardised columns")
 	flags.BoolVar(&f.Metric, "metric", false, "for snc: also learn the distance metric")
 	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses,
 		"for snc: `NUMBER` of passes over the records")

@@ -148,7 +148,7 @@ var keyFlags = []keyFlag{
 	{
 		name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag,
 		python: pythonValue,
-		help:   "hold out this `SHARE` of the records for the metric (default 0.2)",
+		help:   "`SHARE` of the records to hold out for the metric (default 0.2)",
 	},
 	{
 		name: "by", commands: modelCommands, key: "evaluate.by", python: pythonValue,
@@ -166,7 +166,7 @@ var keyFlags = []keyFlag{
 		key:      "selection.k",
 		form:     numberFlag,
 		python:   pythonValue,
-		help:     "select this `NUMBER` of columns",
+		help:     "`NUMBER` of columns to select",
 	},
 	{
 		name:     "rounds",
@@ -254,7 +254,7 @@ var keyFlags = []keyFlag{
 	{
 		name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag,
 		python: pythonValue,
-		help:   "find at most this `NUMBER` of classes, 2 to 255 (default 32)",
+		help:   "maximum `NUMBER` of classes to find, 2 to 255 (default 32)",
 	},
 	{
 		name: "range", commands: runCommands, key: "data.columns", form: eachFlag,
@@ -291,7 +291,7 @@ var keyFlags = []keyFlag{
 	{
 		name: "max-rows", commands: appendCommands(modelCommands, "describe"), key: "privacy.unit.max_rows",
 		form: wholeFlag, python: pythonValue,
-		help: "with --unit: use at most this `NUMBER` of records per person",
+		help: "with --unit: maximum `NUMBER` of records per person",
 	},
 	{
 		name: "select", commands: modelCommands, key: "selection.method", python: pythonValue,
@@ -356,7 +356,7 @@ var keyFlags = []keyFlag{
 		commands: readCommands,
 		key:      "data.format.skip",
 		form:     wholeFlag,
-		help:     "skip this `NUMBER` of lines before the header",
+		help:     "`NUMBER` of lines to skip before the header",
 	},
 	{
 		name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag,

@@ -94,7 +94,7 @@ func ledgerInit(a *app) *cobra.Command {
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(),
 		"add up budgets in `CURRENCY`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0,
-		"reserve this `NUMBER` of delta for black boxes (default half of delta)")
+		"delta to reserve for black boxes: a `NUMBER` (default half of delta)")
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }

@@ -267,7 +267,7 @@ func TestLedgerInUse(t *testing.T) {
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.ledgerWait = 30 * time.Millisecond
 	code := a.run(t.Context(), ledgerArgs("fit", "1"))
-	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: in use by another process: it was in use for 30ms; try again later\n"
+	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: still in use by another process after 30ms; try again later\n"
 	if code != exitLedger || stderr.String() != want {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}

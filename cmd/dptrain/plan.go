@@ -85,7 +85,7 @@ func planCommand(a *app) *cobra.Command {
 	flags.add(cmd)
 	explain.add(cmd.Flags())
 	cmd.Flags().IntVar(&runs, "runs", 0,
-		"also print the epsilon at which this `NUMBER` of equal runs fit in the ledger")
+		"also print the epsilon at which `NUMBER` equal runs fit in the ledger")
 	cmd.Flags().StringVar(&connect, "connect", "",
 		"`ADDRESS` of the cluster that holds the rows of data.spark: sc://HOST:PORT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -84,7 +84,7 @@ func (b *Book) checkHead(h Head) error {
 			ErrHead, h.Sequence, len(b.Entries))
 	}
 	return fmt.Errorf(
-		"%w: entry %d is different, so the ledger was rewritten, or the head belongs to another ledger",
+		"%w: entry %d differs from the head: either the ledger was rewritten, or the head belongs to another ledger",
 		ErrHead, h.Sequence)
 }
 

@@ -391,7 +391,7 @@ func TestRolledBack(t *testing.T) {
 	}
 	r.Head.Sequence = 1
 	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) ||
-		!strings.Contains(err.Error(), "is different") {
+		!strings.Contains(err.Error(), "differs from the head") {
 		t.Errorf("%v", err)
 	}
 }

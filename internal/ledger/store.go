@@ -70,7 +70,7 @@ func (l *Ledger) openStore(
 			return s, err
 		}
 		if wait >= 0 && !time.Now().Before(deadline) {
-			return nil, fmt.Errorf("%w: it was in use for %v; try again later", ErrBusy, wait)
+			return nil, fmt.Errorf("still %w after %v; try again later", ErrBusy, wait)
 		}
 		if !waited && l.options.Waiting != nil {
 			l.options.Waiting()

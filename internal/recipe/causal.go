@@ -175,8 +175,8 @@ func (c *checker) causalMethod() {
 		}
 	}
 	if x.Protect == protectTest && c.r.Ledger != nil {
-		c.add("ledger", "a study that protects only the test records cannot use a ledger", "the total would also cover the unprotected "+
-			"training records; remove it")
+		c.add("ledger", "a study that protects only the test records cannot use a ledger", "its total would also cover "+
+			"the training records, which are not protected; remove the ledger section")
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	switch {
 	case target:
 		c.add(at, shown(path)+": missing: indicator is for features",
-			"records without a target are not used for training; remove it")
+			"records without a target are not used for training; remove missing: indicator")
 	case col.Categories.Declared() || col.Hash != 0:
 		c.add(at, shown(path)+": missing cannot be combined with categories",
 			"in a category column, a missing value counts as a value outside the list")
@@ -146,8 +146,8 @@ func (c *checker) categories(path string, col Column) {
 	}
 	if col.Categories.Found && col.Other != nil && !*col.Other {
 		c.add(child(path, "other"),
-			shown(path)+": other must be true beside categories: "+privateWord,
-			"rare values count as others; remove it")
+			shown(path)+": other must be true with categories: "+privateWord,
+			"rare values count as other; remove other: false")
 	}
 	c.nameList(list, col.Categories.List, "category")
 }

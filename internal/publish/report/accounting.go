@@ -339,7 +339,7 @@ func (a *Accounting) factorProblems(raised []float64) []string {
 	// Factors are computed to one part in a million.
 	same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*y }
 	if !slices.EqualFunc(stated, raised, same) {
-		return []string{"accounting has other factors for the parts than the plan of the recipe"}
+		return []string{"the factors of the parts in accounting differ from those in the recipe's plan"}
 	}
 	return nil
 }

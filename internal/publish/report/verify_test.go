@@ -321,7 +321,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"no mu": {report(func(r *Report) {
 			r.Guarantee.Mu = nil
 			r.Guarantee = r.Guarantee.explained()
-		}), "mu is missing, or given although there is none"},
+		}), "mu is missing, or stated although the run has none"},
 		"spent": {report(func(r *Report) { r.Guarantee.Spent *= .9 }), "spent is"},
 		"profile": {report(func(r *Report) {
 			r.Guarantee.Profile[3].Delta /= 2
@@ -348,19 +348,19 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"a step's mu and scale": {report(func(r *Report) {
 			e := &r.Events[len(r.Events)-1]
 			e.Mu, e.Scale = e.Mu/2, e.Scale*2
-		}), "different noise distribution in the plan"},
+		}), "different noise distribution in the recipe's plan"},
 		"a step's epsilon": {report(func(r *Report) {
 			r.Events[0].Epsilon, r.Events[0].Scale = r.Events[0].Epsilon/2, 2*r.Events[0].Scale
-		}), "different noise distribution in the plan"},
+		}), "different noise distribution in the recipe's plan"},
 		"a step's law": {report(func(r *Report) {
 			r.Events[0].Law = "exponential"
-		}), "different noise distribution in the plan"},
+		}), "different noise distribution in the recipe's plan"},
 		"no law": {report(func(r *Report) {
 			r.Events[0].Law = "magic"
 		}), `unknown noise distribution "magic"`},
 		"a step's draws": {report(func(r *Report) {
 			r.Events[0].Draws = 2
-		}), "different noise distribution in the plan"},
+		}), "different noise distribution in the recipe's plan"},
 		"a step's noise": {report(func(r *Report) {
 			r.Events[0].Scale /= 1.001
 		}), "the noise scale is"},
@@ -378,13 +378,13 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "nothing was released"},
 		"a step gone": {report(func(r *Report) {
 			r.Events = r.Events[1:]
-		}), "the plan of the recipe"},
+		}), "the recipe's plan"},
 		"a step twice": {report(func(r *Report) {
 			r.Events = append(r.Events, r.Events[0])
 		}), "it is listed twice"},
 		"steps swapped": {report(func(r *Report) {
 			r.Events[1], r.Events[2] = r.Events[2], r.Events[1]
-		}), "in the plan of the recipe"},
+		}), "in the recipe's plan"},
 		"a branch taken": {report(func(r *Report) {
 			for i := range r.Events {
 				r.Events[i].Taken = nil
@@ -426,7 +426,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"recipe columns": {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"),
 			"features.considered"},
 		"recipe model": {file("recipe.yaml", "model:\n  method: auto",
-			"model:\n  method: joint-gram"), "the plan of the recipe"},
+			"model:\n  method: joint-gram"), "the recipe's plan"},
 		"recipe damaged": {file("recipe.yaml", "epsilon: 1", "epsilon: one"), "it cannot be read"},
 		"recipe longer": {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"),
 			"it cannot be read"},

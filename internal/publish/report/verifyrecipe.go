@@ -242,11 +242,11 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 // another one, so that nothing after it can be compared.
 func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool) {
 	out = guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()),
-		"the plan of the recipe has")
+		"in the recipe's plan")
 	leaves, events := plan.Leaves(), v.report.Events
 	if len(leaves) != len(events) {
 		out = append(out,
-			fmt.Sprintf("the %s has %d steps, but the plan of the recipe has %d",
+			fmt.Sprintf("the %s has %d steps, but the recipe's plan has %d",
 				v.report.section().kind().noun, len(events), len(leaves)))
 	}
 	for i := range min(len(leaves), len(events)) {
@@ -254,12 +254,12 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 		switch {
 		case e.ID != l.Path:
 			return append(out,
-				fmt.Sprintf("step %d is %s, but %s in the plan of the recipe", i+1, shown(e.ID),
+				fmt.Sprintf("step %d is %s, but %s in the recipe's plan", i+1, shown(e.ID),
 					l.Path)), false
 		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu),
 			!near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
 			out = append(out,
-				fmt.Sprintf("%s has a different noise distribution in the plan of the recipe", e.ID))
+				fmt.Sprintf("%s has a different noise distribution in the recipe's plan", e.ID))
 		}
 	}
 	return out, true

@@ -194,7 +194,7 @@ func (v *verifier) again(
 		}
 		again := GuaranteeOf(priced.Guarantee())
 		again.unnudge(g)
-		problems := guaranteeProblems(g, again, "the steps add up to")
+		problems := guaranteeProblems(g, again, "when recomputed from the steps")
 		if v.report.isCurrent() {
 			problems = append(problems,
 				v.report.Accounting.problems(
@@ -228,12 +228,13 @@ func targetOf(g Guarantee) (budget.Target, error) {
 	return t, err
 }
 
-// guaranteeProblems compares a guarantee with a recomputed one. says is the start of the message about a number.
-func guaranteeProblems(g, again Guarantee, says string) []string {
+// guaranteeProblems compares a guarantee with a recomputed one. source ends each message: it
+// describes where the recomputed value comes from.
+func guaranteeProblems(g, again Guarantee, source string) []string {
 	var out []string
 	differ := func(what string, a, b float64) {
 		if !near(a, b) {
-			out = append(out, fmt.Sprintf("%s is %s, but %s %s", what, number(a), says, number(b)))
+			out = append(out, fmt.Sprintf("%s is %s in the report, but %s %s", what, number(a), number(b), source))
 		}
 	}
 	differ("epsilon", g.Epsilon, again.Epsilon)
@@ -241,18 +242,19 @@ func guaranteeProblems(g, again Guarantee, says string) []string {
 	differ("spent", g.Spent, again.Spent)
 	switch {
 	case (g.Mu == nil) != (again.Mu == nil):
-		out = append(out, "mu is missing, or given although there is none")
+		out = append(out, "mu is missing, or stated although the run has none")
 	case g.Mu != nil:
 		differ("mu", *g.Mu, *again.Mu)
 	}
 	if g.Relation != again.Relation {
 		out = append(out,
-			fmt.Sprintf("relation is %s, but %s %s", shown(g.Relation), says, again.Relation))
+			fmt.Sprintf("relation is %s in the report, but %s %s", shown(g.Relation), again.Relation,
+				source))
 	}
 	if g.Composition != again.Composition {
 		out = append(out,
-			fmt.Sprintf("composition is %s, but %s %s", shown(g.Composition), says,
-				again.Composition))
+			fmt.Sprintf("composition is %s in the report, but %s %s", shown(g.Composition),
+				again.Composition, source))
 	}
 	if (g.Unit == nil) != (again.Unit == nil) || g.Unit != nil && *g.Unit != *again.Unit {
 		out = append(out, "the privacy unit differs")
