@@ -344,7 +344,7 @@ const longNumber = "100000000000000000"
 
 func ways() []way {
 	out := []way{
-		{name: "`fit`: CSV", takes: "texts without ends of lines", accepts: isLine,
+		{name: "`fit`: CSV", takes: "text without line breaks", accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitted(t, "x.csv", csvOf(t, forms))
 			}},
@@ -353,13 +353,13 @@ func ways() []way {
 				return k.fitted(t, "x.jsonl", jsonLinesOf(t, forms))
 			}},
 		{name: "`fit`: Parquet",
-			takes:   "texts here; columns of numbers, booleans and dates keep their types",
+			takes:   "text here; columns of numbers, booleans and dates keep their types",
 			accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return k.fitted(t, "x.parquet", parquetOf(t, forms))
 			}},
 		{
 			name:    "`predict`: CSV",
-			takes:   "texts without ends of lines",
+			takes:   "text without line breaks",
 			accepts: isLine,
 			predict: predictFile("x.csv", csvOf),
 		},
@@ -384,7 +384,7 @@ func ways() []way {
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return served(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
 			}},
-		{name: "`serve`: CSV", takes: "texts without ends of lines", accepts: isLine,
+		{name: "`serve`: CSV", takes: "text without line breaks", accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				return served(t, k, "text/csv", string(csvOf(t, forms)))
 			}},
@@ -397,7 +397,7 @@ func ways() []way {
 		if title == "Python" {
 			accepts = nil
 		} else {
-			takes += "; a decoder of JSON rounds whole numbers beyond 2^53"
+			takes += "; JSON decoders round whole numbers above 2^53"
 		}
 		out = append(out,
 			way{name: "`export`: " + title, takes: takes, accepts: accepts,
@@ -417,19 +417,19 @@ func ways() []way {
 	}
 	out = append(out, way{
 		name:    "`export`: ONNX",
-		takes:   "texts of categories, without blanks around them and in the form NFC; numbers as doubles, and of a date its parts, which are not cells",
+		takes:   "trimmed NFC text, numbers as doubles, and the parts of dates",
 		accepts: inGraph, predict: predictGraph,
 	})
 	for i := range databases {
 		db := &databases[i]
-		takes := "texts, and columns of numbers and booleans;"
+		takes := "text, numbers and booleans;"
 		if db.dialect == "sqlite" {
-			takes = "texts, in which no blanks are but the space, U+00A0, U+2009, U+202F and U+3000, and columns of numbers, which booleans of SQLite are;"
+			takes = "text whose only blanks are the space, U+00A0, U+2009, U+202F and U+3000; numbers;"
 		}
 		out = append(out, way{
 			name: "`export`: SQL, " + db.dialect,
 			takes: takes +
-				" a text that only lenient reading makes a number is missing, but for `t` and `f`; of a date its parts, which are numbers",
+				" the parts of dates. Text that is a number only if read leniently is missing, except `t` and `f`",
 			accepts: func(k *columnKind, f *form) bool {
 				if db.dialect == "sqlite" && strings.Contains(f.text, "\u2028") {
 					return false // see noBreakBlanks
@@ -822,7 +822,7 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	texts := len(textForms) + len(brokenForms)
 	table("Texts", "text", 0, texts)
 	table("Values of JSON", "value", texts, len(forms))
-	out.WriteString("\n## Ways in\n\n| way | forms that it takes |\n| --- | --- |\n")
+	out.WriteString("\n## Inputs\n\n| input | accepted values |\n| --- | --- |\n")
 	for _, w := range ways() {
 		fmt.Fprintf(&out, "| %s | %s |\n", w.name, w.takes)
 	}
