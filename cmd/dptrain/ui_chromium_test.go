@@ -621,8 +621,8 @@ func TestSiteInChromium(t *testing.T) {
 	}
 }
 
-// TestReportsInChromium checks the reports of nine kinds of runs: on every screen, no label of a picture is cut, and on
-// a desktop no description of the data scrolls sideways.
+// TestReportsInChromium checks the reports of nine kinds of runs: on a desktop and on a phone, no label of a picture is
+// cut or smaller than 11 pixels, and on a desktop no description of the data scrolls sideways.
 func TestReportsInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
@@ -660,9 +660,14 @@ func TestReportsInChromium(t *testing.T) {
 		browser.Call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 		b.Do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
 		b.EachScreen(func(screen string) {
+			b.Do(chromedp.Evaluate[chromedp.Void](openAll))
 			if cut := browser.Eval[[]string](b, cutLabels); len(cut) > 0 {
 				t.Errorf("%s, %s: labels of pictures are cut: %q", name, screen, cut)
 			}
+			if small := browser.Eval[[]string](b, smallLabels); len(small) > 0 {
+				t.Errorf("%s, %s: labels of pictures are small: %q", name, screen, small)
+			}
+			b.Do(chromedp.Evaluate[chromedp.Void](closeAll))
 			if wide := browser.Eval[[]string](b, wideTables); len(wide) > 0 && screen == "desktop" {
 				t.Errorf("%s: the tables of %q scroll sideways", name, wide)
 			}
@@ -670,6 +675,17 @@ func TestReportsInChromium(t *testing.T) {
 		b.CheckScreens(name)
 	}
 }
+
+// openAll opens all that is folded, and closeAll folds it again.
+const (
+	openAll  = `document.querySelectorAll("details").forEach(d => d.open = true)`
+	closeAll = `document.querySelectorAll("details").forEach(d => d.open = false)`
+)
+
+// smallLabels lists the visible labels of pictures that are smaller than 11 pixels, with their size.
+const smallLabels = `[...document.querySelectorAll("svg text")].filter(t => t.getBoundingClientRect().width > 0)
+	.map(t => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a])
+	.filter(([, size]) => size < 11).map(([text, size]) => text + ": " + size.toFixed(1))`
 
 // cutLabels lists the labels that reach beyond their picture.
 const cutLabels = `[...document.querySelectorAll("svg")].flatMap(s => {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"unicode/utf8"
 )
 
 // A Bar is one row of a bar chart. Low and High are the ends of its interval; equal ends mean no interval.
@@ -13,20 +14,26 @@ type Bar struct {
 
 // The layout of a bar chart.
 const (
-	barRow    = 22.
-	barLabel  = 150. // right end of the labels
-	barTail   = 92.  // for the texts
-	barLine   = 15.  // height of a further line of a label
-	barLetter = 19   // characters of a line of a label
+	barRow    = 24.
+	barTail   = 106. // for the texts
+	barLine   = 17.  // height of a further line of a label
+	barLetter = 18   // characters of a line of a label
+	barWide   = 9.4  // width of a wide character of a label
+	barText   = 12   // characters of the text of a row
 )
 
 // Bars draws horizontal bars that start at 0, one per row. Long labels take several lines.
 func Bars(title string, bars []Bar) SVG {
 	labels, height := make([][]string, len(bars)), 6.
+	longest := 0
 	for i, b := range bars {
 		labels[i] = breakLines(b.Label, barLetter)
 		height += barRow + barLine*float64(len(labels[i])-1)
+		for _, line := range labels[i] {
+			longest = max(longest, utf8.RuneCountInString(line))
+		}
 	}
+	left := barWide*float64(longest) + 5 // right end of the labels
 	c := newTitled(title, height)
 	low, high := 0., 0.
 	for _, b := range bars {
@@ -36,11 +43,11 @@ func Bars(title string, bars []Bar) SVG {
 			}
 		}
 	}
-	x := scale{low, high, barLabel + 8, width - barTail}
+	x := scale{low, high, left + 8, width - barTail}
 	top := 3.
 	for i, b := range bars {
 		for k, line := range labels[i] {
-			c.text("axis", "end", barLabel, top+15+barLine*float64(k), line)
+			c.text("axis", "end", left, top+16+barLine*float64(k), line)
 		}
 		y := top + barLine*float64(len(labels[i])-1)/2
 		top += barRow + barLine*float64(len(labels[i])-1)
@@ -54,7 +61,7 @@ func Bars(title string, bars []Bar) SVG {
 			c.line("whisker", x.position(b.Low), y+7, x.position(b.Low), y+barRow-7)
 			c.line("whisker", x.position(b.High), y+7, x.position(b.High), y+barRow-7)
 		}
-		c.text("note", "start", width-barTail+6, y+15, fitWidth(b.Text, 15))
+		c.text("note", "start", width-barTail+6, y+16, fitWidth(b.Text, barText))
 	}
 	c.line("axis", x.position(0), 0, x.position(0), c.height)
 	return c.endSVG()

@@ -28,6 +28,10 @@ import (
 // width is the width of every picture, in units of the picture; a page scales it.
 const width = 480.
 
+// letter is the typical width of a character in the largest type. The style sheet makes the type larger in pictures
+// that are scaled down, at most 16 units, and the layout has space for that.
+const letter = 8.5
+
 // An SVG is an element of markup that can be embedded in a page without changes: every text in it is escaped.
 type SVG string
 

@@ -164,7 +164,7 @@ func TestLogPlaces(t *testing.T) {
 			YMax:   1,
 			Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}},
 		}.SVG())
-	if !strings.Contains(svg, `points="72.0,200.0 265.0,105.0 458.0,10.0"`) {
+	if !strings.Contains(svg, `points="86.0,196.0 272.0,103.0 458.0,10.0"`) {
 		t.Error(svg)
 	}
 	if crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG()); strings.Contains(crowded,
@@ -176,8 +176,8 @@ func TestLogPlaces(t *testing.T) {
 // TestBarPlaces checks that the length of a bar is proportional to its value, and that bars start at 0.
 func TestBarPlaces(t *testing.T) {
 	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
-	for _, want := range []string{`x="234.7" y="7.0" width="76.7"`,
-		`x="234.7" y="29.0" width="153.3"`, `x="158.0" y="51.0" width="76.7"`} {
+	for _, want := range []string{`x="133.3" y="7.0" width="120.3"`,
+		`x="133.3" y="31.0" width="240.7"`, `x="13.0" y="55.0" width="120.3"`} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in %s", want, svg)
 		}

@@ -17,18 +17,18 @@ type Heat struct {
 // The layout of a heat map.
 const (
 	heatLeft = 118.
-	heatTop  = 34.
+	heatTop  = 40.
 	heatRow  = 30.
 )
 
 // SVG draws the table.
 func (h Heat) SVG() SVG {
 	wide := (width - heatLeft - 6) / math.Max(float64(len(h.Columns)), 1)
-	row := math.Min(heatRow, math.Max(wide, 14))
+	row := math.Min(heatRow, math.Max(wide, 17))
 	c := newTitled(h.Title, heatTop+row*float64(len(h.Rows))+6)
-	c.text("axis", "start", heatLeft, 12, h.XLabel)
-	c.text("axis", "end", heatLeft-8, 12, h.YLabel)
-	most := int(wide / 7.5)
+	c.text("axis", "start", heatLeft, 14, h.XLabel)
+	c.text("axis", "end", heatLeft-8, 14, h.YLabel)
+	most := int(wide / letter)
 	for j, name := range h.Columns {
 		if most >= 2 {
 			c.text("axis", "middle", heatLeft+wide*(float64(j)+.5), heatTop-6, fitWidth(name, most))
@@ -36,7 +36,7 @@ func (h Heat) SVG() SVG {
 	}
 	for i, name := range h.Rows {
 		y := heatTop + row*float64(i)
-		c.text("axis", "end", heatLeft-8, y+row/2+4, fitWidth(name, 16))
+		c.text("axis", "end", heatLeft-8, y+row/2+5, fitWidth(name, 13))
 		for j := range h.Columns {
 			share, names := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
 			if !isFinite(share) {
@@ -53,7 +53,7 @@ func (h Heat) SVG() SVG {
 				if share > .75 {
 					names = "inverse"
 				}
-				c.text(names, "middle", x+wide/2, y+row/2+4, h.Texts[i][j])
+				c.text(names, "middle", x+wide/2, y+row/2+5, h.Texts[i][j])
 			}
 		}
 	}

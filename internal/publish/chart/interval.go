@@ -12,17 +12,17 @@ type Interval struct {
 
 // SVG draws the interval.
 func (p Interval) SVG() SVG {
-	const height, axis, middle = 66., 44., 28.
+	const height, axis, middle = 72., 46., 30.
 	c := newTitled(p.Title, height)
 	x := scale{p.From, p.To, 12, width - 12}
 	c.line("axis", x.from, axis, x.to, axis)
 	for _, t := range ticks(p.From, p.To, 6) {
 		c.line("axis", x.position(t), axis, x.position(t), axis+4)
-		c.text("axis", "middle", x.position(t), axis+17, tickLabel(t))
+		c.text("axis", "middle", x.position(t), axis+20, tickLabel(t))
 	}
 	within := func(v float64) float64 { return x.position(min(max(v, p.From), p.To)) }
 	if p.ReferenceName != "" && isFinite(p.Reference) {
-		c.line("diagonal", within(p.Reference), 16, within(p.Reference), axis)
+		c.line("diagonal", within(p.Reference), 18, within(p.Reference), axis)
 		anchor := "middle"
 		switch at := within(p.Reference); {
 		case at < width/3:
@@ -30,7 +30,7 @@ func (p Interval) SVG() SVG {
 		case at > 2*width/3:
 			anchor = "end"
 		}
-		c.text("axis", anchor, within(p.Reference), 13, fitWidth(p.ReferenceName, 60))
+		c.text("axis", anchor, within(p.Reference), 14, fitWidth(p.ReferenceName, 36))
 	}
 	if isFinite(p.Low) && isFinite(p.High) && p.Low <= p.High {
 		c.rect("mark", within(p.Low), middle-6, max(within(p.High)-within(p.Low), 1), 12)

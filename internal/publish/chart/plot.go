@@ -39,16 +39,16 @@ type Plot struct {
 // The margins of a plot and its height.
 const (
 	plotHeight = 240.
-	plotLeft   = 62.
+	plotLeft   = 76.
 	plotRight  = 12.
 	plotTop    = 10.
-	plotBottom = 40.
+	plotBottom = 44.
 	plotInset  = 10. // from the axis to the first marked position
-	plotLine   = 16. // height of a line of the name of the vertical axis, which is above it
+	plotLine   = 18. // height of a line of the name of the vertical axis, which is above it
 )
 
 // plotLetters is the number of characters in a line of the name of the vertical axis.
-const plotLetters = 72
+const plotLetters = 56
 
 // A field is the drawing area of a plot: the scales of its axes.
 type field struct {
@@ -70,7 +70,7 @@ func (p Plot) SVG() SVG {
 	c := newTitled(p.Title, height)
 	f := p.newField(height, plotTop+plotLine*float64(len(name)))
 	for i, line := range name {
-		c.text("axis", "start", 0, 12+plotLine*float64(i), line)
+		c.text("axis", "start", 0, 14+plotLine*float64(i), line)
 	}
 	f.drawFrame(c)
 	for i, s := range p.Series {
@@ -82,7 +82,7 @@ func (p Plot) SVG() SVG {
 		f.drawCurve(c, s)
 		if len(p.Series) > 1 && s.Name != "" {
 			c.text(colourClass(s.Style)+" legend", "end", width-plotRight-4,
-				f.y.to+14+16*float64(i), s.Name)
+				f.y.to+15+18*float64(i), s.Name)
 		}
 	}
 	return c.endSVG()
@@ -183,11 +183,8 @@ func (f field) drawFrame(c *canvas) {
 	if f.p.Square {
 		c.line("diagonal", f.x.position(0), f.y.position(0), f.x.position(1), f.y.position(1))
 	}
-	c.text("axis", "end", right, f.y.from+33, f.p.XLabel)
+	c.text("axis", "end", right, f.y.from+37, f.p.XLabel)
 }
-
-// letter is the approximate width of a character of a tick label.
-const letter = 7.
 
 // drawLegend draws the ticks of the horizontal axis. A label that would touch the previous one is left out.
 func (f field) drawLegend(c *canvas) {
@@ -200,7 +197,7 @@ func (f field) drawLegend(c *canvas) {
 			return
 		}
 		end = px + half + letter
-		c.text("axis", "middle", px, f.y.from+16, name)
+		c.text("axis", "middle", px, f.y.from+18, name)
 	}
 	switch {
 	case len(f.p.Ticks) > 0:
