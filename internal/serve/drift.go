@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"sync/atomic"
@@ -11,8 +12,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Histogram is the released histogram of a numeric input on the training records: noisy counts of equal bins over
-// [Lower, Upper]. The outermost bins also count everything beyond. Each count has noise of standard deviation Scale.
+// A Histogram is the released histogram of a numeric input on the training records: noisy counts of
+// equal bins over [Lower, Upper]. The outermost bins also count everything beyond. Each count has
+// noise of standard deviation Scale.
 type Histogram struct {
 	Column       string
 	Lower, Upper float64
@@ -22,12 +24,26 @@ type Histogram struct {
 
 // usable reports whether a histogram is well-formed and its total is clearly more than its noise.
 func (h *Histogram) usable() bool {
+	width := h.Upper - h.Lower
+	if !(width > 0) || math.IsInf(width, 0) || len(h.Counts) < 2 {
+		return false
+	}
 	total := 0.
 	for _, n := range h.Counts {
 		total += n
 	}
-	return h.Lower < h.Upper && !math.IsInf(h.Upper-h.Lower, 0) && len(h.Counts) > 1 &&
-		total > 4*h.Scale*math.Sqrt(float64(len(h.Counts)))
+	noise := h.Scale * math.Sqrt(float64(len(h.Counts)))
+	return total > 4*noise
+}
+
+// edges returns the values between the bins.
+func (h *Histogram) edges() []float64 {
+	bins := len(h.Counts)
+	out := make([]float64, bins-1)
+	for b := range out {
+		out[b] = h.Lower + (h.Upper-h.Lower)*float64(b+1)/float64(bins)
+	}
+	return out
 }
 
 // A valueCount counts the numbers of one input by the bins of its histogram.
@@ -43,51 +59,65 @@ type valueCount struct {
 func newValueCounts(m regression.Model, histograms []Histogram) []*valueCount {
 	var out []*valueCount
 	for _, c := range m.Inputs() {
-		for k := range histograms {
-			if h := &histograms[k]; h.Column == c.Name && !c.Text() && h.usable() {
-				out = append(out, newValueCount(h))
-				break
-			}
+		if c.Text() {
+			continue
+		}
+		k := slices.IndexFunc(histograms, func(h Histogram) bool {
+			return h.Column == c.Name && h.usable()
+		})
+		if k >= 0 {
+			out = append(out, newValueCount(&histograms[k]))
 		}
 	}
 	return out
 }
 
+// newValueCount returns a count without numbers for a usable histogram.
 func newValueCount(h *Histogram) *valueCount {
-	k := len(h.Counts)
-	c := &valueCount{column: h.Column, bins: make([]atomic.Int64, k)}
+	bins := len(h.Counts)
 	total := 0.
-	for b, n := range h.Counts {
-		if b > 0 {
-			c.edges = append(c.edges, h.Lower+(h.Upper-h.Lower)*float64(b)/float64(k))
-		}
+	for _, n := range h.Counts {
 		total += max(n, 0)
 	}
-	for _, n := range h.Counts {
-		c.shares = append(c.shares, max(n, 0)/total)
+	shares := make([]float64, bins)
+	for b, n := range h.Counts {
+		shares[b] = max(n, 0) / total
 	}
-	// Half the sum of k noises of mean size Scale √(2/π), relative to the records.
-	c.floor = min(float64(k)*h.Scale*math.Sqrt(2/math.Pi)/2/total, 1)
-	return c
+	// The distance is half the sum over the bins, whose noise has the mean size Scale √(2/π).
+	noise := float64(bins) * h.Scale * math.Sqrt(2/math.Pi) / 2
+	return &valueCount{
+		column: h.Column,
+		edges:  h.edges(),
+		shares: shares,
+		floor:  min(noise/total, 1),
+		bins:   make([]atomic.Int64, bins),
+	}
 }
 
 // add counts numbers. Missing ones are not counted.
 func (c *valueCount) add(values []float64) {
-	n := make([]int64, len(c.bins))
+	counts := make([]int64, len(c.bins))
 	for _, x := range values {
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			n[sort.Search(len(c.edges), func(b int) bool { return x < c.edges[b] })]++
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			continue
 		}
+		counts[c.binOf(x)]++
 	}
-	for b, count := range n {
-		if count > 0 {
-			c.bins[b].Add(count)
+	for b, n := range counts {
+		if n > 0 {
+			c.bins[b].Add(n)
 		}
 	}
 }
 
-// distance returns the total variation distance between the numbers counted so far and the training records: the
-// share of the numbers that would have to be in another bin. It is NaN if there are no numbers.
+// binOf returns the bin of a number: how many edges are at most x.
+func (c *valueCount) binOf(x float64) int {
+	return sort.Search(len(c.edges), func(b int) bool { return x < c.edges[b] })
+}
+
+// distance returns the total variation distance between the numbers counted so far and the training
+// records: the share of the numbers that would have to be in another bin. It is NaN if there are no
+// numbers.
 func (c *valueCount) distance() float64 {
 	total := int64(0)
 	for b := range c.bins {
@@ -95,53 +125,73 @@ func (c *valueCount) distance() float64 {
 	}
 	sum := 0.
 	for b := range c.bins {
-		sum += math.Abs(float64(c.bins[b].Load())/float64(total)-c.shares[b]) / 2
+		share := float64(c.bins[b].Load()) / float64(total)
+		sum += math.Abs(share-c.shares[b]) / 2
 	}
 	return sum
 }
 
-// edge returns the upper end of a bin as the value of a label.
-func (c *valueCount) edge(b int) string {
+// upperLabel returns the upper end of a bin as the value of a label.
+func (c *valueCount) upperLabel(b int) string {
 	if b == len(c.edges) {
 		return "+Inf"
 	}
 	return strconv.FormatFloat(c.edges[b], 'g', 6, 64)
 }
 
-// writeValues writes the counts in the Prometheus text format. Buckets are cumulative, as those of all histograms
-// there.
+// writeValues writes the counts in the Prometheus text format.
 func writeValues(w io.Writer, counts []*valueCount) {
 	if len(counts) == 0 {
 		return
 	}
-	cumulative := func(name, kind, help string, of func(c *valueCount, b int) float64) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-		for _, c := range counts {
-			sum := 0.
-			for b := range c.bins {
-				sum += of(c, b)
-				fmt.Fprintf(w, "%s{column=\"%s\",le=\"%s\"} %s\n", name, labelValue.Replace(c.column),
-					c.edge(b), strconv.FormatFloat(sum, 'g', -1, 64))
-			}
-		}
-	}
-	cumulative("dptrain_input_values_bucket", "counter",
-		"Numbers of predicted records up to an edge of the released histogram, since the model was loaded.",
+	writeCumulative(w, counts, "dptrain_input_values_bucket", "counter",
+		"Numbers of predicted records up to an edge of the released histogram, "+
+			"since the model was loaded.",
 		func(c *valueCount, b int) float64 { return float64(c.bins[b].Load()) })
-	cumulative("dptrain_training_values_share", "gauge",
+	writeCumulative(w, counts, "dptrain_training_values_share", "gauge",
 		"Share of the training records up to an edge, from the noisy histogram of the report.",
 		func(c *valueCount, b int) float64 { return c.shares[b] })
-	gauge := func(name, help string, of func(c *valueCount) float64) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
-		for _, c := range counts {
-			fmt.Fprintf(w, "%s{column=\"%s\"} %s\n", name, labelValue.Replace(c.column),
-				strconv.FormatFloat(of(c), 'g', 6, 64))
+	writeGauge(w, counts, "dptrain_input_drift",
+		"Share of the numbers that would have to be in another bin "+
+			"to be distributed as the training records.",
+		(*valueCount).distance)
+	writeGauge(w, counts, "dptrain_input_drift_noise",
+		"Drift to expect without any change, "+
+			"because the histogram of the training records is noisy.",
+		func(c *valueCount) float64 { return c.floor })
+}
+
+// writeCumulative writes a metric with the sum of size over the bins up to each edge, as Prometheus
+// counts the buckets of its histograms.
+func writeCumulative(
+	w io.Writer, counts []*valueCount, name, kind, help string,
+	size func(c *valueCount, b int) float64,
+) {
+	writeMetricHead(w, name, kind, help)
+	for _, c := range counts {
+		column := labelValue.Replace(c.column)
+		sum := 0.
+		for b := range c.bins {
+			sum += size(c, b)
+			value := strconv.FormatFloat(sum, 'g', -1, 64)
+			fmt.Fprintf(w, "%s{column=\"%s\",le=\"%s\"} %s\n", name, column, c.upperLabel(b), value)
 		}
 	}
-	gauge("dptrain_input_drift",
-		"Share of the numbers that would have to be in another bin to be distributed as the training records.",
-		(*valueCount).distance)
-	gauge("dptrain_input_drift_noise",
-		"Drift to expect without any change, because the histogram of the training records is noisy.",
-		func(c *valueCount) float64 { return c.floor })
+}
+
+// writeGauge writes a metric with one value per column.
+func writeGauge(
+	w io.Writer, counts []*valueCount, name, help string, value func(c *valueCount) float64,
+) {
+	writeMetricHead(w, name, "gauge", help)
+	for _, c := range counts {
+		column := labelValue.Replace(c.column)
+		fmt.Fprintf(w, "%s{column=\"%s\"} %s\n", name, column,
+			strconv.FormatFloat(value(c), 'g', 6, 64))
+	}
+}
+
+// writeMetricHead writes the description and the type of a metric.
+func writeMetricHead(w io.Writer, name, kind, help string) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
