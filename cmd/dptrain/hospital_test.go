@@ -106,6 +106,7 @@ func TestHospitalExport(t *testing.T) {
 	}
 	look := read(t, "look/curator/look.txt")
 	for _, want := range []string{"encoding: windows-1252", "Encoding ", "fold: case", "Spelling   Some values of Abteilung differ",
+		"pairs like 144/94: only the first value is used", "Pressure   Cells of Blutdruck are pairs",
 		fmt.Sprintf("unit: {column: Patienten-ID, max_rows: %d}", recipe.ProposedMaxRows)} {
 		if !strings.Contains(look, want) {
 			t.Errorf("look lacks %q:\n%s", want, look)

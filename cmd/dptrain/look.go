@@ -181,6 +181,7 @@ func writeLook(
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	proposedEncoding(&b, &data, seen)
 	proposedFold(&b, &data, seen)
+	writePressures(&b, seen)
 	b.WriteString("\nA recipe with the format of the table, but none of its contents:\n\n")
 	starter, err := data.InitUnit(header, target, unit, propose, classes)
 	if err != nil {
@@ -267,6 +268,29 @@ func proposedFold(b *strings.Builder, data *recipe.Data, seen *look.Table) {
 		strings.Join(names, ", "))))
 }
 
+// writePressures writes which columns have blood pressures, and that only their first values are used.
+func writePressures(b *strings.Builder, seen *look.Table) {
+	var names []string
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		if holdsPressures(c) {
+			names = append(names, printable(c.Name))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	b.WriteString("\n" + report.Paragraph("Pressure", fmt.Sprintf(
+		"Cells of %s are pairs such as 144/94. Only the first value, 144, is used, and the second is ignored. To use both, "+
+			"split the column in two, such as systolic and diastolic, in the table itself before the first run.",
+		strings.Join(names, ", "))))
+}
+
+// holdsPressures reports whether at least half of the texts of a column are blood pressures.
+func holdsPressures(c *look.Column) bool {
+	return c.Pressures > 0 && 2*c.Pressures >= c.Text
+}
+
 // fewValues is the maximum number of distinct values of a numeric target that may be classes.
 const fewValues = 10
 
@@ -337,6 +361,8 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 		numbers, how = c.Plain+c.Comma, "numbers with decimal commas"
 	case proposed == "thousands" && c.Plain+c.Thousands > numbers:
 		numbers, how = c.Plain+c.Thousands, "numbers with thousands commas"
+	case holdsPressures(c):
+		how = "pairs like 144/94: only the first value is used"
 	case c.Lenient > 0:
 		how = "informal numbers, like 45 yrs or <5"
 	}

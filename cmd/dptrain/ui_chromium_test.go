@@ -334,6 +334,7 @@ func TestHospitalInChromium(t *testing.T) {
 		`document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
 		t.Errorf("the preview has letters that were not read: %s", letters)
 	}
+	b.WaitFor(`document.querySelector("#declared").textContent.includes("Of pairs such as 144/94")`)
 	unit := browser.Eval[string](b,
 		`["input[name=unit]:checked", "#unit-column", "#unit-rows"].map(f => document.querySelector(f).value).join(" ")`)
 	if unit != fmt.Sprintf("column Patienten-ID %d", recipe.ProposedMaxRows) {

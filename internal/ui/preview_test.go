@@ -14,7 +14,7 @@ import (
 // name the key, and that a preview runs no command.
 func TestPreview(t *testing.T) {
 	r := newRecorded(t)
-	r.write(t, "x.csv", "patient_id;weight;day\n7;70,5;31.12.2023\n7;61,25 kg;1.1.2024\n")
+	r.write(t, "x.csv", "patient_id;weight;day;pressure\n7;70,5;31.12.2023;144/94\n7;61,25 kg;1.1.2024;120\n")
 	var got look.Preview
 	if code := r.ask(t, "preview",
 		`{"path":"x.csv","format":{"decimal":","},"dates":{"day":"auto"},"target":"weight"}`,
@@ -26,13 +26,17 @@ func TestPreview(t *testing.T) {
 	}
 	want := []look.PreviewCell{{Kind: "number", Text: "7"},
 		{Kind: "number", Text: "61,25 kg", Value: "61.25"},
-		{Kind: "date", Text: "1.1.2024", Value: "2024-01-01"}}
+		{Kind: "date", Text: "1.1.2024", Value: "2024-01-01"},
+		{Kind: "number", Text: "120"}}
 	for j, cell := range got.Rows[1] {
 		if cell != want[j] {
 			t.Errorf("cell %d: %+v, want %+v", j, cell, want[j])
 		}
 	}
 	if c := got.Columns[0]; !c.Unit || c.Distinct != 1 || got.Columns[1].Unit {
+		t.Errorf("%+v", got.Columns)
+	}
+	if got.Columns[3].Pairs != 1 || got.Columns[1].Pairs != 0 {
 		t.Errorf("%+v", got.Columns)
 	}
 	var wrong struct{ Mistakes []mistake }

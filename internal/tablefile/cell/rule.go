@@ -274,6 +274,12 @@ func Systolic(text string) (first string, ok bool) {
 	return first, high >= 50 && high < 300 && low >= 20 && low < high
 }
 
+// HasSecond reports whether a cell that a lenient rule reads is a blood pressure, whose second value is ignored.
+func HasSecond(text string) bool {
+	_, ok := Systolic(cutUnit(Trim(text)))
+	return ok
+}
+
 // isPressure reports whether a text has two or three digits without a leading zero.
 func isPressure(text string) bool {
 	return (len(text) == 2 || len(text) == 3) && text[0] != '0' &&

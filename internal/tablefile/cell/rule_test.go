@@ -80,6 +80,18 @@ func TestRule(t *testing.T) {
 	}
 }
 
+// TestHasSecond checks which cells have a second value that a lenient rule ignores.
+func TestHasSecond(t *testing.T) {
+	for text, want := range map[string]bool{
+		"144/94": true, " 95/60 mmHg": true, "144": false, "94/144": false, "3/4": false, "": false,
+		"12/2023": false,
+	} {
+		if got := HasSecond(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // TestRuleKeepsNumbers checks that a lenient rule gives the same result for every text that is a number or
 // missing by the plain definition.
 func TestRuleKeepsNumbers(t *testing.T) {

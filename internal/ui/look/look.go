@@ -37,6 +37,7 @@ type Column struct {
 	// The number of texts that would be numbers if read leniently, with decimal commas, and with commas between
 	// groups of three digits.
 	Lenient, Comma, Thousands int64
+	Pressures                 int64   // texts that a lenient rule reads as the first of two values, such as 144/94
 	Dates                     []int64 // number of cells readable with each of Layouts
 	Values                    int     // number of distinct texts and numbers, at most MostValues
 	Many                      bool    // there are more distinct values
@@ -105,6 +106,9 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 			*x.count++
 		}
 	}
+	if cell.HasSecond(text) {
+		c.Pressures++
+	}
 }
 
 // Variants returns the number of distinct values that differ from another one only in case or in blanks. It is 0 for
@@ -135,6 +139,7 @@ func (c *Column) merge(o *Column) {
 	c.Lenient += o.Lenient
 	c.Comma += o.Comma
 	c.Thousands += o.Thousands
+	c.Pressures += o.Pressures
 	for k, n := range o.Dates {
 		c.Dates[k] += n
 	}

@@ -37,6 +37,7 @@ type PreviewColumn struct {
 	Kind     string `json:"kind"`
 	Missing  int    `json:"missing"`  // cells without a value
 	Unread   int    `json:"unread"`   // cells that do not match the kind of the column
+	Pairs    int    `json:"pairs"`    // cells such as 144/94, of which only the first value is read
 	Distinct int    `json:"distinct"` // number of distinct texts
 	Unit     bool   `json:"unit"`     // its name indicates an identifier of persons or things
 }
@@ -99,6 +100,10 @@ func (s *Sample) Preview(r Reading) *Preview {
 				c.Missing++
 			case KindUnread:
 				c.Unread++
+			case KindNumber:
+				if cell.HasSecond(row[j]) {
+					c.Pairs++
+				}
 			}
 			if shown.Kind != KindMissing {
 				different[row[j]] = true

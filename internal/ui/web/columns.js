@@ -286,6 +286,8 @@ export function drawColumns() {
   $("declared").replaceChildren(...rows);
 }
 
+const pairsNote = "Of pairs such as 144/94, only the first value is used. To use both, split the column in two in the table itself.";
+
 // columnRow returns the fields of a column.
 function columnRow(name, index, isTarget) {
   const declared = chosen.declared.get(name);
@@ -301,9 +303,10 @@ function columnRow(name, index, isTarget) {
     settingChanged();
     showPreviewSoon();
   });
+  const pairs = about?.pairs ? el("p", { class: "muted" }, pairsNote) : null;
   return el("li", { "data-field": "" },
     el("span", { class: "name" }, name, isTarget ? el("span", { class: "kind" }, "target") : null, about ? el("span", { class: "kind " + about.kind }, kindNames[about.kind]) : null),
-    select, el("div", { class: "extra" }, roleFields(name, declared)));
+    select, el("div", { class: "extra" }, roleFields(name, declared)), pairs);
 }
 
 // roleFields returns the fields of the role of a column.
