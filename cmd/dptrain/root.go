@@ -94,6 +94,7 @@ func verbs(a *app) []*cobra.Command {
 		manCommand(a),
 		versionCommand(a),
 		workerCommand(a),
+		scoresCommand(a),
 		recipeTopic(),
 		methodsTopic(),
 		formatsTopic(),

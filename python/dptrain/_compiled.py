@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ._program import run
+from ._program import exchange, run
+from ._sums import Sum
 from ._table import comma_text, text
 
-# Records per block: the numbers of a block stay in the cache of a processor.
-_BLOCK = 16384
-_KERNEL_BLOCK = 256
-_MOST_KERNEL_RECORDS = 1000  # in process: the program has faster sums of whole numbers
+_KERNEL_BLOCK = 256  # records, so that the numbers of a block stay in the cache of a processor
+_MOST_KERNEL_RECORDS = 200  # in process: beyond, the program is faster, including its start
+_SENT_RECORDS = 16384  # per block for the program
 _MATRIX_CELLS = 40960  # of a block of an array, in which all columns are treated at once
 
 _KINDS = {"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "prototypes"}
@@ -46,16 +46,13 @@ class Predictor:
             path = Path(folder) / "model.json"
             path.write_bytes(model)
             code = run(["export", str(path), "--python"]).decode()
+        self._model = model
         self._rules = {"__name__": "dptrain_model"}
         exec(compile(code, "model.py", "exec"), self._rules)
         self.file = self._rules["MODEL"]
         self._missing = self.file["reading"]["missing"]
         self._write = comma_text if self.file["reading"]["decimal"] == "," else text
         self._scores = [_Score(k, score.model, score.kind, score.columns) for k, score in enumerate(self._rules["_SCORES"])]
-
-    def is_slow_for(self, table):
-        """Whether the program, including its start, predicts a table faster than this process."""
-        return table.rows > _MOST_KERNEL_RECORDS and any(score.kind == "kernel" for score in self._scores)
 
     def scores(self, table):
         """Return the scores of a table, one column per score; for a regression, its predictions.
@@ -67,12 +64,47 @@ class Predictor:
             if fast is not None:
                 return fast.reshape(-1, 1)
         columns = self._columns(table)
+        if table.rows > _MOST_KERNEL_RECORDS and any(score.kind == "kernel" for score in self._scores):
+            return self._scores_of_program(columns, table.rows)
         out = np.empty((table.rows, len(self._scores)))
         for k, score in enumerate(self._scores):
-            step = _KERNEL_BLOCK if score.kind == "kernel" else _BLOCK
-            for start in range(0, table.rows, step):
-                cells = _Cells(score, columns, slice(start, min(start + step, table.rows)))
-                out[cells.rows, k] = score.of(cells)
+            own = {name: columns[k, name] for name in score.columns}
+            for rows in score.blocks(table.rows):
+                out[rows, k] = score.of(own, rows)
+        return out
+
+    def _scores_of_program(self, columns, rows):
+        """Return the scores of a table that the program computes. It receives the cells and returns the scores as binary numbers."""
+        sent, arrays = [], []
+        for k, score in enumerate(self._scores):
+            for name, column in score.columns.items():
+                if any(name == other["name"] for other in sent):
+                    continue  # the scores of a classifier read a column alike
+                coded = column["type"] != "numeric" or "values" in column
+                sent.append({"name": name, "categories": list(column["categories"]) if coded else None})
+                arrays.append((columns[k, name], "<i4" if coded else "<f8"))
+        starts = range(0, rows, _SENT_RECORDS)
+
+        def blocks():
+            yield json.dumps({"columns": sent}).encode() + b"\n"
+            for start in starts:
+                yield min(_SENT_RECORDS, rows - start).to_bytes(4, "little")
+                for cells, dtype in arrays:
+                    yield np.ascontiguousarray(cells[start : start + _SENT_RECORDS], dtype=dtype).data
+
+        out = np.empty((rows, len(self._scores)))
+
+        def receive(pipe):
+            for start in starts:
+                block = np.empty((len(self._scores), min(_SENT_RECORDS, rows - start)), dtype="<f8")
+                if pipe.readinto(block.data.cast("B")) < block.nbytes:
+                    raise EOFError("dptrain ended before the last record")
+                out[start : start + block.shape[1]] = block.T
+
+        with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
+            path = Path(folder) / "model.json"
+            path.write_bytes(self._model)
+            exchange(["scores", str(path)], blocks(), receive)
         return out
 
     def contributions(self, table):
@@ -86,10 +118,9 @@ class Predictor:
         parts, constants = [], []
         for score in self._scores:
             own = np.zeros((table.rows, len(score.columns)))
-            step = _KERNEL_BLOCK if score.kind == "kernel" else _BLOCK
-            for start in range(0, table.rows, step):
-                cells = _Cells(score, columns, slice(start, min(start + step, table.rows)))
-                own[cells.rows] = score.parts(cells)
+            raw = {name: columns[score.at, name] for name in score.columns}
+            for rows in score.blocks(table.rows):
+                own[rows] = score.parts(_Cells(score, raw, rows))
             usual = score.usual_parts()
             parts.append(own - usual)
             constants.append(float(score.model["intercept"]["coefficient"]) + usual.sum())
@@ -176,7 +207,7 @@ class _Cells:
     def number(self, name):
         """Return the preprocessed numbers of a column, and a mask of missing values or None."""
         if name not in self._treated:
-            column, raw = self._score.columns[name], self._columns[self._score.at, name][self.rows]
+            column, raw = self._score.columns[name], self._columns[name][self.rows]
             if "values" in column:
                 self._treated[name] = np.asarray(column["values"])[raw], None  # -1, every other text, is the last
             else:
@@ -190,7 +221,7 @@ class _Cells:
 
     def code(self, name):
         """Return the category indices of a column, -1 for others."""
-        return self._columns[self._score.at, name][self.rows]
+        return self._columns[name][self.rows]
 
 
 class _Score:
@@ -200,9 +231,11 @@ class _Score:
         self.at, self.model, self.kind, self.columns = at, model, kind, columns
         self.lower, self.upper = model["prediction"]["lower"], model["prediction"]["upper"]
         self._terms = self._compile(model.get("terms", []))
-        self._of = getattr(self, "_" + kind.replace("-", "_"))
-        if model.get("score"):
-            self._score_terms = self._compile(model["terms"], model["score"]["coefficients"])
+        score = model.get("score")
+        self._total = Sum(model, columns, self._terms, self._compile(model["terms"], score["coefficients"]) if score else None)
+        self._rest = {
+            "clipped-linear": self._clipped_linear, "kernel": self._kernel, "votes": self._votes, "tree": self._tree, "prototypes": self._prototypes,
+        }.get(kind)  # fmt: skip
         for member in model.get("members", []):
             member["compiled"] = self._compile(member["terms"])
         for node in model.get("nodes", []):
@@ -248,10 +281,17 @@ class _Score:
                     total += coefficient * missing
         return total
 
-    def of(self, cells):
-        """Return the predictions for the cells of a block."""
-        total = self._sum(cells, self._terms, self.model["intercept"]["coefficient"])
-        return self._finish(self._of(cells, total))
+    def blocks(self, rows):
+        """Return the slices of the blocks of so many records."""
+        step = _KERNEL_BLOCK if self.kind == "kernel" else self._total.block()
+        return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
+
+    def of(self, columns, rows):
+        """Return the predictions for the records of a slice. columns are the cells of the columns by name."""
+        total = self._total.of(columns, rows)
+        if self._rest is not None:
+            total = self._rest(_Cells(self, columns, rows), total)
+        return self._finish(total)
 
     def _finish(self, total):
         total = np.minimum(np.maximum(total, self.lower), self.upper)
@@ -335,9 +375,6 @@ class _Score:
                 np.minimum(total, self.upper, out=total)
         return self._finish(out) if "target_transform" in self.model else out
 
-    def _linear(self, cells, total):
-        return total
-
     def _clipped_linear(self, cells, total):
         clip = self.model["clip"]
         norm = np.full(cells.n, float(clip["constant"]) ** 2)
@@ -355,14 +392,6 @@ class _Score:
                 norm += cells.code(name) >= 0
         center = clip.get("center", self.lower / 2 + self.upper / 2)
         return np.where(norm <= clip["norm"] ** 2, total, center + clip["norm"] / np.sqrt(norm) * (total - center))
-
-    def _additive(self, cells, total):
-        for shape in self.model["shapes"]:
-            total = total + _step(shape, cells.number(shape["column"])[0])
-        score = self.model["score"]
-        if score is not None:
-            total = total + _step(score, self._sum(cells, self._score_terms, score["intercept"]))
-        return total
 
     def _votes(self, cells, total):
         for member in self.model["members"]:
@@ -392,7 +421,6 @@ class _Score:
         return total + log_sum(scores[False]) - log_sum(scores[True])
 
     def _kernel(self, cells, total):
-        total = self._additive(cells, total)
         bins = np.empty((cells.n, len(self._inputs)), dtype=np.intp)
         for i, (of, name, table) in enumerate(self._inputs):
             if of == "categories":

@@ -448,18 +448,14 @@ class _Estimator(_Base):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         return table
 
-    def _scores(self, table, in_process=False):
-        """Compute the scores of a table in this process, one column per score.
+    def _scores(self, table):
+        """Compute the scores of a table, one column per score.
 
-        Returns None if the program has to predict: for a kind of model that only the program supports, a table that lacks a
-        column and, unless in_process is set, many records with a kernel model.
+        Returns None if the program has to read the table as CSV: for a kind of model that only it supports, or a table that
+        lacks a column.
         """
         try:
-            predictor = compiled(self._file("model.json"))
-            dated = any(map(table.is_date, range(len(table.names))))  # the program reads dates in the layout of texts
-            if predictor.is_slow_for(table) and not in_process and not dated:
-                return None
-            return predictor.scores(table)
+            return compiled(self._file("model.json")).scores(table)
         except Uncompiled:
             return None
 
@@ -825,7 +821,7 @@ classes : list of the public classes, 2 to 255. None finds them privately.
         Scores are in units of the model, not log odds. Raises DptrainError if X lacks a column of the model.
         """
         table = self._records(X)
-        scores = self._scores(table, in_process=True)
+        scores = self._scores(table)
         if scores is None:
             self._predict(table)
             raise InvalidInput(f"a model of the kind {self.model_['kind']!r} has no scores", 2)

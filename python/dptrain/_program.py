@@ -77,14 +77,57 @@ def run(arguments, table=None, progress=None):
         code, out, messages = done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
     else:
         code, out, messages = _watch([program(), *arguments], table or b"", progress)
-    if code:
-        message = messages.strip()
-        message = message.removeprefix("dptrain: ") or f"dptrain exited with code {code} and no message"
-        error = _ERRORS.get(code, DptrainError)
-        if error is Abstained and "\nThe run stopped before training." in message:
-            error = TargetUnreadable
-        raise error(message, code)
+    _raise_for(code, messages)
     return out
+
+
+def exchange(arguments, blocks, receive):
+    """Run the program with blocks of bytes on standard input while receive reads its output.
+
+    Raises DptrainError, also if the output ends before receive expects that, for which it raises EOFError.
+    """
+    process = subprocess.Popen([program(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    messages, early = [], None
+
+    def feed():
+        try:
+            with process.stdin as pipe:
+                for block in blocks:
+                    pipe.write(block)
+        except OSError:
+            pass  # the program has exited; its error is raised below
+
+    threads = [threading.Thread(target=feed), threading.Thread(target=lambda: messages.append(process.stderr.read()))]
+    for thread in threads:
+        thread.start()
+    try:
+        receive(process.stdout)
+    except EOFError as error:
+        early = error
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        process.stdout.close()
+        code = process.wait()
+        for thread in threads:
+            thread.join()
+        process.stderr.close()
+    _raise_for(code, messages[0].decode("utf-8", "replace"))
+    if early is not None:
+        raise DptrainError(str(early))
+
+
+def _raise_for(code, messages):
+    """Raise the error of an exit code other than 0."""
+    if not code:
+        return
+    message = messages.strip()
+    message = message.removeprefix("dptrain: ") or f"dptrain exited with code {code} and no message"
+    error = _ERRORS.get(code, DptrainError)
+    if error is Abstained and "\nThe run stopped before training." in message:
+        error = TargetUnreadable
+    raise error(message, code)
 
 
 _STAGE = re.compile(r"dptrain: (\d+) of (\d+): (.*)")
