@@ -14,6 +14,8 @@
 //     Differentially Private Correlations", figures 1 to 8);
 //   - copies: Kendall against SubLasso on the correlated copies of theorem 3.8 of
 //     the first paper;
+//   - targets: losses for counts, ordered classes and quantiles against auto, with
+//     simulated noise (docs/lab/targets.md);
 //   - seed-004: classifiers on partly public columns (sections 4 to 7 of
 //     "Classification with Partially Private Features", figures 1 to 4), with the
 //     baselines of package baseline;

@@ -41,7 +41,7 @@ func ExampleRun() {
 
 func ExampleNames() {
 	fmt.Println(suite.Names())
-	// Output: [seed-001 seed-000 copies seed-004 seed-003 seed-002 seed-002-cost seed-002-space seed-002-causal]
+	// Output: [seed-001 seed-000 copies targets seed-004 seed-003 seed-002 seed-002-cost seed-002-space seed-002-causal]
 }
 
 func ExampleDescribe() {

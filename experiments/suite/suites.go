@@ -60,6 +60,7 @@ func suites() []experiment {
 		{Seed001, true, regressionPlan},
 		{Seed000, true, screeningPlan},
 		{Copies, false, copiesPlan},
+		{Targets, true, targetsPlan},
 		{Seed004, true, partlyPlan},
 		{Seed003, true, separationPlan},
 	}, seed002Suites()...)
