@@ -665,7 +665,7 @@ func TestReportsInChromium(t *testing.T) {
 			if cut := browser.Eval[[]string](b, cutLabels); len(cut) > 0 {
 				t.Errorf("%s, %s: labels of pictures are cut: %q", name, screen, cut)
 			}
-			if small := browser.Eval[[]string](b, smallLabels); len(small) > 0 {
+			if small := browser.Eval[[]string](b, browser.SmallLabels); len(small) > 0 {
 				t.Errorf("%s, %s: labels of pictures are small: %q", name, screen, small)
 			}
 			b.Do(chromedp.Evaluate[chromedp.Void](closeAll))
@@ -682,11 +682,6 @@ const (
 	openAll  = `document.querySelectorAll("details").forEach(d => d.open = true)`
 	closeAll = `document.querySelectorAll("details").forEach(d => d.open = false)`
 )
-
-// smallLabels lists the visible labels of pictures that are smaller than 11 pixels, with their size.
-const smallLabels = `[...document.querySelectorAll("svg text")].filter(t => t.getBoundingClientRect().width > 0)
-	.map(t => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a])
-	.filter(([, size]) => size < 11).map(([text, size]) => text + ": " + size.toFixed(1))`
 
 // cutLabels lists the labels that reach beyond their picture.
 const cutLabels = `[...document.querySelectorAll("svg")].flatMap(s => {

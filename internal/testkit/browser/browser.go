@@ -215,6 +215,11 @@ func (b *Browser) EachScreen(check func(screen string)) {
 	}
 }
 
+// SmallLabels lists the visible labels of pictures that are smaller than 11 pixels, with their size.
+const SmallLabels = `[...document.querySelectorAll("svg text")].filter(t => t.getBoundingClientRect().width > 0)
+	.map(t => [t.textContent, parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a])
+	.filter(([, size]) => size < 11).map(([text, size]) => text + ": " + size.toFixed(1))`
+
 // CheckScreens checks a step on each screen, and saves screenshots if requested.
 func (b *Browser) CheckScreens(step string) {
 	b.t.Helper()
@@ -243,6 +248,9 @@ func (b *Browser) CheckScreens(step string) {
 			chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
 		if wide := Eval[int64](b, `document.documentElement.scrollWidth`); wide > s.width {
 			b.t.Errorf("%s, %s: %d pixels wide", step, s.name, wide)
+		}
+		for _, text := range Eval[[]string](b, SmallLabels) {
+			b.t.Errorf("%s, %s: a label of a picture is small: %s", step, s.name, text)
 		}
 		over := Eval[int64](b, `(e => e ? e.scrollWidth - e.clientWidth : 0)(
 			document.querySelector("#run-text"))`)
