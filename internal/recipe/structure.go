@@ -216,12 +216,10 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	if len(n.kids) < l.leastItems || l.mostItems > 0 && len(n.kids) > l.mostItems {
 		s.refuse(n, path)
 	}
-	same := (*node).equal
-	if t.name {
-		same = (*node).sameText
-	}
-	if i, j, found := repeated(n.kids, same); l.unique && found {
-		s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
+	if l.unique {
+		if i, j, found := repeated(n.kids, t.name); found {
+			s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
+		}
 	}
 	for i, k := range n.kids {
 		s.value(k, item(path, i), keyType{Type: t.Elem(), name: t.name},
@@ -229,21 +227,43 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	}
 }
 
-// repeated returns the first two items of a list that are the same.
-func repeated(items []*node, same func(n, m *node) bool) (first, second int, found bool) {
-	for j := range items {
-		for i := range j {
-			if same(items[i], items[j]) {
+// scalar is the value of a scalar, by which equal ones are found in a long list. Lists and mappings of one kind have one
+// value.
+type scalar struct {
+	kind    kind
+	truth   bool
+	num     float64
+	literal string
+}
+
+// scalarOf returns the value of a node. A name is taken as written, so that 1 and 1.0 are two names.
+func scalarOf(n *node, name bool) scalar {
+	out := scalar{kind: n.kind}
+	switch n.kind {
+	case boolean:
+		out.truth = n.truth
+	case number:
+		out.num = n.num
+	}
+	if n.kind == text || name && len(n.kids) == 0 {
+		out.literal = n.literal
+	}
+	return out
+}
+
+// repeated returns the first two items of a list that are the same. names reports whether the items are names.
+func repeated(items []*node, names bool) (first, second int, found bool) {
+	seen := make(map[scalar][]int, len(items))
+	for j, item := range items {
+		value := scalarOf(item, names)
+		for _, i := range seen[value] {
+			if item.equal(items[i]) {
 				return i, j, true
 			}
 		}
+		seen[value] = append(seen[value], j)
 	}
 	return 0, 0, false
-}
-
-// sameText reports whether n and m are the same name: names are taken as written, so that 1 and 1.0 are two.
-func (n *node) sameText(m *node) bool {
-	return n.equal(m) && n.literal == m.literal
 }
 
 // equal reports whether n and m are the same value, regardless of position and notation.

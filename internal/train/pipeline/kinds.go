@@ -77,11 +77,12 @@ func releaseKinds(
 	}
 	counts := released.Value()
 	sigma := s.Scale(kindsLeaf)
+	all := v.Schema().Columns
 	for i, j := range columns {
 		numbers := counts[i*kindCells]
 		text := counts[i*kindCells+1]
 		kinds = append(kinds, KindCount{
-			Column:  v.Schema().Columns[j].Name,
+			Column:  all[j].Name,
 			Numbers: numbers,
 			Text:    text,
 			Absent:  counts[i*kindCells+2],

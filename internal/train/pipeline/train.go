@@ -224,15 +224,16 @@ func (r *runner) findRanges(
 ) ([]scaling.Range, []Histogram, error) {
 	defer r.startStage("scaling")()
 	var card []Histogram
-	stage := r.pipeline.rangesOf(v.Schema().Columns)
+	columns := v.Schema().Columns
+	stage := r.pipeline.rangesOf(columns)
 	stage.Histograms = func(column int, h scaling.Histogram) {
-		card = append(card, Histogram{v.Schema().Columns[column].Name, h})
+		card = append(card, Histogram{columns[column].Name, h})
 	}
 	ranges, err := stage.Run(ctx, s.Sub(scalingNode), v)
 	if err != nil {
 		return nil, nil, fmt.Errorf("scaling: %w", err)
 	}
-	for j, c := range v.Schema().Columns {
+	for j, c := range columns {
 		ranges[j].Unread = ranges[j].Unread || isWordless(c)
 	}
 	if r.pipeline.isClassification() {
