@@ -348,6 +348,9 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		plan.columns = append(plan.columns, p.Schema.Index(p.Groups))
 	}
 	plan.facts = p.plannedFor(plan.facts)
+	plan.facts.OnlyNumbers = !slices.ContainsFunc(plan.facts.Columns, func(c dataset.Column) bool {
+		return c.Kind == dataset.Category
+	})
 	if len(plan.facts.Columns) == 0 {
 		return ErrNoFeature
 	}

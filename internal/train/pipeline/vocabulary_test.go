@@ -249,6 +249,29 @@ func TestWordsAreAskedFirst(t *testing.T) {
 	}
 }
 
+// TestSelectorsOfWords checks that every selector chooses among columns that turn out to be text, by the steps that were
+// planned when this was not known.
+func TestSelectorsOfWords(t *testing.T) {
+	for _, m := range Selectors() {
+		if !m.Private || m.NeedsClasses {
+			continue
+		}
+		for _, numbers := range []bool{false, true} {
+			p := askingRun()
+			p.Budget.Epsilon = 8
+			p.Selector = m.New(SelectorSettings{K: 1})
+			res, err := p.Fit(context.Background(), askingRows(t, p, 6000, numbers), Options{})
+			if err != nil {
+				t.Errorf("%s: %v", m.Name, err)
+				continue
+			}
+			if (res.Branch == numbersWay) != numbers || len(res.Selected) > 1 {
+				t.Errorf("%s: branch %q, selected %q", m.Name, res.Branch, res.Selected)
+			}
+		}
+	}
+}
+
 // TestPriceOfAsking checks that, if all columns are undeclared numbers, the noise of every step is at most 1% larger
 // than if they were known to be numeric, and that each branch by itself is within the promise.
 func TestPriceOfAsking(t *testing.T) {

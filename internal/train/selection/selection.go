@@ -34,6 +34,9 @@ type Facts struct {
 	Relation budget.Relation
 	// LabelOnly reports that the run protects its target and no other column; see [method.Facts].
 	LabelOnly bool
+	// OnlyNumbers reports that no candidate was a category column when the run was planned. Undeclared ones may have turned
+	// out to be text since, on which the steps of a selector must not depend.
+	OnlyNumbers bool
 	// AtLeast is a released lower bound of the number of training records, or their
 	// number where it is public. It is 0 at plan time, and for a selector that
 	// does not ask for it; see [Counter].

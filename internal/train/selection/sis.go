@@ -27,7 +27,8 @@ type SISScore string
 const (
 	// ScoreAuto means ScoreCorrelation if there are at most 1000 candidates and one
 	// of them is a category column, because the order of its values, which tau uses,
-	// may be arbitrary. Otherwise it means ScoreTau.
+	// may be arbitrary. Otherwise it means ScoreTau. It is decided when a run is planned,
+	// so an undeclared column counts as a number even if it turns out to be text.
 	ScoreAuto SISScore = "auto"
 	// ScoreTau is |tau(x, y)|, the rank correlation of [Kendall] without its
 	// later rounds: no range is needed, the width of its change is 2.5 (4 under
@@ -106,7 +107,8 @@ func (x SIS) resolveScore(f Facts) SIS {
 	if x.Score == ScoreAuto || x.Score == "" {
 		x.Score = ScoreTau
 		category := func(c dataset.Column) bool { return c.Kind == dataset.Category }
-		if len(f.Columns) <= wideColumns && slices.ContainsFunc(f.Columns, category) {
+		if !f.OnlyNumbers && len(f.Columns) <= wideColumns &&
+			slices.ContainsFunc(f.Columns, category) {
 			x.Score = ScoreCorrelation
 		}
 	}
