@@ -139,6 +139,41 @@ func TestCheckScript(t *testing.T) {
 	}
 }
 
+// TestStoppedRunIsConsistent checks that the report of a run that stops early passes verify, and that a script computes its
+// epsilon from the report alone, which prints a small epsilon in full.
+func TestStoppedRunIsConsistent(t *testing.T) {
+	chdir(t)
+	writeCheckedTable(t)
+	var pairs []string
+	for name, recipe := range map[string]string{
+		"records": "data: {path: table.csv, target: word, exclude: [id]}\nprivacy: {epsilon: 20}\n",
+		"units": "data: {path: table.csv, target: word}\n" +
+			"privacy: {epsilon: 20, unit: {column: id, max_rows: 2}}\nmodel: {method: joint-gram}\n",
+		"basic": "data: {path: table.csv, target: word, exclude: [id]}\n" +
+			"privacy: {epsilon: 20, composition: basic}\nmodel: {method: joint-gram}\n",
+	} {
+		write(t, "r.yaml", recipe)
+		if r := dptrain(t, "fit", "r.yaml", "--out", name, "--quiet"); r.code != exitAbstained {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		if r := dptrain(t, "verify", name+"/release"); r.code != exitOK ||
+			!strings.Contains(r.stdout, "ok       guarantee") {
+			t.Errorf("%s: %+v", name, r)
+		}
+		r := dptrain(t, "report", name, "--check-script")
+		if r.code != exitOK {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		write(t, name+".py", r.stdout)
+		pairs = append(pairs, name+".py", name+"/release/report.json")
+	}
+	for _, said := range runScripts(t, pairs...) {
+		if !strings.HasPrefix(said, "ok epsilon ") || !strings.HasSuffix(said, "the report says 20") {
+			t.Errorf("%q", said)
+		}
+	}
+}
+
 // forgeries returns edits that make the guarantee in a report look stronger, as an attacker who can recompute
 // checksums might make them. Each reports whether it changed the report.
 func forgeries() map[string]func(r *report.Report) bool {

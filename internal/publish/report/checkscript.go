@@ -68,7 +68,7 @@ account, promise, steps = report["accounting"], report["guarantee"], {e["id"]: e
 `
 
 // lastLines compare the result of a script with the report.
-const lastLines = `print(f'epsilon {epsilon:.4f} at delta {promise["delta"]}; the report says {account["epsilon"]:.4f}')
+const lastLines = `print(f'epsilon {epsilon:.5g} at delta {promise["delta"]}; the report says {account["epsilon"]:.5g}')
 assert abs(epsilon - account["epsilon"]) <= TOLERANCE and account["epsilon"] <= promise["epsilon"] * 1.000001
 assert hashlib.sha256(text).hexdigest() == "SHA256" and not steps, "the report was edited"
 `

@@ -227,9 +227,12 @@ func accountingBlocks(r *Report) []document.Block {
 	if a == nil {
 		return nil
 	}
+	sentence := "Added up by the rule %s, the steps cost epsilon %s at delta %s."
+	if r.HasStopped() {
+		sentence = "Added up by the rule %s, the steps of a run that does not stop cost epsilon %s at delta %s."
+	}
 	out := []document.Block{prose(
-		fmt.Sprintf("Added up by the rule %s, the steps cost epsilon %s at delta %s.", a.Rule,
-			short(a.Epsilon), number(r.Guarantee.Delta)))}
+		fmt.Sprintf(sentence, a.Rule, short(a.Epsilon), number(r.Guarantee.Delta)))}
 	if text := a.amplificationText(); text != "" {
 		out = append(out, prose(text))
 	}

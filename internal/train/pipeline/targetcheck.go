@@ -256,6 +256,7 @@ func (r *runner) stoppedResult(
 		Method:      plan.Method(),
 		Stopped:     stop,
 		Guarantee:   plan.Guarantee(),
+		Addition:    plan.Addition(),
 		Considered:  plan.Columns(),
 		Events:      s.Events(),
 		Unprotected: p.unprotectedFacts(),
