@@ -129,6 +129,13 @@ func TestLedgerSpend(t *testing.T) {
 	} {
 		step(exitUsage, args...)
 	}
+	for _, name := range []string{"rho", "mu", "epsilon"} {
+		args := []string{"ledger", "spend", "--dataset", "houses", "--" + name, "0"}
+		if r := dptrain(t, args...); r.code != exitUsage ||
+			!strings.Contains(r.stderr, "--"+name+" must be above 0") {
+			t.Errorf("--%s 0: %+v", name, r)
+		}
+	}
 	step(exitBudget, "spend", "--dataset", "houses", "--rho", "10")
 	step(exitLedger, "spend", "--dataset", "gardens", "--rho", ".01")
 }

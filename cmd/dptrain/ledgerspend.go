@@ -79,6 +79,15 @@ func (f *spendFlags) read(changed func(string) bool) error {
 			return usagef("--epsilon: %v", err)
 		}
 	}
+	for name, value := range map[string]float64{
+		"rho":     f.spend.Rho,
+		"mu":      f.spend.Mu,
+		"epsilon": f.spend.Epsilon,
+	} {
+		if changed(name) && value == 0 {
+			return usagef("--%s must be above 0", name)
+		}
+	}
 	return nil
 }
 
