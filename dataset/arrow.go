@@ -82,10 +82,14 @@ func (rd *reader) openArrowTable(
 		if target == skipField {
 			continue
 		}
-		want[k] = arrowfile.AsText
-		if field := &file.Fields[k]; target >= 0 && rd.cols[target].kind == Numeric &&
-			field.Stored() && (rd.cols[target].words == nil || field.Numeric()) {
+		field := &file.Fields[k]
+		switch numeric := target >= 0 && rd.cols[target].kind == Numeric; {
+		case !numeric:
+			want[k] = arrowfile.AsText
+		case field.Stored() && (rd.cols[target].words == nil || field.Numeric()):
 			want[k] = arrowfile.AsNumber
+		default:
+			want[k] = arrowfile.AsFullText
 		}
 	}
 	return &arrowTable{

@@ -36,9 +36,18 @@ func (rd *reader) unpackLines(
 	if err != nil {
 		return nil, err
 	}
-	want := make([]bool, len(file.Fields))
+	numeric := map[string]bool{}
+	for j := range rd.schema.Columns {
+		numeric[rd.schema.Columns[j].Name] = rd.schema.Columns[j].Kind == Numeric
+	}
+	want := make([]arrowfile.Want, len(file.Fields))
 	for i := range file.Fields {
-		want[i] = whole || declared[file.Fields[i].Name]
+		switch name := file.Fields[i].Name; {
+		case numeric[name]:
+			want[i] = arrowfile.AsFullText
+		case whole || declared[name]:
+			want[i] = arrowfile.AsText
+		}
 	}
 	return &packedLines{rd, ctx, file.Lines(want, comma, rd.opts.maxLine())}, nil
 }

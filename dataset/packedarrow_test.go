@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"testing"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -125,6 +126,46 @@ func TestArrowRefuses(t *testing.T) {
 		} else if err != nil || name != "nothing but nulls" && got.Float(0)[0] != 7 ||
 			name == "nothing but nulls" && got.rows != 3 {
 			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// TestArrowShortNumbers checks that a number of 32 or 16 bits is the category that a CSV file of the same table has, and the
+// number that is stored.
+func TestArrowShortNumbers(t *testing.T) {
+	const floatType = 3
+	single := binary.LittleEndian.AppendUint32(nil, math.Float32bits(.1))
+	single = binary.LittleEndian.AppendUint32(single, math.Float32bits(2))
+	half := binary.LittleEndian.AppendUint16(nil, 0x2e66)
+	half = binary.LittleEndian.AppendUint16(half, 0x4000)
+	for name, c := range map[string]struct {
+		data []byte
+		want float64
+	}{
+		"32 bits": {arrowStream(floatType, 1, 2, 0, -1, nil, single), float64(float32(.1))},
+		"16 bits": {arrowStream(floatType, 0, 2, 0, -1, nil, half), 0.0999755859375},
+	} {
+		path := tableFile(t, "t.arrows", c.data)
+		for _, slow := range []bool{false, true} {
+			for _, column := range []Column{
+				{Name: "a", Kind: Category, Categories: []string{"2", "0.1"}},
+				{Name: "a"},
+			} {
+				table, _, err := Read(context.Background(), path,
+					Schema{Columns: []Column{column}}, ReadOptions{ForceSlow: slow})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if column.Kind == Category {
+					if codes := table.Codes(0); len(codes) != 2 || codes[0] != 1 || codes[1] != 0 {
+						t.Errorf("%s, slow %v: categories %v", name, slow, codes)
+					}
+					continue
+				}
+				if cells := table.Float(0); len(cells) != 2 || cells[0] != c.want || cells[1] != 2 {
+					t.Errorf("%s, slow %v: numbers %v", name, slow, cells)
+				}
+			}
 		}
 	}
 }

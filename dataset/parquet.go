@@ -291,7 +291,7 @@ func (t *parquetTable) openFields(
 		zone := t.zoneOf(source)
 		conv.stored = storedDates(source, zone)
 		if text := storedText(source, zone); text != nil {
-			conv.text = text
+			conv.readAsText(text)
 		}
 		conv.applyRule(&rule)
 		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,

@@ -32,6 +32,14 @@ func (c *converter) textOf(v parquetfile.Value) []byte {
 	return c.text(c.buf[:0], v)
 }
 
+// readAsText makes values texts, which are no numbers, as they are in a CSV file.
+func (c *converter) readAsText(text func([]byte, parquetfile.Value) []byte) {
+	c.text = text
+	c.number = func(parquetfile.Value) (float64, class) { return 0, unparseable }
+	c.many = nil
+	c.pointed = false
+}
+
 // applyRule makes values that are stored as numbers subject to the declared codes of missing cells, and their
 // texts to the declared decimal mark, as the cells of a CSV file are.
 func (c *converter) applyRule(rule *cell.Rule) {
@@ -159,9 +167,8 @@ func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 }
 
 // converterOf returns the converter for a column's type: booleans (0 and 1, or "false" and "true"), integers,
-// floats, decimals, and strings under the rules for CSV cells. As numbers, dates and times are their stored
-// integers, for INT96 nanoseconds since 1970; for their texts see [storedText]. A UUID is its text; a column of
-// the null type is missing throughout. ok is
+// floats, decimals, and strings under the rules for CSV cells. For dates and times, which are texts, see
+// [storedText]. A UUID is its text; a column of the null type is missing throughout. ok is
 // false for lists, groups, intervals and all other types.
 func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
 	if source.Leaf < 0 {
@@ -201,7 +208,7 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 	case format.ByteArray:
 		return textConverter(rule), true
 	case format.Int96:
-		return int96Converter(), true
+		return new(converter), true // its values are those of storedText
 	}
 	return nil, false
 }
@@ -214,10 +221,9 @@ const (
 
 // uuidConverter converts a column of UUIDs, which are not numbers.
 func uuidConverter() *converter {
-	return &converter{
-		number: func(parquetfile.Value) (float64, class) { return 0, unparseable },
-		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendUUID(b, v.Bytes) },
-	}
+	c := new(converter)
+	c.readAsText(func(b []byte, v parquetfile.Value) []byte { return cell.AppendUUID(b, v.Bytes) })
+	return c
 }
 
 func halfConverter() *converter {
@@ -228,34 +234,7 @@ func halfConverter() *converter {
 		pointed: true,
 		number:  func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
-			return cell.AppendFloat(b, get(v), 64)
-		},
-	}
-}
-
-// int96Converter converts timestamps to nanoseconds since 1970. A count beyond 64 bits is rounded.
-func int96Converter() *converter {
-	const perDay = int64(cell.DaySeconds * nanosPerSecond)
-	exact := func(v parquetfile.Value) (n int64, ok bool) {
-		day, nanos := int96(v)
-		const mostDays = math.MaxInt64/perDay - 2
-		inside := day > -mostDays && day < mostDays && nanos > -perDay && nanos < 2*perDay
-		return day*perDay + nanos, inside
-	}
-	get := func(v parquetfile.Value) float64 {
-		if n, ok := exact(v); ok {
-			return float64(n)
-		}
-		day, nanos := int96(v)
-		return float64(day)*float64(perDay) + float64(nanos)
-	}
-	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return get(v), good },
-		text: func(b []byte, v parquetfile.Value) []byte {
-			if n, ok := exact(v); ok {
-				return strconv.AppendInt(b, n, 10)
-			}
-			return cell.AppendFloat(b, get(v), 64)
+			return cell.AppendFloat(b, get(v), 16)
 		},
 	}
 }

@@ -125,8 +125,9 @@ func TestOneColumn(t *testing.T) {
 	}
 }
 
-// TestSheetRows checks that a row of a workbook that lists a cell is a record, regardless of the content of the
-// cell. A row without a cell is a record if it is between two others and empty rows are requested.
+// TestSheetRows checks that a row of a workbook that has a typed cell, a value or a formula is a record, regardless of its
+// content. Cells that are only formatted do not count. A row without others is a record if it is between two records and
+// empty rows are requested.
 func TestSheetRows(t *testing.T) {
 	no := math.NaN()
 	header := `<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c><c r="B1" t="inlineStr"><is><t>y</t></is></c></row>`
@@ -146,7 +147,7 @@ func TestSheetRows(t *testing.T) {
 		"formatted cells": {first +
 			`<row r="3"><c r="A3" s="1"/><c r="B3" s="1"/></row><row r="4"><c r="A4" s="1"/></row>` +
 			last,
-			[]float64{1, no, no, 3}, nil},
+			[]float64{1, 3}, []float64{1, no, no, 3}},
 		"texts of nothing": {first +
 			`<row r="3"><c r="A3" t="inlineStr"/></row><row r="4"><c r="A4" t="str"><f>""</f><v></v></c></row>` +
 			last,
@@ -155,7 +156,8 @@ func TestSheetRows(t *testing.T) {
 			`<row r="3"><c r="A3" t="inlineStr"><is><t xml:space="preserve">  </t></is></c></row>` +
 			last, []float64{1, no, 3}, []float64{1, no, no, 3}},
 		"cells at the end": {first +
-			`<row r="3"><c r="A3" t="e"><v>#N/A</v></c></row><row r="4"><c r="A4"/></row>`,
+			`<row r="3"><c r="A3" t="e"><v>#N/A</v></c></row><row r="4"><c r="A4" t="e"/></row>` +
+			`<row r="5"><c r="A5"/><c r="B5" s="1"/></row>`,
 			[]float64{1, no, no}, nil},
 		"rows without cells": {first + `<row r="3" ht="30"/><row r="4"></row>` + last,
 			[]float64{1, 3}, []float64{1, no, no, 3}},

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -64,5 +66,56 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 		"--exclude", "items,pair", "--out", "trained")
 	if got.code != 0 {
 		t.Errorf("without both columns: exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+// TestStoredDatesAreNoted checks that plan and fit note dates of a Parquet file that no declaration covers, once, and that
+// they are texts, as in the CSV file of the same table.
+func TestStoredDatesAreNoted(t *testing.T) {
+	chdir(t)
+	type record struct {
+		Day int32   `parquet:"day,date"`
+		X   float64 `parquet:"x"`
+		Y   float64 `parquet:"y"`
+	}
+	var records []record
+	text := "day,x,y\n"
+	for i := range 400 {
+		day := int32(19700 + i%200)
+		records = append(records, record{day, float64(i % 7), float64(i % 13)})
+		text += fmt.Sprintf("%s,%d,%d\n",
+			time.Unix(int64(day)*24*60*60, 0).UTC().Format(time.DateOnly), i%7, i%13)
+	}
+	if err := parquet.WriteFile("t.parquet", records); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "t.csv", text)
+	const note = `note: t.parquet: the dates in ["day"] are read as text; add --date day=auto`
+	for _, verb := range []string{"plan", "fit"} {
+		for flags, want := range map[string]int{"": 1, "--date day=auto": 0, "--exclude day": 0} {
+			args := append([]string{verb, "--data", "t.parquet", "--target", "y", "--epsilon", "1"},
+				strings.Fields(flags)...)
+			if verb == "fit" {
+				args = append(args, "--out", "out", "--force")
+			}
+			if r := dptrain(t, args...); r.code != exitOK || strings.Count(r.stderr, note) != want {
+				t.Errorf("%s %s: %d, %s", verb, flags, r.code, r.stderr)
+			}
+		}
+	}
+	counts := map[string]string{}
+	for _, name := range []string{"t.parquet", "t.csv"} {
+		if r := dptrain(t, "look", name, "--target", "y", "--force"); r.code != exitOK {
+			t.Fatalf("%+v", r)
+		}
+		_, profile, _ := strings.Cut(read(t, "look/curator/look.txt"), "\n")
+		counts[name] = strings.ReplaceAll(profile, name, "t")
+	}
+	if r := dptrain(t, "fit", "--data", "t.parquet", "--target", "day", "--epsilon", "1", "--force"); r.code !=
+		exitRecipe || !strings.Contains(r.stderr, "as dates, but regression needs numbers") {
+		t.Errorf("a target of dates: %+v", r)
+	}
+	if counts["t.csv"] != counts["t.parquet"] {
+		t.Errorf("look differs:\n%s\n%s", counts["t.csv"], counts["t.parquet"])
 	}
 }

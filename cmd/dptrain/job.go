@@ -110,7 +110,7 @@ func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline
 	if err := j.validate(header); err != nil {
 		return nil, err
 	}
-	if err := j.checkTypes(); err != nil {
+	if err := j.checkTypes(header); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -119,12 +119,19 @@ func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline
 	return j.recipe.Pipeline(header)
 }
 
-// checkTypes checks the columns against the types in the schema of the file, if it has one. It reads no row.
-func (j *job) checkTypes() error {
+// checkTypes checks the columns against the types in the schema of the file, if it has one, and notes undeclared dates. It reads
+// no row.
+func (j *job) checkTypes(header []string) error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
 	}
-	return j.recipe.CheckTypes(celltypes.Of(j.table)).Err()
+	types := celltypes.Of(j.table)
+	if dates := j.recipe.UndeclaredDates(header, types); j.notes != nil && len(dates) > 0 {
+		printNotes(j.notes, j.table, []dataset.Note{{Text: fmt.Sprintf(
+			"the dates in %q are read as text; add --date %s=auto (data.columns, date: auto) to use their days, months and weekdays",
+			dates, printable(dates[0]))}})
+	}
+	return j.recipe.CheckTypes(types).Err()
 }
 
 // checkColumns returns an error if the file declares an unsupported type for a used column; see

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/tablefile/celltypes"
@@ -26,6 +27,10 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 			return refuse("add task: classification (--task classification)",
 				"the table stores the target %s as true or false, but regression needs numbers",
 				quoted(name))
+		case stored == celltypes.Dates:
+			return refuse("export the days since a date as a number",
+				"the table stores the target %s as dates, but regression needs numbers",
+				quoted(name))
 		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil &&
 			d.Missing.number() == nil:
 			return refuse(
@@ -45,6 +50,22 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 		}
 	}
 	return nil
+}
+
+// UndeclaredDates returns the features that the schema of the table stores as dates and the recipe does not declare as dates
+// or categories. Such cells are texts, as in a CSV file.
+func (r *Recipe) UndeclaredDates(header []string, types map[string]celltypes.Type) []string {
+	var out []string
+	for _, name := range header {
+		d := r.Data.Columns[name]
+		unit := r.Privacy.Unit != nil && r.Privacy.Unit.Column == name
+		if types[name] == celltypes.Dates && name != r.Data.Target && !unit &&
+			!slices.Contains(r.Data.Exclude, name) &&
+			d.Date == "" && !d.Categories.Declared() && d.Hash == 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // holdsAny reports whether a column of a type can hold one of the classes.

@@ -19,6 +19,7 @@ import (
 type cursor struct {
 	of   *Field
 	rows *Rows
+	full bool // see [AsFullText]
 
 	valid, data, offsets *bufio.Reader // nil if absent
 	validByte, dataByte  byte
@@ -59,14 +60,21 @@ func (b *body) nextBuffer(p place, of layout) (place, error) {
 }
 
 // columnCursor opens a column of a body.
-func (r *Rows) columnCursor(b *body, p place, of *Field) (*cursor, error) {
+func (r *Rows) columnCursor(b *body, p place, of *Field, want Want) (c *cursor, err error) {
 	if 2*p.node+1 >= len(b.nodes) || b.nodes[2*p.node] != b.rows {
 		return nil, ErrDamaged
 	}
+	full := want == AsFullText
 	if of.kind == runs {
-		return r.runCursor(b, p, of)
+		if c, err = r.runCursor(b, p, of); err == nil {
+			c.run.full = full
+		}
+		return c, err
 	}
-	return r.valueCursor(b, p, of)
+	if c, err = r.valueCursor(b, p, of); err == nil {
+		c.full = full
+	}
+	return c, err
 }
 
 // runCursor opens a run-encoded column: the column of run ends and the column of values. Only the latter has
@@ -261,7 +269,7 @@ func (c *cursor) appendValue(to []byte, has bool) ([]byte, error) {
 		}
 		return append(to, c.values.text[start:c.values.ends[k]]...), nil
 	}
-	text := c.of.formatValue(b)
+	text := c.of.formatValue(b, c.full)
 	if c.rows.comma {
 		text = strings.Replace(text, ".", ",", 1)
 	}
@@ -342,15 +350,15 @@ func decodeInteger(b []byte, signed bool) int64 {
 	return int64(x)
 }
 
-// formatValue formats a value as in a CSV file.
-func (x *Field) formatValue(b []byte) string {
+// formatValue formats a value as in a CSV file. full is as in [AsFullText].
+func (x *Field) formatValue(b []byte, full bool) string {
 	switch x.kind {
 	case signed:
 		return strconv.FormatInt(decodeInteger(b, true), 10)
 	case unsigned:
 		return strconv.FormatUint(uint64(decodeInteger(b, false)), 10)
 	case float:
-		return x.formatFloat(b)
+		return x.formatFloat(b, full)
 	case decimal:
 		return x.formatDecimal(b)
 	case truth:
@@ -409,9 +417,14 @@ func (x *Field) numberOf(b []byte) float64 {
 	return x.decodeFloat(b)
 }
 
-// formatFloat formats a number in full: fewer digits would be another number in 64 bits.
-func (x *Field) formatFloat(b []byte) string {
-	return string(cell.AppendFloat(nil, x.decodeFloat(b), 64))
+// formatFloat formats a number with the fewest digits that identify it among those of its width or, in full, among those of
+// 64 bits.
+func (x *Field) formatFloat(b []byte, full bool) string {
+	bits := 8 * x.width
+	if full {
+		bits = 64
+	}
+	return string(cell.AppendFloat(nil, x.decodeFloat(b), bits))
 }
 
 // formatDecimal writes a little-endian integer with its point.

@@ -22,6 +22,12 @@ func (x Field) Numeric() bool {
 	return false
 }
 
+// Date reports whether the values are dates or timestamps.
+func (x Field) Date() bool {
+	k := x.valueKind()
+	return k == date || k == timestamp
+}
+
 // Stored reports whether the column stores numbers or booleans, which [Rows.Read] reads without a
 // text.
 func (x Field) Stored() bool {

@@ -10,16 +10,10 @@ type Lines struct {
 	failed     error
 }
 
-// Lines returns the records with the cells of the columns in want; other cells are empty. Numbers have a
+// Lines returns the records with the cells of the columns that want has as texts; other cells are empty. Numbers have a
 // decimal comma if comma is set. At most most bytes of a text are read.
-func (f *File) Lines(want []bool, comma bool, most int) *Lines {
-	as := make([]Want, len(want))
-	for i, w := range want {
-		if w {
-			as[i] = AsText
-		}
-	}
-	return &Lines{rows: f.ReadRows(as, comma, most)}
+func (f *File) Lines(want []Want, comma bool, most int) *Lines {
+	return &Lines{rows: f.ReadRows(want, comma, most)}
 }
 
 // Read implements io.Reader. Errors are io.EOF, those of this package, and those of the file.

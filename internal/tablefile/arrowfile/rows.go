@@ -5,10 +5,12 @@ import "io"
 // A Want is how [Rows.Read] reads a column.
 type Want uint8
 
-// Columns are skipped, read as text, or as numbers; the latter need [Field.Stored].
+// Columns are skipped, read as text, or as numbers; the latter need [Field.Stored]. A number that is stored in fewer than 64
+// bits has its shortest text, as a CSV file has it, or all digits of its value in 64 bits.
 const (
 	Skip Want = iota
 	AsText
+	AsFullText
 	AsNumber
 )
 
@@ -144,7 +146,7 @@ func (r *Rows) openMessage(m message) error {
 	for i := range r.file.Fields {
 		of := &r.file.Fields[i]
 		if r.want[i] != Skip && of.Readable {
-			if r.cursors[i], err = r.columnCursor(b, p, of); err != nil {
+			if r.cursors[i], err = r.columnCursor(b, p, of, r.want[i]); err != nil {
 				return err
 			}
 		}
@@ -164,6 +166,7 @@ func (r *Rows) readDictionary(m message) error {
 	}
 	id := header.int64(0)
 	var values *Field
+	want := AsText
 	for i := range r.file.Fields {
 		of := &r.file.Fields[i]
 		if r.want[i] != Skip && of.Readable && of.kind == runs {
@@ -171,6 +174,7 @@ func (r *Rows) readDictionary(m message) error {
 		}
 		if r.want[i] != Skip && of.kind == coded && of.dict == id {
 			values = of.values
+			want = max(want, r.want[i])
 		}
 	}
 	if values == nil {
@@ -185,7 +189,7 @@ func (r *Rows) readDictionary(m message) error {
 		return err
 	}
 	r.streams.reset()
-	c, err := r.columnCursor(b, place{}, values)
+	c, err := r.columnCursor(b, place{}, values, want)
 	if err != nil {
 		return err
 	}

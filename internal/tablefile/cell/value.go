@@ -24,10 +24,35 @@ func AppendFloat(b []byte, x float64, bits int) []byte {
 	switch {
 	case size < exactWhole && x == math.Trunc(x):
 		return strconv.AppendInt(b, int64(x), 10)
+	case bits == 16:
+		return appendHalf(b, x)
 	case size >= 1e-4 && size < 1e16:
 		return strconv.AppendFloat(b, x, 'f', -1, bits)
 	}
 	return strconv.AppendFloat(b, x, 'e', -1, bits)
+}
+
+// appendHalf is AppendFloat for a number of 16 bits that is not whole.
+func appendHalf(b []byte, x float64) []byte {
+	const most = 6 // more digits than 16 bits need
+	for digits := range most {
+		text := strconv.FormatFloat(x, 'e', digits, 64)
+		if y, err := strconv.ParseFloat(text, 64); err == nil && nearestHalf(y) == x {
+			return AppendFloat(b, y, 64)
+		}
+	}
+	return AppendFloat(b, x, 64)
+}
+
+// nearestHalf returns the number of 16 bits that is nearest to x, the even one of two.
+func nearestHalf(x float64) float64 {
+	const (
+		fraction = 10
+		smallest = -24 // exponent of the smallest number above 0
+	)
+	_, exponent := math.Frexp(x)
+	unit := math.Ldexp(1, max(exponent-1-fraction, smallest))
+	return math.RoundToEven(x/unit) * unit
 }
 
 // AppendNumber appends the text of a JSON number. An integer keeps all its digits.

@@ -17,17 +17,18 @@ import (
 // A Type is the type of a column's cells in a schema.
 type Type uint8
 
-// The types. Columns of text files, dates and unsupported types have no type.
+// The types. Columns of text files, times of day and unsupported types have no type.
 const (
 	Unstated Type = iota
 	Numbers
 	Text
 	Booleans
+	Dates
 )
 
 // String returns the name of the cells' type.
 func (t Type) String() string {
-	return [...]string{"cells of any type", "numbers", "text", "true or false"}[t]
+	return [...]string{"cells of any type", "numbers", "text", "true or false", "dates"}[t]
 }
 
 // Of returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several
@@ -88,6 +89,8 @@ func ofArrow(f io.ReaderAt, size int64) map[string]Type {
 			types[x.Name] = Text
 		case x.Boolean():
 			types[x.Name] = Booleans
+		case x.Date():
+			types[x.Name] = Dates
 		case x.Numeric():
 			types[x.Name] = Numbers
 		}
@@ -127,8 +130,10 @@ func ofField(field *parquetfile.Field) Type {
 		return Text
 	case *format.DecimalType, *format.IntType:
 		return Numbers
+	case *format.DateType, *format.TimestampType:
+		return Dates
 	case nil:
-	default: // dates, and types without a value
+	default: // times of day, and types without a value
 		return Unstated
 	}
 	switch field.Type.Kind {
@@ -136,6 +141,8 @@ func ofField(field *parquetfile.Field) Type {
 		return Booleans
 	case format.Int32, format.Int64, format.Float, format.Double:
 		return Numbers
+	case format.Int96:
+		return Dates
 	}
 	return Unstated // bytes without a logical type may have any content
 }

@@ -15,7 +15,7 @@ type row struct {
 	text  []byte
 	spans []span // of each column
 	used  int    // number of columns up to the last non-empty one
-	cells bool   // the sheet lists a cell of the row, which may be empty or an error
+	cells bool   // a cell of the row has a value, which may be an error or an empty text, or a formula
 }
 
 type span struct{ from, to int }
@@ -84,8 +84,8 @@ func (l *Lines) writeRow(r *row) {
 	l.out = append(l.out, '\n')
 }
 
-// nextRow reads the next row of the sheet that is a record, and returns its number, from 1: a row that lists a
-// cell, or, up to the header, a row with a non-empty cell.
+// nextRow reads the next row of the sheet that is a record, and returns its number, from 1: a row with a value or a
+// formula, or, up to the header, a row with a non-empty cell. Cells that are only formatted do not make a record.
 func (l *Lines) nextRow() (int, error) {
 	last := l.row
 	for {
@@ -146,7 +146,6 @@ func (l *Lines) readCells() error {
 			if column >= maxColumns {
 				return ErrDamaged
 			}
-			l.now.cells = true
 			if err := l.readCell(&e, column); err != nil {
 				return err
 			}
@@ -183,6 +182,7 @@ func columnOf(ref string) int {
 // readCell reads a cell up to its end.
 func (l *Lines) readCell(e *xml.StartElement, column int) error {
 	kind, style := attributeValue(e, "t"), attributeValue(e, "s")
+	l.now.cells = l.now.cells || kind != "" // a cell that is only formatted has neither a type nor an element
 	from := len(l.now.text)
 	value := false
 	for {
@@ -193,6 +193,7 @@ func (l *Lines) readCell(e *xml.StartElement, column int) error {
 		switch e := token.(type) {
 		case xml.StartElement:
 			value = e.Name.Local == "v"
+			l.now.cells = true
 			if e.Name.Local == "is" {
 				if l.now.text, err = l.sheet.appendText(l.now.text, "is"); err != nil {
 					return unexpectedEOF(err)

@@ -3,8 +3,8 @@
 //
 // A workbook is a zip file with an XML document per sheet, which is read sequentially. Memory holds one row,
 // and the list of shared texts up to the last one that a cell has referred to. Every row of the sheet is a
-// line, so that lines have the numbers of rows. Rows without a cell are empty lines. A row of cells that are
-// empty, or errors, is a line of empty cells. The text of a cell is the stored value: a number in full,
+// line, so that lines have the numbers of rows. Rows of cells without a value, which may be formatted, are empty lines. A row
+// of empty texts and errors is a line of empty cells. The text of a cell is the stored value: a number in full,
 // regardless of its format; the last result of a formula; empty for an error. A number is a date if its format
 // has a day or a year.
 package sheetfile
@@ -54,7 +54,7 @@ type Options struct {
 	Width int    // minimum number of cells of a line after Skip lines; 0: as in the first of these lines
 	Skip  int
 	Most  int  // maximum number of bytes read of a line
-	Gaps  bool // a row without a cell, after the header and between two others, is a line of empty cells
+	Gaps  bool // a row without a value, after the header and between two others, is a line of empty cells
 }
 
 // Lines are the rows of a sheet.
