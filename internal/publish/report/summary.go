@@ -314,6 +314,9 @@ func brief(w pipeline.Warning) []string {
 	if w.Code == "no-range" && strings.HasPrefix(text, pipeline.TooFewRecords) {
 		action = "Use more records, a larger epsilon or fewer columns, or declare ranges (--range)."
 	}
+	if w.Code == "extreme-numbers" && strings.HasPrefix(text, pipeline.AlikeNumbers) {
+		action = "Unless they are constant, subtract a public offset, or declare the range (--range)."
+	}
 	if action != "" || rankOf(w) == rankNote {
 		text = firstSentence(text)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
 // scaledTable returns a table with two features and a target y = 3 + x; x and y are multiplied by xScale and yScale.
@@ -91,6 +92,67 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 				!strings.Contains(w.Text, tt.word) {
 				t.Errorf("%s, %s: %+v", tt.name, method, w)
 			}
+		}
+	}
+}
+
+// TestAlikeNumbersAreNamed checks that a run names columns whose numbers the search for ranges cannot tell apart, the target
+// among them, and none of other columns with few values or far from 0.
+func TestAlikeNumbersAreNamed(t *testing.T) {
+	const rows = 20000
+	columns := []struct {
+		name string
+		cell func(i int) float64
+	}{
+		{"same", func(int) float64 { return 5 }},
+		{"far", func(i int) float64 { return 1e9 + float64(i%7) }},
+		{"below", func(i int) float64 { return -1e9 - float64(i%7) }},
+		{"zero", func(int) float64 { return 0 }},
+		{"flag", func(i int) float64 { return float64(i % 2) }},
+		{"pair", func(i int) float64 { return 4 + float64(i%2) }},
+		{"year", func(i int) float64 { return 1990 + float64(i%31) }},
+		{"heat", func(i int) float64 { return 309 + float64(i%40)/10 }},
+		{"rare", func(i int) float64 { return float64(max(0, i%50-48)) }},
+	}
+	for target, add := range map[string]float64{"near": 0, "distant": 1e9} {
+		schema := dataset.Schema{}
+		var data []dataset.ColumnData
+		put := func(name string, cell func(i int) float64) {
+			cells := make([]float64, rows)
+			for i := range cells {
+				cells[i] = cell(i)
+			}
+			schema.Columns = append(schema.Columns, dataset.Column{Name: name})
+			data = append(data, dataset.ColumnData{Floats: cells})
+		}
+		for _, c := range columns {
+			put(c.name, c.cell)
+		}
+		put(target, func(i int) float64 { return add + float64(i%31)/31 + float64(i%7)/7 })
+		tab, err := dataset.NewTable(schema, data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Pipeline{
+			Schema: schema, Target: target, Budget: budget.Target{Epsilon: 8, Delta: 1e-6},
+			Model: named("joint-gram"), Selector: selection.None{},
+		}
+		res, err := p.Fit(t.Context(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"same", "far", "below"}
+		if target == "distant" {
+			want = append(want, target)
+		}
+		if !slices.Equal(res.Alike, want) {
+			t.Errorf("%s: %q, want %q", target, res.Alike, want)
+		}
+		at := slices.IndexFunc(res.Warnings, func(w Warning) bool {
+			return w.Code == "extreme-numbers" && strings.HasPrefix(w.Text, AlikeNumbers)
+		})
+		if at < 0 || (target == "distant") != (at == 0) {
+			t.Errorf("%s: the warning is number %d of %+v", target, at, res.Warnings)
 		}
 	}
 }

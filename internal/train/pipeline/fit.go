@@ -62,6 +62,7 @@ type Result struct {
 	Gaps        []Gap                   // features with many missing cells
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
 	Tiny        []string                // such columns in which all numbers are too small for that search
+	Alike       []string                // columns, perhaps the target too, whose numbers that search cannot tell apart
 	Card        []Histogram             // of the training records: columns whose ranges were found, in the order of the table
 	Unprotected []Fact
 	Warnings    []Warning
@@ -242,6 +243,7 @@ func (p *Pipeline) newResult(plan *Plan, found []Vocabulary, out *trained) *Resu
 		Gaps:       out.readings.gaps,
 		Huge:       out.readings.huge,
 		Tiny:       out.readings.tiny,
+		Alike:      out.readings.alike,
 		Card:       out.card,
 	}
 }

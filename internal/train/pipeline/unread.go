@@ -41,6 +41,7 @@ type readings struct {
 	gaps   []Gap
 	huge   []string // columns whose range is [scaling.Range.Huge]
 	tiny   []string // columns whose range is [scaling.Range.Tiny]
+	alike  []string // columns whose range is [scaling.Range.Alike]
 }
 
 const (
@@ -109,6 +110,9 @@ func readColumns(
 		if r.Tiny {
 			out.tiny = append(out.tiny, columns[j].Name)
 		}
+		if r.Alike {
+			out.alike = append(out.alike, columns[j].Name)
+		}
 	}
 	last := len(columns) - 1
 	doubt := math.Sqrt(2 * math.Log(float64(len(columns))/gapDoubt))
@@ -157,6 +161,10 @@ func readingsOf(
 	return readColumns(v.Schema().Columns, ranges, s.Relation(), n), err
 }
 
+// AlikeNumbers begins the text of the warning "extreme-numbers" about columns whose numbers the search for ranges cannot tell
+// apart.
+const AlikeNumbers = "Nearly all numbers of"
+
 // TooFewRecords begins the texts of the warnings "no-range" about columns that may be full of numbers.
 const TooFewRecords = "At this budget the records are too few"
 
@@ -186,6 +194,11 @@ func unreadWarnings(r *Result) []Warning {
 			listNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
+	if len(r.Alike) > 0 {
+		out = append(out, Warning{"extreme-numbers", Theoretical, fmt.Sprintf(
+			AlikeNumbers+" %s are alike compared with their size: the range search cannot tell them apart. Unless they are constant, subtract a public offset, or declare lower and upper from public knowledge.",
+			listNames(r.Alike))})
+	}
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))
 		for i, g := range r.Gaps {

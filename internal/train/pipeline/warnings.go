@@ -86,8 +86,10 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 // result.
 func (res *Result) isCause(w Warning) bool {
 	switch {
-	case w.Code == "no-classes", w.Code == "extreme-numbers" && w.Severity == Critical:
+	case w.Code == "no-classes":
 		return true
+	case w.Code == "extreme-numbers":
+		return w.Severity == Critical || slices.Contains(res.Alike, res.Target)
 	case w.Code == "missing-targets" && res.R2 != nil:
 		return evaluate.ShareOf(res.R2.Missing, res.R2.Records).Lower > missingExplains
 	}

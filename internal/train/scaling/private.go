@@ -220,21 +220,9 @@ func (p Private) fineRanges(
 				Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts), bins[i].sigma},
 			)
 		}
-		var r Range
-		if j == p.Target {
-			r = target.readRange(bins[i], rough[i])
-		} else {
-			r = widenInterval(
-				outerQuantiles(bins[i].counts, within[i], featureReading.outer),
-				featureReading.widen,
-			)
-		}
+		r := p.readRange(j, bins[i], within[i], target, rough[i])
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
-		if at, ok := median(bins[i], within[i]); ok {
-			r.Median = min(max(at, r.Lower), r.Upper)
-			r.HasMedian = true
-		}
 		if j == p.Target && p.Transform != rescale.None {
 			r = p.transformedRange(r, rough[i].least)
 		}
@@ -242,6 +230,26 @@ func (p Private) fineRanges(
 		out[j] = r
 	}
 	return nil
+}
+
+// readRange returns the range of column j by the counts of the second zoom over an interval, with its median.
+func (p Private) readRange(
+	j int, c noisyCounts, within interval, target targetZoom, rough magnitudes,
+) Range {
+	r := Range{}
+	widen := featureReading.widen
+	if j == p.Target {
+		r = target.readRange(c, rough)
+		widen = targetReading.widen
+	} else {
+		r = widenInterval(outerQuantiles(c.counts, within, featureReading.outer), widen)
+	}
+	if at, ok := median(c, within); ok {
+		r.Median = min(max(at, r.Lower), r.Upper)
+		r.HasMedian = true
+		r.Alike = isOneBin(r, widen, within, len(c.counts))
+	}
+	return r
 }
 
 // outlineRange returns the range of a column by the counts of the first zoom over an interval.
@@ -531,6 +539,13 @@ func widenInterval(in interval, factor float64) Range {
 func Quantiles(lower, upper float64) (low, high float64) {
 	r := widenInterval(interval{lower, upper}, 1/featureReading.widen)
 	return r.Lower, r.Upper
+}
+
+// isOneBin reports whether a range, widened by a factor, was read from one of the given number of equal bins over an interval,
+// at least a bin away from 0.
+func isOneBin(r Range, widened float64, whole interval, bins int) bool {
+	width := (whole.Upper - whole.Lower) / float64(bins)
+	return r.Upper-r.Lower <= widened*width && (r.Lower > width || r.Upper < -width)
 }
 
 // keepSign ends a range at zero on a side where no value was seen.
