@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/tablefile/celltypes"
@@ -56,11 +55,11 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 // or categories. Such cells are texts, as in a CSV file.
 func (r *Recipe) UndeclaredDates(header []string, types map[string]celltypes.Type) []string {
 	var out []string
+	excluded := nameSet(r.Data.Exclude)
 	for _, name := range header {
 		d := r.Data.Columns[name]
-		unit := r.Privacy.Unit != nil && r.Privacy.Unit.Column == name
-		if types[name] == celltypes.Dates && name != r.Data.Target && !unit &&
-			!slices.Contains(r.Data.Exclude, name) &&
+		if types[name] == celltypes.Dates && name != r.Data.Target && name != r.unitColumn() &&
+			!excluded[name] &&
 			d.Date == "" && !d.Categories.Declared() && d.Hash == 0 {
 			out = append(out, name)
 		}

@@ -69,8 +69,9 @@ func (r *Recipe) Describe(header []string) (describe.Study, error) {
 		return len(d.Columns) == 0 || name == d.By || slices.Contains(d.Columns, name)
 	}
 	kinds := r.findsKinds()
+	excluded := nameSet(r.Data.Exclude)
 	for _, name := range header {
-		if name == s.Schema.Unit || slices.Contains(r.Data.Exclude, name) {
+		if name == s.Schema.Unit || excluded[name] {
 			continue
 		}
 		if declared := r.Data.Columns[name]; declared.Date != "" {

@@ -14,10 +14,7 @@ import (
 // The first line of a table without a header contains data, so no message quotes a name from header unless the
 // recipe and the header have at least one column in common, up to letter case and surrounding space.
 func (r *Recipe) Validate(header []string) Problems {
-	h := &headerCheck{r: r, names: map[string]bool{}, header: header}
-	for _, name := range header {
-		h.names[name] = true
-	}
+	h := &headerCheck{r: r, names: nameSet(header), columns: nameSet(header), header: header}
 	h.dates()
 	folded := map[string]bool{}
 	for name := range h.names {
@@ -38,12 +35,13 @@ func (r *Recipe) Validate(header []string) Problems {
 // dates adds the names of the parts of dates.
 func (h *headerCheck) dates() {
 	h.ranged = map[string]bool{}
+	excluded := nameSet(h.r.Data.Exclude)
 	for name, d := range h.r.Data.Columns {
-		if d.Date == "" || !h.names[name] || slices.Contains(h.r.Data.Exclude, name) {
+		if d.Date == "" || !h.names[name] || excluded[name] {
 			continue
 		}
 		for _, part := range dateColumns(name, d) {
-			if slices.Contains(h.header, part.Name) {
+			if h.columns[part.Name] {
 				h.mismatch(
 					h.r.src.atKey(child("data.columns", name),
 						"the table has a column "+quoted(part.Name)+
@@ -102,10 +100,20 @@ func (r *Recipe) mentioned() []string {
 type headerCheck struct {
 	r       *Recipe
 	header  []string
-	names   map[string]bool
+	columns map[string]bool // the names in the header
+	names   map[string]bool // these, and the parts of dates
 	ranged  map[string]bool // parts of dates with a public range
 	trusted bool            // header and recipe share a name: header holds names, not data
 	ps      Problems
+}
+
+// nameSet returns the set of names in a list, in which a wide table looks up every column.
+func nameSet(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
 }
 
 // mismatch adds a problem about the columns of the table.
@@ -125,12 +133,12 @@ func (h *headerCheck) present() {
 		h.absent(h.r.src.problem, "evaluate.by", "the column of groups", by)
 	}
 	for i, name := range h.r.Data.Exclude {
-		if !slices.Contains(h.header, name) {
+		if !h.columns[name] {
 			h.absent(h.r.src.problem, item("data.exclude", i), "the excluded column", name)
 		}
 	}
 	for name := range h.r.Data.Columns {
-		if !slices.Contains(h.header, name) {
+		if !h.columns[name] {
 			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
 		}
 	}

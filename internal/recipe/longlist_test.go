@@ -30,6 +30,34 @@ func TestLongListsAreCompared(t *testing.T) {
 	}
 }
 
+// TestManyExcludedColumns checks that the header of a wide table is compared with a long list of excluded columns in one pass:
+// comparing every name with every other would take minutes here.
+func TestManyExcludedColumns(t *testing.T) {
+	const names = 1 << 16
+	header := make([]string, names)
+	for j := range header {
+		header[j] = "c" + strconv.Itoa(j)
+	}
+	r, problems := Parse("r.yaml", fmt.Appendf(nil,
+		"data: {path: t.csv, target: c7, exclude: [%s]}\nprivacy: {epsilon: 1}\n",
+		strings.Join(header[9:], ", ")))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p, err := r.Pipeline(header)
+	if err != nil || len(p.Schema.Columns) != 9 {
+		t.Errorf("%v, %+v", err, p)
+	}
+	if got := r.UndeclaredDates(header, nil); got != nil {
+		t.Errorf("%q", got)
+	}
+	header[names-1] = "d"
+	if problems := r.Validate(header); len(problems) != 1 ||
+		!strings.Contains(problems[0].Error(), `the excluded column "c65535" is not in the header`) {
+		t.Errorf("a column that is not there: %v", problems)
+	}
+}
+
 // TestRepeatedItems checks which items of a list are the same: names as they are written, other items by their value.
 func TestRepeatedItems(t *testing.T) {
 	word := func(s string) *node { return &node{kind: text, literal: s} }

@@ -35,13 +35,10 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	p.Shares, p.CountFailure = shares, r.countFailure()
 	reading := r.Data.Reading()
 	p.Schema.Numbers = reading.Format.Numbers()
-	excluded := map[string]bool{}
+	excluded := nameSet(r.Data.Exclude)
 	kinds := r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
-	}
-	for _, name := range r.Data.Exclude {
-		excluded[name] = true
 	}
 	for _, name := range header {
 		if name == p.Groups {

@@ -9,6 +9,7 @@ import (
 )
 
 func (c *checker) columns() {
+	excluded := nameSet(c.r.Data.Exclude)
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		if name == "" {
@@ -21,7 +22,7 @@ func (c *checker) columns() {
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
-		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target &&
+		if excluded[name] && name != c.r.Data.Target &&
 			name != c.r.GroupColumn() {
 			c.add(path, "the column "+quoted(name)+" is excluded and cannot be declared",
 				"remove it here, or from data.exclude (--exclude)")
