@@ -75,8 +75,8 @@ func ExampleColumnError() {
 	_, err := houses().Predict(nil, regression.Rows{N: 1})
 	fmt.Println(err)
 	// Output:
-	// column "rooms": the model needs this column and the rows do not have it
-	// column "ocean": the model needs this column and the rows do not have it
+	// column "rooms": the model needs this column, but the rows do not contain it
+	// column "ocean": the model needs this column, but the rows do not contain it
 }
 
 func ExampleEncodeModel() {

@@ -33,9 +33,9 @@ type Codes struct {
 
 // Causes that a [ColumnError] wraps.
 var (
-	ErrColumnAbsent = errors.New("the model needs this column and the rows do not have it")
+	ErrColumnAbsent = errors.New("the model needs this column, but the rows do not contain it")
 	ErrColumnType   = errors.New(
-		"the rows hold this column with the other type (numeric or category)")
+		"the column has the wrong type in the rows (numeric instead of category, or the reverse)")
 	ErrColumnLength = errors.New("the column's length differs from the number of rows")
 )
 

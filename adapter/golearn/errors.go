@@ -42,7 +42,7 @@ var (
 	ErrNoFit = errors.New(
 		"the classifier cannot fit: a private fit needs a declared schema and a budget, " +
 			"and runs through package pipeline; or pass a fit function to NewTrainable")
-	ErrRowCount   = errors.New("the reference and the predictions differ in their number of rows")
+	ErrRowCount   = errors.New("the reference and the predictions have different numbers of rows")
 	ErrPrediction = errors.New("the model predicts a class outside its own list")
 	ErrSavedModel = errors.New("the saved classifier is not a dptrain model of a version read here")
 )

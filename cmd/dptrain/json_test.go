@@ -25,6 +25,7 @@ var withoutJSON = map[string]string{
 	"dptrain man":           "writes pages for man",
 	"dptrain sign":          "prints the path of a key or a signature",
 	"dptrain worker":        "answers a cluster, not a person",
+	"dptrain scores":        "answers the Python package, in binary columns",
 }
 
 // TestEveryVerbHasJSON checks that each command has --json or an entry in withoutJSON, and that no entry is out of

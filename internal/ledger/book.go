@@ -139,7 +139,7 @@ func checkVersion(first []byte) error {
 	}
 	if json.Unmarshal(first, &e) == nil && !isKnownFormat(e.Format) &&
 		strings.HasPrefix(e.Format, "dptrain.ledger/") {
-		return fmt.Errorf("%w: it is %.60q, but this version of dptrain reads %q; use a later version", ErrVersion,
+		return fmt.Errorf("%w: the ledger has format %.60q, but this version of dptrain reads %q; use a later version", ErrVersion,
 			e.Format, Format)
 	}
 	return nil

@@ -102,7 +102,7 @@ func (l *Ledger) Register(
 		}
 		if like := b.findLookalike(name); like != "" {
 			return nil,
-				fmt.Errorf("%w: %+q looks like %+q; use that name or one that differs more",
+				fmt.Errorf("%w: %+q looks like %+q; use the existing name, or choose one that is easier to tell apart",
 					ErrExists, name, like)
 		}
 		return &Entry{Kind: KindRegister, Date: timestamp(), Dataset: d}, nil

@@ -46,7 +46,7 @@ func (c *checker) causal() {
 		{"holdout", false}, {"evaluate", r.Evaluate != nil}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
-			c.add(x.key, x.key+" cannot be used with task: causal, which trains no model", "remove it; causal.columns names the columns")
+			c.add(x.key, x.key+" cannot be used with task: causal, which does not train a model", "remove it; causal.columns names the columns")
 		}
 	}
 	c.path("data.path", r.Data.Path)
@@ -159,18 +159,18 @@ func (c *checker) causalMethod() {
 			"omit it for the default")
 	}
 	if len(x.Columns) > 2 {
-		c.add("causal.columns", "the method "+anmMethod+" needs exactly two columns", "")
+		c.add("causal.columns", "method "+anmMethod+" needs exactly two columns", "")
 	}
 	if x.Bins != 0 {
 		c.add("causal.bins", "causal.bins has no effect with method "+anmMethod, "remove it")
 	}
 	if c.r.Privacy.Relation == budget.AddRemove.String() {
-		c.add("privacy.relation", "the method "+anmMethod+" needs a public number of records",
+		c.add("privacy.relation", "method "+anmMethod+" needs a public number of records",
 			"set privacy.relation: "+budget.Substitute.String())
 	}
 	for i, name := range x.Columns {
 		if col := c.r.Data.Columns[name]; col.Lower == nil && col.Upper == nil {
-			c.add(item("causal.columns", i), "the method "+anmMethod+" needs the range of the column "+quoted(name),
+			c.add(item("causal.columns", i), "method "+anmMethod+" needs the range of the column "+quoted(name),
 				"declare lower and upper in data.columns")
 		}
 	}

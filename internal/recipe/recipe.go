@@ -334,8 +334,8 @@ type Ledger struct {
 	// Path is the ledger file, relative to the recipe unless absolute; see
 	// [Recipe.LedgerFile].
 	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1,default=dptrain.ledger" jsonschema_description:"The ledger, relative to this file."`
-	// Dataset is the name under which all runs on this data set are added up.
-	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name under which all runs on this data set are added up. Use the same name for all copies and extracts."`
+	// Dataset is the name of the data set in the ledger, which adds up all runs on it.
+	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name of the data set in the ledger, which adds up all runs on it. Use the same name for all copies and extracts."`
 }
 
 // About identifies a release. Every field is an optional text of one line.

@@ -272,7 +272,7 @@ func (c *checker) ledgerAndOutput() {
 	if l := c.r.Ledger; l != nil {
 		if l.Dataset == "" {
 			c.add("ledger.dataset",
-				"ledger.dataset is required: the name under which all runs on this data set are added up",
+				"ledger.dataset is required: it names the data set whose runs the ledger adds up",
 				"")
 		}
 		if l.Path == "" {

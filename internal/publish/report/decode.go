@@ -59,7 +59,7 @@ func decode(data []byte, want *kind) (*Report, error) {
 	}
 	if !slices.Contains(want.formats, format) {
 		return nil,
-			fmt.Errorf("%w: it is %.60q, but this version reads %s", ErrFormat, format,
+			fmt.Errorf("%w: the file has format %.60q, but this version reads %s", ErrFormat, format,
 				want.knownFormats())
 	}
 	out := &Report{Format: format}

@@ -91,7 +91,7 @@ func ExampleDecode() {
 	fmt.Println(err)
 	// Output:
 	// 1 add-remove fit/train/model/gram 0.7
-	// unknown report format: it is "dptrain.report/9", but this version reads "dptrain.report/1" to "dptrain.report/4"
+	// unknown report format: the file has format "dptrain.report/9", but this version reads "dptrain.report/1" to "dptrain.report/4"
 }
 
 func ExampleText() {

@@ -395,7 +395,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "its branch was not taken"},
 		"method": {report(func(r *Report) {
 			r.Model.Method = "svm"
-		}), "the method svm"},
+		}), "method svm"},
 		"kind":     {report(func(r *Report) { r.Model.Kind = "votes" }), "its kind is"},
 		"no model": {report(func(r *Report) { r.Model.Kind = "" }), "there is one"},
 		"target":   {report(func(r *Report) { r.Target = "x" }), "target is x"},

@@ -174,7 +174,7 @@ func TestVerifyOtherEntry(t *testing.T) {
 		Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 	putReport(t, dir, files.Report, true)
 	got, err := verified(t, dir, l)
-	for _, want := range []string{"the guarantee of the entry", "a different target",
+	for _, want := range []string{"the guarantee in the entry", "a different target",
 		"the steps of the entry differ", "charged less than its steps cost"} {
 		if !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), want) {

@@ -208,7 +208,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	}
 	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation ||
 		run.Unit != column || run.MaxRows != rows {
-		out = append(out, "the guarantee of the entry differs from the report")
+		out = append(out, "the guarantee in the entry differs from the one in the report")
 	}
 	if run.Target != strings.ToValidUTF8(v.report.section().target(), "\uFFFD") {
 		out = append(out, "the entry has a different target")

@@ -229,7 +229,7 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 	}
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out,
-			fmt.Sprintf("the recipe cannot train with the method %s",
+			fmt.Sprintf("the recipe cannot train with method %s",
 				shown(v.report.Model.Method)))
 	}
 	if a := v.report.Accounting; v.report.Format == Format && a != nil {
