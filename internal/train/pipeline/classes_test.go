@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/internal/train/tukey"
@@ -227,45 +227,35 @@ func TestSelectionForClasses(t *testing.T) {
 	}
 }
 
-// classReader is a selector that reads classes: it keeps the column whose values separate the first class best from
-// the second, on public data.
-type classReader struct {
-	selection.None
-	saw *dataset.Column
-}
+// classReader is a selector that reads classes.
+type classReader struct{ selection.None }
 
 func (classReader) NeedsClasses() bool {
 	return true
 }
 
-func (x classReader) Select(
-	ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records,
-) ([]int, error) {
-	v, err := r.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	columns := v.Schema().Columns
-	*x.saw = columns[len(columns)-1]
-	if f.Target.Kind != dataset.Category || v.Block(0, v.Len()).Codes(len(columns)-1, nil) == nil {
-		return nil, errors.New("the classes are not to be seen")
-	}
-	return x.None.Select(ctx, s, f, r)
-}
-
 // TestClassedSelector checks that a selector that declares that it needs classes receives them, for any number of
-// classes.
+// classes, and that another one receives a number.
 func TestClassedSelector(t *testing.T) {
 	tab := loans(t, 50, "a", "b", "c")
-	p := classify(tab)
-	var saw dataset.Column
-	p.Selector = classReader{saw: &saw}
-	p.UncheckedSelector = true
-	if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+	plan, err := classify(tab).Plan()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if saw.Kind != dataset.Category || len(saw.Categories) != 3 {
-		t.Errorf("the selector saw %+v", saw)
+	last := len(plan.facts.Columns)
+	all := memory.NewRecords(tab.All().Columns(plan.columns))
+	for _, c := range []struct {
+		selector selection.Selector
+		kind     dataset.Kind
+		classes  int
+	}{{classReader{}, dataset.Category, 3}, {selection.None{}, dataset.Numeric, 0}} {
+		planned := factsFor(c.selector, plan.facts).Target
+		seen := viewFor(c.selector, plan.facts, all).Schema().Columns[last]
+		for _, target := range []dataset.Column{planned, seen} {
+			if target.Kind != c.kind || len(target.Categories) != c.classes {
+				t.Errorf("%T: the target is %+v", c.selector, target)
+			}
+		}
 	}
 }
 

@@ -46,10 +46,9 @@ var (
 	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
 	// changed since.
 	ErrPlan = errors.New("the plan is that of another pipeline; plan it again")
-	// ErrSelector is returned for a selector that is not one of package selection where
-	// UncheckedSelector is not set.
+	// ErrSelector is returned for a selector that is not one of package selection.
 	ErrSelector = errors.New(
-		"a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
+		"only the selectors of this module can run: another one could choose from exact records at no price")
 	// ErrCountFailure is returned for a probability outside (0, 1/2], and for a run that releases no number of records.
 	ErrCountFailure = errors.New("the failure probability of the noisy count does not fit the run")
 	// ErrGroups is returned for groups that the held-out metric cannot have.
@@ -108,14 +107,10 @@ type Pipeline struct {
 	GroupsOnly bool
 	// DeclaredScaling rejects numeric columns without a declared range instead of releasing their ranges.
 	DeclaredScaling bool
-	// Selector chooses the features. Nil keeps all, but without a Model and
-	// more than selection.DefaultK candidates the run chooses between all and
-	// selection.Kendall.
+	// Selector chooses the features, and is of a type of [Selectors]: another one could publish what it sees in
+	// the exact records. Nil keeps all, but without a Model and more than selection.DefaultK candidates the run
+	// chooses between all and selection.Kendall.
 	Selector selection.Selector
-	// UncheckedSelector permits selectors from outside package selection. Such a selector gets the exact
-	// records, its choice is published, and no mechanism protects it. The run lists this among the unprotected
-	// facts.
-	UncheckedSelector bool
 	// SelectionShare is the share, in (0, 1), of a selector that makes releases, relative to the budget left by
 	// the noisy count and by a model with a fixed distribution; 0 means DefaultSelectionShare. Shares.Selection
 	// is a share of the whole budget.

@@ -169,7 +169,7 @@ func (r *rules) ofSelector() {
 	if s == nil {
 		return
 	}
-	if !ownSelector(s) && !r.UncheckedSelector {
+	if !ownSelector(s) {
 		r.addProblem(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
 	}
 	r.forTask("selection.method", s.Name())

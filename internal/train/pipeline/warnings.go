@@ -113,9 +113,6 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 	if p.Groups != "" {
 		out = append(out, Fact{GroupsFact, p.Groups})
 	}
-	if p.UncheckedSelector {
-		out = append(out, Fact{"output of a custom selector", true})
-	}
 	if p.Search != nil {
 		out = append(out,
 			Fact{"share of the training records that score the tries", p.Search.Holdout})
