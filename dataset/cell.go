@@ -68,8 +68,8 @@ func newColumns(s Schema, decimal byte) []column {
 		if c.Kind == Numeric {
 			out[j].missing, out[j].unread = c.missingValue(), c.unreadableValue()
 		} else {
-			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.TextRule, decimal),
-				c.MissingCode()
+			out[j].names = cell.NewNames(c.Categories, cell.Text(c.TextRule), decimal)
+			out[j].absent = c.MissingCode()
 		}
 	}
 	return out

@@ -68,9 +68,9 @@ func (e *FileError) Unwrap() error {
 	return e.Err
 }
 
-// FaultKind returns [fault.Data].
-func (e *FileError) FaultKind() fault.Kind {
-	return fault.Data
+// As implements the interface that [errors.As] uses. It lets this module tell problems of files from other errors.
+func (e *FileError) As(target any) bool {
+	return fault.Data.As(target)
 }
 
 // unreadableError turns an error of the operating system into a FileError. A path

@@ -44,7 +44,7 @@ type ReadOptions struct {
 	BatchRows int
 	// NameKey is the secret key of the digests that identify privacy units; zero means a key of the process.
 	// Processes that read parts of one table must use the same key.
-	NameKey [secret.KeySize]byte
+	NameKey [32]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests reduce it.
 	line  int // maximum number of bytes read of a line; zero means longestLine. Tests reduce it; at least 2.
@@ -68,7 +68,7 @@ const defaultChunk = 1 << 20
 
 // unitNamer returns the function that maps unit names to identities.
 func (o ReadOptions) unitNamer() *namer {
-	if o.NameKey == [secret.KeySize]byte{} {
+	if o.NameKey == [32]byte{} {
 		return newNamer(secret.NameKey())
 	}
 	return newNamer(o.NameKey)

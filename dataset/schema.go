@@ -69,10 +69,8 @@ type Column struct {
 	// Part makes the column a part, one of [DateParts], of the dates in column Source of the file. Date is
 	// their layout, of package time, or [AutoDate]. Numeric columns only.
 	Part, Source, Date string
-	// TextRule transforms the text of a category cell. Its field Fold is "" or "exact", "blanks" or "case"; Prefix is the
-	// number of leading characters to keep, 0 for all; Hash is the number of buckets, 0 for no hashing. Categories lists
-	// transformed values.
-	TextRule cell.Text
+	// TextRule transforms the text of a category cell. Categories lists transformed values.
+	TextRule TextRule
 	// TargetEncoded replaces each category by a number: the mean of the target over its records, which the run
 	// releases with noise. Category columns only. Readers ignore it.
 	TargetEncoded bool
@@ -82,6 +80,14 @@ type Column struct {
 	// lists no Categories, or whether a numeric column contains text instead. Readers keep the text of its
 	// cells, see [View.CountWords] and [View.Resolve].
 	Found bool
+}
+
+// A TextRule transforms the text of a cell before it is compared with the categories of its column. The zero value
+// only removes surrounding blanks. The folding, the prefix and the hash apply in this order.
+type TextRule struct {
+	Fold   string // "" or "exact": none; "blanks": runs of blanks count as one; "case": upper and lower case are equal too
+	Prefix int    // number of leading characters to keep, at most 64; 0 for all
+	Hash   int    // number of buckets to hash to, at most 1,024; 0 for no hashing
 }
 
 // missingValue returns the value of a missing cell of a numeric column.
@@ -224,7 +230,7 @@ func (c *Column) errorf(format string, args ...any) error {
 
 // validateText validates the rule that transforms texts.
 func (c *Column) validateText() error {
-	t := c.TextRule
+	t := cell.Text(c.TextRule)
 	switch {
 	case t.Exact():
 		return nil

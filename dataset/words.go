@@ -58,7 +58,7 @@ type words struct {
 
 func newWords(c *Column) *words {
 	return &words{
-		rule:   c.TextRule,
+		rule:   cell.Text(c.TextRule),
 		labels: c.Labels,
 		codes:  map[string]int32{"": noWord},
 		list:   []string{""},
@@ -260,7 +260,7 @@ func (t *Table) Words(j int) []string {
 // another spelling of a listed one, as in a table of new records. See [Column.MissingCode] for cells without
 // text.
 func (c *Column) CodesOf(words []string) []int32 {
-	names := cell.NewNames(c.Categories, c.TextRule, 0)
+	names := cell.NewNames(c.Categories, cell.Text(c.TextRule), 0)
 	out := make([]int32, len(words))
 	for k, word := range words {
 		out[k] = int32(len(c.Categories))

@@ -154,9 +154,9 @@ func TestFoldedAlike(t *testing.T) {
 	} {
 		found := cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}
 		schema := Schema{Columns: []Column{
-			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: found},
-			{Name: "b", Found: true, TextRule: found},
-			{Name: "c", Kind: Category, Other: true, TextRule: rule},
+			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: TextRule(found)},
+			{Name: "b", Found: true, TextRule: TextRule(found)},
+			{Name: "c", Kind: Category, Other: true, TextRule: TextRule(rule)},
 		}}
 		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
 			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"),

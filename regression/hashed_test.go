@@ -13,7 +13,7 @@ import (
 // whose codes are values already, as text in rows, and in a single record.
 func TestHashedTables(t *testing.T) {
 	texts := []string{"anna", "bert", "#1", "1", "", "NA", "Anna"}
-	for name, rule := range map[string]cell.Text{
+	for name, rule := range map[string]TextRule{
 		"buckets":              {Hash: 5},
 		"letters and buckets":  {Fold: cell.FoldCase, Prefix: 2, Hash: 7},
 		"letters":              {Fold: cell.FoldCase, Prefix: 2},
@@ -22,7 +22,7 @@ func TestHashedTables(t *testing.T) {
 		column := Column{Name: "who", Type: Category, Other: true, TextRule: rule,
 			Categories: []string{"an", "be", "#1"}}
 		if rule.Hash > 0 {
-			column.Categories = rule.Buckets()
+			column.Categories = cell.Text(rule).Buckets()
 		}
 		if rule.Prefix == 0 && rule.Hash == 0 {
 			column.Categories[0] = "anna"
@@ -40,7 +40,7 @@ func TestHashedTables(t *testing.T) {
 		valued.Terms = []Term{{Coefficient: 1}}
 
 		schema := dataset.Schema{Columns: []dataset.Column{{Name: "who", Kind: dataset.Category,
-			Categories: column.Categories, Other: true, TextRule: rule}}}
+			Categories: column.Categories, Other: true, TextRule: dataset.TextRule(rule)}}}
 		table, _, err := dataset.ReadFrom(context.Background(),
 			strings.NewReader("who,x\n"+strings.Join(texts, ",0\n")+",0\n"), "stdin", schema,
 			dataset.ReadOptions{})

@@ -23,10 +23,16 @@ const kindKernel = "kernel"
 type Kernel struct {
 	Additive
 
-	Cells     []kernelmap.Input // inputs of the feature maps
-	Landmarks [][]uint8         // landmarks of all maps, with one bin per input
-	Kernels   []kernelmap.Term
+	Cells     kernelInputs // inputs of the feature maps
+	Landmarks [][]uint8    // landmarks of all maps, with one bin per input
+	Kernels   kernelTerms  // feature maps, with one coefficient per feature
 }
+
+// The parts of a [Kernel] that only this module makes and reads.
+type (
+	kernelInputs []kernelmap.Input
+	kernelTerms  []kernelmap.Term
+)
 
 var _ Model = (*Kernel)(nil)
 

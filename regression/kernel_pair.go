@@ -13,18 +13,45 @@ const (
 	pairLevels = 12 // maximum number of categories of a column
 )
 
+// An InteractionTable holds numbers for the levels of two columns of a [Kernel].
+type InteractionTable struct {
+	Rows, Columns []string    // names of levels
+	Values        [][]float64 // one row per level of Rows
+}
+
+// center subtracts the means of rows and columns from the values.
+func (t *InteractionTable) center() {
+	whole := 0.
+	columns := make([]float64, len(t.Columns))
+	for _, row := range t.Values {
+		for j, v := range row {
+			columns[j] += v / float64(len(t.Rows))
+			whole += v / float64(len(t.Rows)*len(row))
+		}
+	}
+	for _, row := range t.Values {
+		mean := 0.
+		for _, v := range row {
+			mean += v / float64(len(row))
+		}
+		for j := range row {
+			row[j] += whole - mean - columns[j]
+		}
+	}
+}
+
 // Together returns the interaction of two columns in the kernel terms, beyond their separate effects. Rows are
 // bands or categories of the first column, columns those of the second. Values are means over landmarks in
 // units of the prediction, and each row and column has mean 0. The table is empty if a column occurs in no
 // term.
-func (m *Kernel) Together(first, second string) kernelmap.Table {
+func (m *Kernel) Together(first, second string) InteractionTable {
 	rows := m.columnLevels(first)
 	columns := m.columnLevels(second)
 	if len(rows) == 0 || len(columns) == 0 {
-		return kernelmap.Table{}
+		return InteractionTable{}
 	}
 	bins := m.landmarkBins(min(len(m.Landmarks), pairPoints))
-	var out kernelmap.Table
+	var out InteractionTable
 	for _, c := range columns {
 		out.Columns = append(out.Columns, c.name)
 	}
@@ -38,7 +65,7 @@ func (m *Kernel) Together(first, second string) kernelmap.Table {
 		}
 		out.Values = append(out.Values, values)
 	}
-	out.Center()
+	out.center()
 	return out
 }
 

@@ -14,13 +14,27 @@ const (
 	summaryPairs   = 5
 )
 
+// Interactions measures the contributions of the kernel terms to the predictions of a [Kernel], at its landmarks: public
+// points, so that it costs no budget.
+type Interactions struct {
+	Share float64           // of the variance of the prediction that the terms have
+	Pairs []InteractionPair // of columns, the strongest first
+}
+
+// An InteractionPair is two columns that occur together in kernel terms.
+type InteractionPair struct {
+	First, Second string
+	// Value is the standard deviation of their interaction, beyond their separate contributions, in units of the target.
+	Value float64
+}
+
 // Interactions summarises the kernel terms at the landmarks: their share of the variance and the strongest
 // pairs.
-func (m *Kernel) Interactions() kernelmap.Summary {
+func (m *Kernel) Interactions() Interactions {
 	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
-		return kernelmap.Summary{}
+		return Interactions{}
 	}
-	return kernelmap.Summary{Share: m.InteractionShare(), Pairs: m.strongestPairs()}
+	return Interactions{Share: m.InteractionShare(), Pairs: m.strongestPairs()}
 }
 
 // InteractionShare returns the Share of [Kernel.Interactions] without evaluating pairs, which is much faster.
@@ -104,7 +118,7 @@ func (m *Kernel) kernelAt(bins [][]uint8) []float64 {
 // strongestPairs returns the strongest interactions among the columns with the largest effect on the kernel
 // terms, by finite differences: the cells of two columns are replaced by those of another landmark, separately
 // and jointly.
-func (m *Kernel) strongestPairs() []kernelmap.Pair {
+func (m *Kernel) strongestPairs() []InteractionPair {
 	n := min(len(m.Landmarks), summaryPoints)
 	bins := m.landmarkBins(n)
 	base := m.kernelAt(bins)
@@ -139,7 +153,7 @@ func (m *Kernel) strongestPairs() []kernelmap.Pair {
 	effects = effects[:min(len(effects), summaryColumns)]
 	// seconds are the same with the shift of the second column of a pair.
 	seconds := make([][]float64, len(effects))
-	var out []kernelmap.Pair
+	var out []InteractionPair
 	for i, a := range effects {
 		for k, b := range effects[:i] {
 			if seconds[k] == nil {
@@ -154,14 +168,14 @@ func (m *Kernel) strongestPairs() []kernelmap.Pair {
 			names := []string{m.Columns[a.column].Name, m.Columns[b.column].Name}
 			slices.Sort(names)
 			out = append(out,
-				kernelmap.Pair{
+				InteractionPair{
 					First:  names[0],
 					Second: names[1],
 					Value:  clampFinite(math.Sqrt(sum) / 2),
 				})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b kernelmap.Pair) int {
+	slices.SortStableFunc(out, func(a, b InteractionPair) int {
 		return cmp.Compare(b.Value, a.Value)
 	})
 	return out[:min(len(out), summaryPairs)]

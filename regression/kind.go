@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // modelKinds lists all kinds of models. To add one, write a file with its layout and add it here or to scoreKinds.
@@ -85,15 +84,15 @@ type numberKind[M linearBased, B any] struct {
 
 // numberFile is the file of a model that predicts numbers.
 type numberFile[B any] struct {
-	Format    string        `json:"format"`
-	Kind      string        `json:"kind"`
-	Task      string        `json:"task"`
-	Target    string        `json:"target"`
-	Body      B             `json:",inline"`
-	Back      *rescale.Back `json:"target_transform" format:"2?,3?" layout:"line"`
-	Intervals []Interval    `json:"interval" format:"2?,3?"`
-	Reading   *readingFile  `json:"reading" format:"3?" layout:"line"`
-	Guarantee *Guarantee    `json:"guarantee" layout:"line"`
+	Format    string         `json:"format"`
+	Kind      string         `json:"kind"`
+	Task      string         `json:"task"`
+	Target    string         `json:"target"`
+	Body      B              `json:",inline"`
+	Back      *BackTransform `json:"target_transform" format:"2?,3?" layout:"line"`
+	Intervals []Interval     `json:"interval" format:"2?,3?"`
+	Reading   *readingFile   `json:"reading" format:"3?" layout:"line"`
+	Guarantee *Guarantee     `json:"guarantee" layout:"line"`
 }
 
 // scoreFile is a score in the file of a classifier.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // Linear is the model
@@ -29,7 +29,7 @@ type Linear struct {
 
 	// Back is set if the model was fitted to a transform of the target. Coefficients, Lower and Upper are then
 	// in units of the transformed target, and Back converts the clamped prediction to the mean of the target.
-	Back *rescale.Back
+	Back *BackTransform
 
 	Intervals []Interval // prediction intervals by level, optional
 
@@ -96,7 +96,7 @@ func (m *Linear) Validate() error {
 	if err := validRange("prediction", m.Lower, m.Upper); err != nil {
 		return err
 	}
-	if key, problem := m.Back.Wrong(); problem != "" {
+	if key, problem := m.Back.problem(); problem != "" {
 		return &ModelError{"target_transform." + key, problem}
 	}
 	if err := validIntervals(m.Intervals); err != nil {
@@ -167,7 +167,7 @@ func (c *Column) validateTexts(path string) error {
 		}
 		seen[name] = true
 	}
-	if !c.TextRule.Known() {
+	if !cell.Text(c.TextRule).Known() {
 		return &ModelError{path, "has a fold, prefix or hash that is not known"}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
-	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 func linearKind() scoreKind {
@@ -136,12 +135,12 @@ func (f *base) toLinear(prediction limits) (Linear, error) {
 }
 
 // rule returns the rule that transforms texts.
-func (f *columnFile) rule() cell.Text {
-	return cell.Text{Fold: f.Fold, Prefix: f.Prefix, Hash: f.Hash}
+func (f *columnFile) rule() TextRule {
+	return TextRule{Fold: f.Fold, Prefix: f.Prefix, Hash: f.Hash}
 }
 
 // setRule sets the rule that transforms texts.
-func (f *columnFile) setRule(t cell.Text) {
+func (f *columnFile) setRule(t TextRule) {
 	f.Fold = t.Fold
 	f.Prefix = t.Prefix
 	f.Hash = t.Hash
@@ -151,7 +150,7 @@ func (f *columnFile) toColumn() (Column, error) {
 	c := Column{Name: f.Name}
 	switch f.Type {
 	case Numeric.String():
-		plain := f.Values == nil && f.Categories == nil && f.rule() == (cell.Text{})
+		plain := f.Values == nil && f.Categories == nil && f.rule() == (TextRule{})
 		switch {
 		case f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Other != nil:
 			return c,

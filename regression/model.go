@@ -3,8 +3,6 @@ package regression
 import (
 	"fmt"
 	"math"
-
-	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // kindLinear is the kind of a [Linear] model.
@@ -92,12 +90,19 @@ type Column struct {
 	Categories []string
 	Other      bool
 
-	// TextRule transforms the text of a cell by its fields Fold, Prefix and Hash, as in a recipe. Categories lists transformed
-	// texts.
-	TextRule cell.Text
+	// TextRule transforms the text of a cell. Categories lists transformed texts.
+	TextRule TextRule
 
 	// Reading describes how cells were written in the training table.
 	Reading Reading
+}
+
+// A TextRule transforms the text of a cell before it is compared with the categories of its column. The zero value
+// only removes surrounding blanks. The folding, the prefix and the hash apply in this order.
+type TextRule struct {
+	Fold   string // "" or "exact": none; "blanks": runs of blanks count as one; "case": upper and lower case are equal too
+	Prefix int    // number of leading characters to keep, at most 64; 0 for all
+	Hash   int    // number of buckets to hash to, at most 1,024; 0 for no hashing
 }
 
 // Text reports whether the cells of the column are texts: categories, or texts with Values.

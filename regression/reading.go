@@ -82,7 +82,7 @@ func columnsOf(m Model) []*Column {
 
 // nameFinder returns the lookup of the categories of a column.
 func (c *Column) nameFinder() *cell.Names {
-	return cell.NewNames(c.Categories, c.TextRule, c.Reading.Decimal)
+	return cell.NewNames(c.Categories, cell.Text(c.TextRule), c.Reading.Decimal)
 }
 
 // readingFile is the file layout of the readings of a model. Default values are omitted.

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // encodedModel is a model with a column of texts that represent numbers.
@@ -23,7 +21,7 @@ func encodedModel() *Linear {
 				Missing:    1,
 				Categories: []string{"a1", "b2"},
 				Values:     []float64{-2, 3, 1},
-				TextRule:   cell.Text{Fold: "case"},
+				TextRule:   TextRule{Fold: "case"},
 			},
 		},
 		Terms:     []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 10}},

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -80,7 +81,7 @@ func (p part) print(w io.Writer, name string) error {
 	row := func(label, text string) { b.WriteString(report.Paragraph(label, text)) }
 	unit := "in units of " + p.Target
 	if p.Back != nil {
-		unit = "in units of " + p.Back.Transform.Name(p.Target)
+		unit = "in units of " + rescale.Transform(p.Back.Transform).Name(p.Target)
 	}
 	if p.Class != "" {
 		unit = "of the score of class " + p.Class

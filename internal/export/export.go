@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -63,7 +62,7 @@ func exactTexts(m regression.Model, form string) error {
 			"a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it",
 			c, ErrKind, form)
 	}
-	c := findColumn(m, func(c regression.Column) bool { return c.TextRule != cell.Text{} })
+	c := findColumn(m, func(c regression.Column) bool { return c.TextRule != regression.TextRule{} })
 	if c == "" {
 		return nil
 	}

@@ -20,8 +20,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/tablefile/cell"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -60,8 +58,8 @@ func kinds(t *testing.T) map[string]regression.Model {
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
 			out[name+"-log"] = transformed(t, m,
-				rescale.Back{
-					Transform: rescale.Log,
+				regression.BackTransform{
+					Transform: "log",
 					Intercept: .1,
 					Slope:     .9,
 					Variance:  .3,
@@ -69,8 +67,8 @@ func kinds(t *testing.T) map[string]regression.Model {
 					Upper:     300,
 				}, -2, 6)
 			out[name+"-sqrt"] = transformed(t, m,
-				rescale.Back{
-					Transform: rescale.Sqrt,
+				regression.BackTransform{
+					Transform: "sqrt",
 					Intercept: -1,
 					Slope:     1.1,
 					Variance:  2.5,
@@ -167,7 +165,7 @@ func TestReadingModels(t *testing.T) {
 
 // transformed returns a copy of a model whose predictions are clamped to a range and transformed back.
 func transformed(
-	t *testing.T, m regression.Model, b rescale.Back, lower, upper float64,
+	t *testing.T, m regression.Model, b regression.BackTransform, lower, upper float64,
 ) regression.Model {
 	t.Helper()
 	var file bytes.Buffer
@@ -219,7 +217,7 @@ var foldable = []string{
 }
 
 func ruleOf(c regression.Column) bool {
-	return c.Values != nil || c.TextRule != cell.Text{}
+	return c.Values != nil || c.TextRule != regression.TextRule{}
 }
 
 // record returns a record of all inputs, with cells of the right or of a wrong type.

@@ -178,7 +178,7 @@ func (x *onnxModel) undoTransform(m *regression.Linear, score string) string {
 		[]string{x.addOp("Mul", []string{score, x.rowConstant(m.Back.Slope)}),
 			x.rowConstant(m.Back.Intercept)})
 	score = x.clamp(line, m.Lower, m.Upper)
-	if m.Back.Transform == rescale.Log {
+	if m.Back.Transform == string(rescale.Log) {
 		z := x.addOp("Min",
 			[]string{x.addOp("Add", []string{score, x.rowConstant(m.Back.Variance / 2)}),
 				x.rowConstant(rescale.MostLog)})

@@ -204,7 +204,7 @@ func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
 	z := p.numberField("transformed", clampTag(score.asExpression(), m.Lower, m.Upper))
 	line := pmmlSum{m.Back.Intercept, []pmmlTerm{{m.Back.Slope, z}}}
 	z = p.numberField("transformed line", clampTag(line.asExpression(), m.Lower, m.Upper))
-	if m.Back.Transform == rescale.Log {
+	if m.Back.Transform == string(rescale.Log) {
 		up := pmmlSum{m.Back.Variance / 2, []pmmlTerm{{1, z}}}
 		return pmmlSum{0,
 			[]pmmlTerm{{1,

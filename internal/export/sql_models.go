@@ -15,7 +15,7 @@ func (q *query) undoTransform(m *regression.Linear, score string) string {
 	}
 	score = q.clamp(q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score,
 		m.Lower, m.Upper)
-	if m.Back.Transform == rescale.Log {
+	if m.Back.Transform == string(rescale.Log) {
 		// Some databases reject an exponential outside the range of a double.
 		return q.clamp("exp("+
 			q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")",

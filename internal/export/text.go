@@ -130,7 +130,7 @@ func addReading(column map[string]any, c *regression.Column, layouts map[string]
 
 // namesOf returns the finder for the categories of a column.
 func namesOf(c *regression.Column) *cell.Names {
-	return cell.NewNames(c.Categories, c.TextRule, c.Reading.Decimal)
+	return cell.NewNames(c.Categories, cell.Text(c.TextRule), c.Reading.Decimal)
 }
 
 // escapeNonASCII replaces non-ASCII characters in JSON, and the backquote, by escapes. They occur only within texts.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
@@ -148,7 +149,7 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 		c.TextRule = r.textOf(d)
 		c.TargetEncoded = d.Encode == EncodeTarget
 		if d.Hash > 0 {
-			c.Categories = c.TextRule.Buckets()
+			c.Categories = cell.Text(c.TextRule).Buckets()
 		}
 		return c
 	}

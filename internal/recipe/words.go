@@ -8,6 +8,7 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -92,8 +93,8 @@ const (
 var foldWords = []string{cell.FoldExact, cell.FoldBlanks, cell.FoldCase}
 
 // textOf returns the rule that transforms the texts of a column.
-func (r *Recipe) textOf(c Column) cell.Text {
-	rule := cell.Text{Fold: r.Data.Fold, Prefix: c.Prefix, Hash: c.Hash}
+func (r *Recipe) textOf(c Column) dataset.TextRule {
+	rule := dataset.TextRule{Fold: r.Data.Fold, Prefix: c.Prefix, Hash: c.Hash}
 	if rule.Fold == cell.FoldExact { // same as the default
 		rule.Fold = ""
 	}
@@ -103,9 +104,11 @@ func (r *Recipe) textOf(c Column) cell.Text {
 // values returns listed names in the form of the cells of the column.
 func (r *Recipe) values(names []string, c Column) []string {
 	out := make([]string, len(names))
+	rule := cell.Text(r.textOf(c))
 	for i, name := range names {
-		if out[i] = name; !r.textOf(c).Exact() {
-			out[i] = r.textOf(c).Of(name)
+		out[i] = name
+		if !rule.Exact() {
+			out[i] = rule.Of(name)
 		}
 	}
 	return out
@@ -177,7 +180,7 @@ func (c *checker) within(path string, n, least, most int) {
 
 // sameValue rejects names that are equal by the text rule of a column.
 func (c *checker) sameValue(path, what string, names []string, col Column) {
-	if c.r.textOf(col).Exact() || col.Hash != 0 {
+	if cell.Text(c.r.textOf(col)).Exact() || col.Hash != 0 {
 		return
 	}
 	first := map[string]string{}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 	"github.com/dptrain/dptrain/internal/publish/chart"
 	"github.com/dptrain/dptrain/internal/publish/document"
 	"github.com/dptrain/dptrain/regression"
@@ -136,7 +135,7 @@ func drawnLevels(s Source, column string, levels []string) []int {
 	return out
 }
 
-func pairOf(p kernelmap.Pair) Pair {
+func pairOf(p regression.InteractionPair) Pair {
 	return Pair{p.First, p.Second, p.Value}
 }
 

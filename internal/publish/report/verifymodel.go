@@ -82,7 +82,7 @@ func modelProblems(m regression.Model, r *Report) []string {
 	}
 	var back rescale.Transform
 	if l := regression.LinearPart(m); l != nil && l.Back != nil {
-		back = l.Back.Transform
+		back = rescale.Transform(l.Back.Transform)
 	}
 	if said := r.transform(); back != said {
 		out = append(out,

@@ -1,8 +1,8 @@
 // Package fault gives errors a kind, a field, a message and a hint.
 //
 // The kind classifies an error by who can fix it. The command maps kinds to exit codes with one table and inspects no
-// other property of an error. An error of another type has a kind if it has the method FaultKind; any other error is
-// internal, a bug in the program.
+// other property of an error. An error of another type has a kind if it has the method FaultKind or, in a public
+// package, passes its method As to [Kind.As]; any other error is internal, a bug in the program.
 //
 // Messages serve both the person at the terminal and callers in Go: they start with the problem, never with a package
 // name.
@@ -32,6 +32,22 @@ const (
 	// Broken is an inconsistent release.
 	Broken
 )
+
+// As sets target to an error of kind k if that is what target is for, and reports whether it is. It is the
+// method As of a public error type: a method FaultKind would put a type of this package into its documentation.
+func (k Kind) As(target any) bool {
+	kind, ok := target.(*kinder)
+	if ok {
+		*kind = &Error{Kind: k}
+	}
+	return ok
+}
+
+// A kinder is an error that has a kind.
+type kinder interface {
+	error
+	FaultKind() Kind
+}
 
 // An Error is an error with a kind, an optional field and an optional hint.
 type Error struct {
@@ -79,10 +95,7 @@ func WithKind(k Kind, err error) error {
 
 // KindOf returns the outermost kind in the tree of err, or Internal if no error in it has a kind.
 func KindOf(err error) Kind {
-	var e interface {
-		error
-		FaultKind() Kind
-	}
+	var e kinder
 	if errors.As(err, &e) {
 		return e.FaultKind()
 	}

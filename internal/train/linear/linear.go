@@ -134,7 +134,7 @@ func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column 
 			out[j].Type = regression.Category
 			out[j].Categories = c.Categories
 			out[j].Other = c.Other
-			out[j].TextRule = c.TextRule
+			out[j].TextRule = regression.TextRule(c.TextRule)
 			continue
 		}
 		r := enc.Range(j)

@@ -167,7 +167,7 @@ func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 		if to := &l.Columns[k]; to.Name == c.Name {
 			to.Categories = c.Categories
 			to.Values = of.values
-			to.TextRule = c.TextRule
+			to.TextRule = regression.TextRule(c.TextRule)
 			to.Missing = of.values[len(c.Categories)]
 		}
 	}

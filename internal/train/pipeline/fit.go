@@ -293,7 +293,8 @@ func (r *runner) finishModel(
 			return err
 		}
 		m := fit.Linear()
-		if m.Back = back.Line(m.Lower, m.Upper); p.Holdout > 0 {
+		if p.Holdout > 0 {
+			m.Back = onlyLine(back, m)
 			if res.Transformed, err = r.evaluateTransformed(ctx, part, fit); err != nil {
 				return fmt.Errorf("held-out metric: %w", err)
 			}
@@ -436,7 +437,7 @@ func (r *runner) r2(
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
 		pairs.Lower = m.Back.Lower
 		pairs.Upper = m.Back.Upper
-		pairs.From = m.Back.Transform
+		pairs.From = rescale.Transform(m.Back.Transform)
 	}
 	r2, err := evaluate.Regression{ByGroup: groups.Column != ""}.Run(ctx, s, pairs)
 	if err != nil {
@@ -486,7 +487,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 			c.Kind = dataset.Category
 			c.Categories = in.Categories
 			c.Other = in.Other
-			c.TextRule = in.TextRule
+			c.TextRule = dataset.TextRule(in.TextRule)
 		}
 		s.Columns = append(s.Columns, c)
 	}

@@ -233,7 +233,7 @@ func (r *runner) wayBack(
 	s *mechanism.Session,
 	v mechanism.Records,
 	f *method.Fit,
-) (*rescale.Back, error) {
+) (*regression.BackTransform, error) {
 	defer r.startStage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()
@@ -250,8 +250,8 @@ func (r *runner) wayBack(
 	intercept, slope, variance := errorLine(released.Value(), s.Scale(errorsLeaf))
 	bend := x.Limit / x.Half * slope
 	t := r.pipeline.Transform
-	return &rescale.Back{
-		Transform: t,
+	return &regression.BackTransform{
+		Transform: string(t),
 		Slope:     min(max(1+bend, 0), rescale.MostSlope),
 		Intercept: x.Limit*intercept - bend*x.Center,
 		Variance:  variance * x.Limit * x.Limit,
@@ -293,6 +293,16 @@ func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) 
 		variance = v * v * v / (v*v + d*d)
 	}
 	return intercept, slope, variance
+}
+
+// onlyLine returns the part of a conversion that stays in the units of the transformed target: the line.
+func onlyLine(back *regression.BackTransform, m *regression.Linear) *regression.BackTransform {
+	return &regression.BackTransform{
+		Intercept: back.Intercept,
+		Slope:     back.Slope,
+		Lower:     m.Lower,
+		Upper:     m.Upper,
+	}
 }
 
 // evaluateTransformed releases R² of the transformed target. For it the model keeps only the line of the

@@ -85,36 +85,15 @@ func (t Transform) Inverse(z float64) float64 {
 	return z
 }
 
-// Back is the way from predictions of a transformed target to the units of the target.
-type Back struct {
-	Transform Transform `json:"transform"` // log or sqrt
-	Intercept float64   `json:"intercept"` // of the line through predictions, in units of the transformed target
-	Slope     float64   `json:"slope"`     // of it, from 0 to [MostSlope]
-	// Variance is the variance of the errors of the transformed target, computed from a release: at least 0,
-	// and for logarithms at most [MostLogVariance].
-	Variance float64 `json:"variance"`
-	Lower    float64 `json:"lower"` // ends of predictions, in units of the target
-	Upper    float64 `json:"upper"`
-}
-
-// Line returns the conversion to the transformed target: only the line, with predictions from lower to upper.
-func (b Back) Line(lower, upper float64) *Back {
-	return &Back{Intercept: b.Intercept, Slope: b.Slope, Lower: lower, Upper: upper}
-}
-
-// Mean returns the mean of the target at a prediction z from lower to upper, within Lower and Upper of b.
-func (b *Back) Mean(z, lower, upper float64) float64 {
-	if b == nil {
-		return z
-	}
-	z = min(max(b.Intercept+float64(b.Slope*z), lower), upper) // the conversion forbids fusing
-	switch b.Transform {
+// Mean returns the mean of y at a prediction z of its transform, around which errors have the given variance.
+func (t Transform) Mean(z, variance float64) float64 {
+	switch t {
 	case Log:
-		z = b.Transform.Inverse(z + b.Variance/2)
+		return t.Inverse(z + variance/2)
 	case Sqrt:
-		z = b.Transform.Inverse(z) + b.Variance
+		return t.Inverse(z) + variance
 	}
-	return min(max(z, b.Lower), b.Upper)
+	return z
 }
 
 // Name returns how the transformed target is written: log(price).
@@ -123,26 +102,4 @@ func (t Transform) Name(target string) string {
 		return target
 	}
 	return fmt.Sprintf("%s(%s)", t, target)
-}
-
-// Wrong returns the key and the problem of an invalid conversion, or two empty strings.
-func (b *Back) Wrong() (key, problem string) {
-	switch {
-	case b == nil:
-	case b.Transform != Log && b.Transform != Sqrt && b.Transform != None:
-		return "transform", "is neither log nor sqrt"
-	case b.Lower-b.Lower != 0 || b.Upper-b.Upper != 0 || b.Lower > b.Upper:
-		return "lower", "and upper must be finite and in order"
-	case b.Intercept-b.Intercept != 0:
-		return "intercept", "is not finite"
-	case !(b.Slope >= 0 && b.Slope <= MostSlope):
-		return "slope", fmt.Sprintf("must be from 0 to %d", MostSlope)
-	case !(b.Variance >= 0) || math.IsInf(b.Variance, 0):
-		return "variance", "must be finite and at least 0"
-	case b.Transform == Log && b.Variance > MostLogVariance:
-		return "variance", fmt.Sprintf("of logarithms is at most %d", MostLogVariance)
-	case b.Transform == Sqrt && b.Variance > MostRoot*MostRoot:
-		return "variance", "is too large"
-	}
-	return "", ""
 }

@@ -108,7 +108,7 @@ func (f *frame) fit(point []float64) *method.Fit {
 			Type:       regression.Category,
 			Categories: c.Categories,
 			Other:      c.Other,
-			TextRule:   c.TextRule,
+			TextRule:   regression.TextRule(c.TextRule),
 		}
 		if c.Kind == dataset.Numeric {
 			in = regression.Column{

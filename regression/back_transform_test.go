@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // TestBack checks that a model of a transformed target predicts alike in blocks, record by record, and from its
@@ -33,8 +31,8 @@ func TestBack(t *testing.T) {
 		l.Intercept -= l.Lower/2 + l.Upper/2
 		l.Lower = -3
 		l.Upper = 5
-		l.Back = &rescale.Back{
-			Transform: rescale.Log,
+		l.Back = &BackTransform{
+			Transform: "log",
 			Slope:     1,
 			Variance:  .5,
 			Lower:     .01,
@@ -100,5 +98,52 @@ func TestBack(t *testing.T) {
 	}
 	if tried < 5 {
 		t.Errorf("%d kinds of models were tried", tried)
+	}
+}
+
+// The inverse transformation is finite, grows with the prediction and stays within the limits.
+func TestBackStaysWithinLimits(t *testing.T) {
+	for _, b := range []*BackTransform{
+		{"log", 0, 1, 0, 0, 1e300}, {"log", .1, .8, .4, 2, 50}, {"log", 0, 2, 2, 0, 1e308},
+		{"sqrt", 0, 1, 0, 0, 100}, {"sqrt", -3, 1.2, 3, 0, 1e307},
+		{"sqrt", 0, 0, 1e300, 5, 5}, {"", .3, .9, 0, -4, 7},
+	} {
+		for _, limits := range [][2]float64{{-14, 20}, {0, 0}, {-1e308, 1e308}, {700, 720}} {
+			last := math.Inf(-1)
+			for _, share := range []float64{0, .1, .5, .9, 1} {
+				y := b.Mean(limits[0]*(1-share)+limits[1]*share, limits[0], limits[1])
+				if !(y >= b.Lower && y <= b.Upper) || math.IsInf(y, 0) || y < last {
+					t.Errorf("%+v in %v at %v: %v after %v", b, limits, share, y, last)
+				}
+				last = y
+			}
+		}
+	}
+	if y := (*BackTransform)(nil).Mean(7, 0, 1); y != 7 {
+		t.Errorf("no way back makes %v of 7", y)
+	}
+}
+
+// For normal errors the mean of exp(z + e) is exp(z + v/2), and for any errors the mean of (z + e)² is z² + v.
+func TestBackIsTheMean(t *testing.T) {
+	const (
+		steps = 4000
+		sd    = .6
+	)
+	var logs, squares, weights float64
+	for i := range steps {
+		e := -6 + 12*(float64(i)+.5)/steps
+		w := math.Exp(-e * e / 2)
+		weights += w
+		logs += w * math.Exp(2+sd*e)
+		squares += w * (2 + sd*e) * (2 + sd*e)
+	}
+	if got, want := (&BackTransform{"log", 1, .5, sd * sd, 0, 1e9}).Mean(2, -100, 100),
+		logs/weights; math.Abs(got-want) > 1e-6*want {
+		t.Errorf("log: %v, the mean is %v", got, want)
+	}
+	if got, want := (&BackTransform{"sqrt", 0, 1, sd * sd, 0, 1e9}).Mean(2, 0, 100),
+		squares/weights; math.Abs(got-want) > 1e-6*want {
+		t.Errorf("sqrt: %v, the mean is %v", got, want)
 	}
 }
