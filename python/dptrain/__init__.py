@@ -4,7 +4,8 @@ The estimators follow the conventions of scikit-learn, which they work with and 
 the program ``dptrain`` that the wheel carries; tables go to it through a pipe and are not written to disk.
 """
 
-from ._estimators import Contributions, DPClassifier, DPRegressor, DptrainWarning, Plan, load
+from ._estimators import Contributions, DPClassifier, DPRegressor, load
+from ._fit import DptrainWarning, Plan
 from ._ledger import Ledger
 from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, NoProbabilities, TargetUnreadable, program, version
 
