@@ -24,20 +24,6 @@ const (
 	Unlisted          // an undeclared category
 )
 
-// MissingWords lists the texts that mean a missing value. They are case-sensitive.
-func MissingWords() []string {
-	return []string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
-}
-
-// MissingWord reports whether a trimmed cell is one of [MissingWords].
-func MissingWord(s string) bool {
-	switch s {
-	case "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?":
-		return true
-	}
-	return false
-}
-
 // Number reads a plain number: its value if the class is [Good], else 0. A plain number is any text that
 // strconv.ParseFloat accepts, without hexadecimal digits and underscores. The words true and false, in any
 // case, are 1 and 0, since typed tables write their booleans this way. Number accepts any text.

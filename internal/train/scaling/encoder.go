@@ -64,14 +64,6 @@ func (e *Encoder) Range(column int) Range {
 	return e.ranges[column]
 }
 
-// Missing returns the value that a missing cell of a numeric column takes.
-func (e *Encoder) Missing(column int) float64 {
-	if c := e.columns[column]; c.HasMissing {
-		return c.Missing
-	}
-	return e.ranges[column].Fill()
-}
-
 // Encode writes the rows of a block: one slice per slot, each of the block's
 // length. buf is scratch space.
 func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
@@ -124,27 +116,6 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 			dst[i] = 0
 		default:
 			dst[i] = int16(v)
-		}
-	}
-}
-
-// MissingEntry is the entry of a missing cell in the slot of its indicator, the square root of .2
-// (regression.MissingSquare in models that shorten rows). The number of a missing cell is the median or a
-// declared value, x, so the two entries of the column have x^2 + MissingEntry^2 <= 1 if |x| <= .894, no more
-// than a cell at the end of the range alone: [Encoder.NormLimit] therefore has no allowance for the indicator.
-//
-// The sensitivity does not depend on that. Rows are shortened to norm B after encoding, whatever their entries,
-// by the accumulators that sum them ([mechanism.Gram], [mechanism.Cross], [mechanism.Minimizer]), and these
-// rely on B only.
-const MissingEntry = 0.447213595499957939
-
-// encodeMissing writes the indicator of missing cells.
-func encodeMissing(dst []int16, column []float64) {
-	one := FixedPoint(MissingEntry)
-	for i, x := range column {
-		dst[i] = 0
-		if x != x {
-			dst[i] = one
 		}
 	}
 }
