@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/sys/buffers"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // slab is a run of rows, column by column, while a table is being read: either a window on the final columns,
@@ -34,7 +34,7 @@ func newSlab(cols []column, unit bool, n int) slab {
 // roomSlab is newSlab with memory of package rooms for numbers; leave returns that memory.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	s = slab{codes: make([][]int32, len(cols)), rows: n}
-	s.floats, leave = buffers.GetColumns(len(cols), n, func(j int) bool {
+	s.floats, leave = ram.GetColumns(len(cols), n, func(j int) bool {
 		return cols[j].kind == Numeric
 	})
 	for j := range cols {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // roomFor is the environment variable with the number of bytes that a process that behaves as dptrain may allocate
@@ -50,7 +50,7 @@ func limitRoom(room string) {
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide, Max: before.Max}); err != nil {
 		panic(err)
 	}
-	l, ok := memlimit.Tightest()
+	l, ok := ram.Tightest()
 	if !ok {
 		panic("no limit")
 	}

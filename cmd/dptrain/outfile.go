@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/tempdir"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // draftPrefix is the prefix of the names of temporary folders for output files.
@@ -48,10 +48,10 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 // replace writes a draft and renames it to path, with the mode of an existing file. It removes drafts of the same
 // file that killed processes left behind.
 func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
-	tempdir.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) {
+	filesys.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) {
 		_ = dead.Remove(filepath.Base(path))
 	})
-	dir, err := tempdir.Make(filepath.Dir(path), draftPrefix)
+	dir, err := filesys.MakeTempDir(filepath.Dir(path), draftPrefix)
 	if err != nil {
 		return unwritable(path, err)
 	}

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/testkit/pages"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // A place is a folder and an environment for the commands of a page.
@@ -53,7 +53,7 @@ func (r *pageRun) commands(t *testing.T, b pages.Block) {
 		t.Fatalf("there is no place %q", b.Option("in"))
 	}
 	if b.Has("tables") {
-		if err := os.Symlink(publicdata.Path(t), filepath.Join(r.dir, "tables")); err != nil &&
+		if err := os.Symlink(testkit.PublicData(t), filepath.Join(r.dir, "tables")); err != nil &&
 			!errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -133,7 +133,7 @@ func readClasses(t *testing.T, name string) *classTable {
 // readClassesFrom reads a table from a folder.
 func readClassesFrom(t *testing.T, folder, name string, classes []string) *classTable {
 	t.Helper()
-	path := publicdata.Path(t, folder, name+".csv.gz")
+	path := testkit.PublicData(t, folder, name+".csv.gz")
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -53,7 +53,7 @@ type groupPool struct {
 // education and marital status over the first third of the table.
 func adult(t *testing.T, by string) (classes, ages groupPool) {
 	t.Helper()
-	lines := publicdata.Lines(t, "classification", "adult.raw.csv.gz")
+	lines := testkit.PublicLines(t, "classification", "adult.raw.csv.gz")
 	at := func(name string) int { return slices.Index(lines[0], name) }
 	rows := lines[1:]
 	income := func(row []string) float64 {

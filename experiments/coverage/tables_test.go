@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -26,7 +26,7 @@ const leastRecords = 8000
 // tables returns the names of the public tables for regression.
 func tables(t *testing.T) []string {
 	t.Helper()
-	files, err := os.ReadDir(publicdata.Path(t, *folder))
+	files, err := os.ReadDir(testkit.PublicData(t, *folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func tables(t *testing.T) []string {
 // last column as the target. Columns without any number in the file, which is public, are left out.
 func readTable(t *testing.T, name string) *dataset.Table {
 	t.Helper()
-	path := publicdata.Path(t, *folder, name+".csv.gz")
+	path := testkit.PublicData(t, *folder, name+".csv.gz")
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

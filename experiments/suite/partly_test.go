@@ -12,7 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // classCSV writes a table with a public number, a public text column, two private columns, and a class that depends
@@ -271,7 +271,7 @@ func TestReweigh(t *testing.T) {
 // TestPartlyOnPublicData checks the public table of the paper: the sizes of its parts, and the accuracy of the public
 // columns alone.
 func TestPartlyOnPublicData(t *testing.T) {
-	path := publicdata.Path(t, "classification", "adult.raw.csv.gz")
+	path := testkit.PublicData(t, "classification", "adult.raw.csv.gz")
 	x := &partly{set: partlySets()[0], path: path}
 	keys := []Key{{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1},
 		{partlyCell(adultCodes, methodNamed(partlyGram), 1), 1}}

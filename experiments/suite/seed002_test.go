@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // boardCSV writes a table of three classes on a board of nine fields, which no line can separate. A text column marks
@@ -115,7 +115,7 @@ func TestSeed002Plan(t *testing.T) {
 // TestSpaceOnPublicTables checks the claims of the thesis for which a trial is short.
 func TestSpaceOnPublicTables(t *testing.T) {
 	mean := func(set spaceSet, method string, share float64, trials int, metric string) float64 {
-		x := &space{set: set, path: publicdata.Path(t, "classification", set.file+".csv.gz")}
+		x := &space{set: set, path: testkit.PublicData(t, "classification", set.file+".csv.gz")}
 		sum := 0.
 		for trial := range trials {
 			k := Key{spaceCell(set.name, method, share, 0), trial + 1}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/baseline"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // separatedCSV writes a table of two classes that its first two columns separate, with a copy of the first and a
@@ -200,7 +200,7 @@ func TestSeparationPlan(t *testing.T) {
 // TestSeparationOnPublicData checks that on the table of the paper DFS is accurate with few columns, as is the
 // private choice with a budget that provides hardly any privacy.
 func TestSeparationOnPublicData(t *testing.T) {
-	path := publicdata.Path(t, "classification", "wdbc.csv.gz")
+	path := testkit.PublicData(t, "classification", "wdbc.csv.gz")
 	x := &separation{name: "wdbc", path: path}
 	keys := []Key{{separationCell("wdbc", openDFS, 0, 0), 1},
 		{separationCell("wdbc", wholeDR, 50, 0), 1}}

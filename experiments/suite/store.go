@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dptrain/dptrain/internal/sys/filelock"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // The files of an output folder.
@@ -72,7 +72,7 @@ func OpenStore(dir string, h Header) (*Store, error) {
 
 // open locks the file, reads its records and prepares it for appending.
 func (s *Store) open(h Header) error {
-	if !filelock.TryLock(s.file) {
+	if !filesys.TryLock(s.file) {
 		return fmt.Errorf("%s: %w", s.file.Name(), errShared)
 	}
 	text, err := io.ReadAll(s.file)

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // write creates a file in dir and returns its path.
@@ -401,7 +401,7 @@ func TestSameNameInTwoFolders(t *testing.T) {
 
 // TestPublicTables checks on real tables that accuracies exceed floors well below their usual values.
 func TestPublicTables(t *testing.T) {
-	dir := publicdata.Path(t, "regression")
+	dir := testkit.PublicData(t, "regression")
 	floors := map[string]float64{"uci_power_plant": .9, "361078_houses": .55, "uci_kin8nm": .3}
 	var paths []string
 	for name := range floors {

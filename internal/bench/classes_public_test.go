@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestPublicClassTables checks joint-gram as a classifier at epsilon 1, delta 1e-5, on all rows and without
@@ -14,7 +14,7 @@ import (
 // .813 with a standard deviation of .004 per trial, and .89 on spambase, where it has .90 with a standard deviation
 // of .015 and a floor of .875 for the median of three trials.
 func TestPublicClassTables(t *testing.T) {
-	dir := publicdata.Path(t, "classification")
+	dir := testkit.PublicData(t, "classification")
 	floors := map[string]float64{"adult.raw": .835, "credit_default.raw": .80, "spambase": .875}
 	var paths []string
 	for name := range floors {

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // BenchmarkRun measures ten trials of four methods on the largest table, 241,600 rows of 15 features, including
 // reading.
 func BenchmarkRun(b *testing.B) {
-	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
+	path := testkit.PublicData(b, "regression", "361104_SGEMM.csv.gz")
 	for b.Loop() {
 		if _, err := bench.Run(context.Background(), bench.Config{
 			Public: true, Data: []string{path},

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -78,7 +78,7 @@ func TestHoldable(t *testing.T) {
 	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
 		t.Errorf("1000 records of a number and a category: %d bytes", got)
 	}
-	limit := memlimit.Limit{Name: "ulimit -v", Free: 1 << 30}
+	limit := ram.Limit{Name: "ulimit -v", Free: 1 << 30}
 	if err := holdable("t.csv", 1<<30, limit); err != nil {
 		t.Errorf("as much as there is: %v", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -13,7 +13,7 @@ import (
 // available to the process. It is an estimate based only on the size of the files and public facts, and assumes short
 // cells.
 func Large(path string, fields int, schema dataset.Schema) bool {
-	limit := memlimit.Available()
+	limit := ram.Available()
 	return limit > 0 && uint64(likely(path, sizeOf(path), fields, schema)) > limit/2
 }
 

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // longCell is the maximum average number of bytes of a cell in a file that is rejected: numbers and categories take
@@ -17,7 +17,7 @@ const longCell = 32
 // tables held at once. The check uses only the size of the file. A table that passes may still be too large: then the
 // system ends the process. The error wraps [dataset.ErrTooLarge].
 func Holdable(path string, fields int, schema dataset.Schema, copies int) error {
-	limit, limited := memlimit.Tightest()
+	limit, limited := ram.Tightest()
 	info, err := os.Stat(path)
 	if !limited || err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -26,7 +26,7 @@ func Holdable(path string, fields int, schema dataset.Schema, copies int) error 
 }
 
 // holdable rejects a table that needs more memory than a limit leaves.
-func holdable(path string, need int64, limit memlimit.Limit) error {
+func holdable(path string, need int64, limit ram.Limit) error {
 	if need <= 0 || uint64(need) <= limit.Free {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/tempdir"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // errLocked: another process holds the lock.
@@ -222,7 +222,7 @@ const (
 
 // removeDrafts removes the drafts of killed processes.
 func (l *Ledger) removeDrafts() {
-	tempdir.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) {
+	filesys.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) {
 		_ = dead.Remove(draftName)
 	})
 }
@@ -231,7 +231,7 @@ func (l *Ledger) removeDrafts() {
 // exists, the error wraps fs.ErrExist.
 func (l *Ledger) createFile(list []*Entry) (head Head, err error) {
 	dir := filepath.Dir(l.path)
-	temp, err := tempdir.Make(dir, draftPrefix)
+	temp, err := filesys.MakeTempDir(dir, draftPrefix)
 	if err != nil {
 		return Head{}, unwritableError(err)
 	}

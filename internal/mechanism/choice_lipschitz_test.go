@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // A setLaw is the probability of every set of candidates, by bit mask.
@@ -163,7 +163,7 @@ func sampleSets(t *testing.T, n int, law setLaw, draw func() []int) {
 			t.Errorf("set %b of probability 0 was drawn", m)
 		}
 	}
-	chisquare.Check(t, got, want)
+	testkit.CheckChiSquare(t, got, want)
 }
 
 // TestLipschitzValues reproduces the values of the specification: scores

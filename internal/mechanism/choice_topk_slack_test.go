@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/testkit/bigmath"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestLogFactorialError compares log-sizes with exact binomials, also of a
@@ -21,8 +21,8 @@ func TestLogFactorialError(t *testing.T) {
 		for _, h := range []int{0, l.k / 2, l.k - 1} {
 			for _, at := range []int{l.k + 1, (l.k + int(c.d)) / 2, int(c.d)} {
 				n := new(big.Int).Binomial(int64(at-h-2), int64(l.k-h-1))
-				err := bigmath.Distance(l.logSize(h, at),
-					bigmath.Log(new(big.Float).SetPrec(bigmath.Precision).SetInt(n)))
+				err := testkit.BigDistance(l.logSize(h, at),
+					testkit.BigLog(new(big.Float).SetPrec(testkit.BigPrecision).SetInt(n)))
 				if err > c.limit {
 					t.Errorf("d %v, k %v, class (%d, %d): error %g, limit %g", c.d, c.k, h, at, err,
 						c.limit)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/noise"
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // columns returns a cloud of points from its coordinates, where each list has one number per point.
@@ -512,7 +512,7 @@ func TestDepthDrawLaw(t *testing.T) {
 		}
 		expected[i] *= draws
 	}
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 }
 
 // depthSession has a leaf "tukey" with the given parameters.

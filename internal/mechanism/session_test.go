@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/noise"
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 func priced(t testing.TB, rel budget.Relation) *budget.Priced {
@@ -237,7 +237,7 @@ func TestCoins(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / 7.
 	}
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 	// six standard deviations
 	if math.Abs(heads-n*.1) > 6*math.Sqrt(n*.09) || math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
 		t.Errorf("%v heads at p=.1, %v agreements of two coins, of %d", heads, same, n)

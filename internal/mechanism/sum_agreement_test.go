@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // agreementOf adds one record per entry of pick. A pick combines a vote (against, missing or for) with one of the
@@ -147,5 +147,5 @@ func TestPublicStream(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / 7.
 	}
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 }

@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/testkit/bigmath"
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestGumbelError compares the computed noise with 256-bit arithmetic at both
@@ -23,21 +22,21 @@ func TestGumbelError(t *testing.T) {
 	for _, zeros := range exponents {
 		for _, fraction := range []uint64{0, 1<<52 - 1, r.Uint64() >> 12} {
 			for _, cut := range []uint64{0, 1} {
-				x := new(big.Float).SetPrec(bigmath.Precision).SetUint64(1<<52 + fraction + cut)
-				end := new(big.Float).SetPrec(bigmath.Precision).SetMantExp(x, -54-zeros)
+				x := new(big.Float).SetPrec(testkit.BigPrecision).SetUint64(1<<52 + fraction + cut)
+				end := new(big.Float).SetPrec(testkit.BigPrecision).SetMantExp(x, -54-zeros)
 				for _, one := range []bool{false, true} {
 					var e *big.Float // -log U
 					switch {
 					case !one:
-						e = bigmath.Neg(bigmath.Log(end))
+						e = testkit.BigNeg(testkit.BigLog(end))
 					case zeros > 100: // 256 bits cannot represent 1-T: -log(1-T) = T + T^2/2 ...
 						e = end
 					default:
-						e = bigmath.Neg(bigmath.Log(new(big.Float).Sub(bigmath.Float(1), end)))
+						e = testkit.BigNeg(testkit.BigLog(new(big.Float).Sub(testkit.BigFloat(1), end)))
 					}
 					draw := Gumbel{one, zeros, fraction}
 					g := draw.Value()
-					err := bigmath.Distance(g, bigmath.Neg(bigmath.Log(e))) / (1 + math.Abs(g))
+					err := testkit.BigDistance(g, testkit.BigNeg(testkit.BigLog(e))) / (1 + math.Abs(g))
 					worst = math.Max(worst, err)
 					if err > 0x1p-50 {
 						t.Errorf("end %v, 2^-%d, fraction %d: %g times 1+|G|", one, zeros, fraction,
@@ -57,10 +56,10 @@ func TestGumbelError(t *testing.T) {
 // TestMaxExponentialError compares with 256-bit arithmetic.
 func TestMaxExponentialError(t *testing.T) {
 	for v := -5.; v < 60; v += .37 {
-		inside := new(big.Float).Sub(bigmath.Float(1),
-			bigmath.Exp(bigmath.Neg(bigmath.Exp(bigmath.Float(-v)))))
-		if err := bigmath.Distance(MaxExponential(v),
-			bigmath.Neg(bigmath.Log(inside))); err > 0x1p-45 {
+		inside := new(big.Float).Sub(testkit.BigFloat(1),
+			testkit.BigExp(testkit.BigNeg(testkit.BigExp(testkit.BigFloat(-v)))))
+		if err := testkit.BigDistance(MaxExponential(v),
+			testkit.BigNeg(testkit.BigLog(inside))); err > 0x1p-45 {
 			t.Errorf("v = %v: error %g", v, err)
 		}
 		if z := MaxExponential(v); z > MaxExponentialUpperBound(v) {
@@ -93,7 +92,7 @@ func TestGumbelDistribution(t *testing.T) {
 	s := testStream(90)
 	counts, expected := cellsOf(300000, 200, func() float64 { return s.Gumbel().Value() },
 		func(g float64) float64 { return math.Exp(-math.Exp(-g)) })
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 	// The tails have their own cells: U and 1-U by powers of two.
 	tails, want := make([]float64, 40), make([]float64, 40)
 	const n = 2_000_000
@@ -111,7 +110,7 @@ func TestGumbelDistribution(t *testing.T) {
 			want[i] *= 2
 		}
 	}
-	chisquare.Check(t, tails, want)
+	testkit.CheckChiSquare(t, tails, want)
 }
 
 // TestGumbelBits checks that the bits of a 64-bit word are put in the right places, and that words of zeros are
@@ -150,6 +149,6 @@ func TestMaxExponentialDistribution(t *testing.T) {
 		counts, expected := cellsOf(100000, 100, draw, func(z float64) float64 {
 			return math.Exp(m * math.Log1p(-math.Exp(-z)))
 		})
-		chisquare.Check(t, counts, expected)
+		testkit.CheckChiSquare(t, counts, expected)
 	}
 }

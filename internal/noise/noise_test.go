@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 func testStream(seed byte) *Stream {
@@ -46,7 +46,7 @@ func TestNormalDistribution(t *testing.T) {
 		counts, expected := histogramOf(300000, int(6*sigma), func() int64 {
 			return s.Normal(sigma)
 		}, d.CDF)
-		chisquare.Check(t, counts, expected)
+		testkit.CheckChiSquare(t, counts, expected)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestNormalLargeScale(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / cells
 	}
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 }
 
 func TestLaplaceDistribution(t *testing.T) {
@@ -71,7 +71,7 @@ func TestLaplaceDistribution(t *testing.T) {
 		counts, expected := histogramOf(300000, int(12*b), func() int64 {
 			return s.Laplace(b)
 		}, d.CDF)
-		chisquare.Check(t, counts, expected)
+		testkit.CheckChiSquare(t, counts, expected)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestAgainstIndependentLibrary(t *testing.T) {
 			a, b = 0, 0
 		}
 	}
-	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - chisquare.FalseAlarm)
+	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - testkit.FalseAlarm)
 	if cells < 50 || stat > limit {
 		t.Errorf("two-sample chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
 	}
@@ -145,7 +145,7 @@ func TestExponentialChoice(t *testing.T) {
 	for i := range expected {
 		expected[i] *= n
 	}
-	chisquare.Check(t, counts, expected)
+	testkit.CheckChiSquare(t, counts, expected)
 }
 
 // TestExponentialChoiceGap checks the coin of the exponential mechanism where the gap is
@@ -235,7 +235,7 @@ func TestBelowIsUniform(t *testing.T) {
 			expected[int(float64(v)/float64(min(n, 1000))*float64(len(counts)))%
 				len(counts)] += draws / float64(min(n, 1000))
 		}
-		chisquare.Check(t, counts, expected)
+		testkit.CheckChiSquare(t, counts, expected)
 	}
 }
 
@@ -254,8 +254,8 @@ func TestPrecisionAttack(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / 16
 	}
-	chisquare.Check(t, counts[0][:], expected)
-	chisquare.Check(t, counts[1][:], expected)
+	testkit.CheckChiSquare(t, counts[0][:], expected)
+	testkit.CheckChiSquare(t, counts[1][:], expected)
 }
 
 func BenchmarkNormal(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dptrain/dptrain/internal/testkit/chisquare"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestBelowBig checks that the result is uniform on [0, n) and that every value is possible.
@@ -24,7 +24,7 @@ func TestBelowBig(t *testing.T) {
 			expected[i] = draws / float64(n)
 		}
 		if n > 1 {
-			chisquare.Check(t, counts, expected)
+			testkit.CheckChiSquare(t, counts, expected)
 		}
 	}
 	wide := new(big.Int).Lsh(big.NewInt(5), 300) // the leading digits
@@ -33,7 +33,7 @@ func TestBelowBig(t *testing.T) {
 		v := s.UniformBig(wide)
 		counts[v.Rsh(v, 300).Int64()]++
 	}
-	chisquare.Check(t, counts, []float64{10000, 10000, 10000, 10000, 10000})
+	testkit.CheckChiSquare(t, counts, []float64{10000, 10000, 10000, 10000, 10000})
 }
 
 // TestLogarithmic checks that K has the logarithmic distribution, by a chi-square test with at least 20 expected in

@@ -8,13 +8,13 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/astc"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // TestSpambase reproduces table 2.1 of the thesis on standardised columns, fitted to all records: errors are within
 // .002 and numbers of features within 1 of those of liblinear, computed beforehand.
 func TestSpambase(t *testing.T) {
-	lines := publicdata.Lines(t, "classification", "spambase.csv.gz")[1:]
+	lines := testkit.PublicLines(t, "classification", "spambase.csv.gz")[1:]
 	d := len(lines[0]) - 1
 	columns := make([]dataset.Column, d)
 	values := make([][]float64, d)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -42,7 +42,7 @@ func TestOLSOnPublicTables(t *testing.T) {
 // readPublic reads a public set of numeric columns, the target last.
 func readPublic(t *testing.T, kind, file string) regression.Design {
 	t.Helper()
-	lines := publicdata.Lines(t, kind, file)
+	lines := testkit.PublicLines(t, kind, file)
 	last := len(lines[0]) - 1
 	d := regression.Design{
 		Names:  lines[0][:last],

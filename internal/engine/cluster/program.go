@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/internal/noise/secret"
-	"github.com/dptrain/dptrain/internal/sys/companion"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // Program is the program that communicates with clusters. It is a separate module, so that its dependencies are not
@@ -77,7 +77,7 @@ type Spark struct {
 // Dial starts a session. If worker is not empty, it is the path of a program that is sent to the executors, whose command
 // "worker" calls [Work]. The session ends with the context, which also interrupts its jobs on the cluster.
 func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
-	path, ok := companion.FindProgram(Program)
+	path, ok := filesys.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
 	}

@@ -3,7 +3,7 @@ package colblock
 import (
 	"encoding/binary"
 
-	"github.com/dptrain/dptrain/internal/sys/buffers"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // A Kind is the content of a column.
@@ -106,7 +106,7 @@ func NewBlock(columns []Column, rows int) *Cells {
 		texts:   make([]*textList, n),
 	}
 	numeric := func(j int) bool { return columns[j].Numeric() }
-	c.floats, c.release = buffers.GetColumns(n, rows, numeric)
+	c.floats, c.release = ram.GetColumns(n, rows, numeric)
 	for j, column := range columns {
 		if !numeric(j) {
 			c.coded[j] = make([]byte, 0, column.Encoding().Size(rows))

@@ -1,6 +1,6 @@
 package colblock
 
-import "github.com/dptrain/dptrain/internal/sys/largepages"
+import "github.com/dptrain/dptrain/internal/sys/ram"
 
 // pieceRows is the number of numbers per piece of a packed column, chosen so that a piece fits the
 // second-level cache.
@@ -57,7 +57,7 @@ func (p *Packer) Commit(n int) {
 func (p *Packer) storePiece() {
 	most := MaxSize(len(p.piece))
 	if len(p.slab) < most {
-		p.slab = largepages.Make(max(p.Slab, most))
+		p.slab = ram.MakeBytes(max(p.Slab, most))
 	}
 	e, data := p.encoder.EncodeNumbers(p.slab[:most:most], p.piece, p.encoding)
 	out := piece{encoding: e, data: data[:len(data):len(data)]}

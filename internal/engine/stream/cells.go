@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/colblock"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/noise/secret"
-	"github.com/dptrain/dptrain/internal/sys/buffers"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
@@ -95,7 +95,7 @@ func (r *chunkReader) loadColumn(j int, c *chunk) {
 	if r.isNumeric(j) {
 		if r.floats == nil {
 			// The memory is kept as long as the table.
-			r.floats, _ = buffers.GetColumns(len(r.columns), r.chunkRows, r.isNumeric)
+			r.floats, _ = ram.GetColumns(len(r.columns), r.chunkRows, r.isNumeric)
 		}
 		if err := r.readNumbers(r.floats[j], place, encoding, c.rows); err != nil {
 			r.err = err

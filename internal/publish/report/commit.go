@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/filelock"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -83,7 +83,7 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, unwritable(f.given, err)
 	}
-	for wait := time.Millisecond; !filelock.TryLock(dir); wait *= 2 {
+	for wait := time.Millisecond; !filesys.TryLock(dir); wait *= 2 {
 		if wait > patience/2 {
 			dir.Close()
 			return nil,

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/filelock"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -324,7 +324,7 @@ func canLock(t *testing.T, folder string) bool {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, _ := filelock.Lock(f)
+	got, _ := filesys.Lock(f)
 	return got
 }
 

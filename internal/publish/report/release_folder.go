@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/tempdir"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -87,7 +87,7 @@ type Folder struct {
 	dir   string // symbolic links resolved
 	given string // as the caller named it
 	stage string // temporary folder in dir
-	temp  *tempdir.Dir
+	temp  *filesys.TempDir
 	made  []string
 	force bool
 
@@ -126,7 +126,7 @@ func (f *Folder) open(free func() error) (err error) {
 	if err := free(); err != nil {
 		return err
 	}
-	if f.temp, err = tempdir.Make(f.dir, stagePrefix); err != nil {
+	if f.temp, err = filesys.MakeTempDir(f.dir, stagePrefix); err != nil {
 		return unwritable(f.given, err)
 	}
 	f.stage = f.temp.Path

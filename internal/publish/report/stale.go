@@ -5,8 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/dptrain/dptrain/internal/sys/filelock"
-	"github.com/dptrain/dptrain/internal/sys/tempdir"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // stagePrefix starts the names of the temporary folders of runs.
@@ -21,10 +20,10 @@ func sweep(dir string) {
 		return
 	}
 	defer home.Close()
-	if got, _ := filelock.Lock(home); !got {
+	if got, _ := filesys.Lock(home); !got {
 		return
 	}
-	tempdir.RemoveStale(dir, stagePrefix, func(home, dead *os.Root, name string) {
+	filesys.RemoveStale(dir, stagePrefix, func(home, dead *os.Root, name string) {
 		for _, folder := range []string{CuratorDir, ReleaseDir} {
 			restore(home, dead, name, folder)
 			for _, at := range []string{folder, oldPrefix + folder} {

@@ -22,7 +22,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/tempdir"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
 )
 
 // KeySize is the number of bytes of a key.
@@ -60,7 +60,7 @@ const (
 
 // A File is a scratch file. Its methods are safe for concurrent use.
 type File struct {
-	dir    *tempdir.Dir
+	dir    *filesys.TempDir
 	file   *os.File
 	aead   cipher.AEAD
 	writes atomic.Uint64
@@ -84,10 +84,10 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	if folder == "" {
 		folder = os.TempDir()
 	}
-	tempdir.RemoveStale(folder, folderPrefix, func(_, dead *os.Root, _ string) {
+	filesys.RemoveStale(folder, folderPrefix, func(_, dead *os.Root, _ string) {
 		_ = dead.Remove(fileName)
 	})
-	dir, err := tempdir.Make(folder, folderPrefix)
+	dir, err := filesys.MakeTempDir(folder, folderPrefix)
 	if err != nil {
 		return nil, ErrWrite
 	}

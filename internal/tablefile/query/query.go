@@ -19,9 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/companion"
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/filesys"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // Program is the name of the program that reads databases.
@@ -85,7 +85,7 @@ func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, er
 
 // runProgram starts the program with a question.
 func (q Question) runProgram(ctx context.Context, want string, columns []string) (*answer, error) {
-	path, ok := companion.FindProgram(Program)
+	path, ok := filesys.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
 	}
@@ -115,7 +115,7 @@ const mostShare = 1 << 30
 // memoryShare returns the bytes of memory that a library in the program may use, as it keeps data as long as it
 // can: a quarter of the memory available to this process, and at most mostShare.
 func memoryShare() uint64 {
-	most := memlimit.Available()
+	most := ram.Available()
 	if most == 0 {
 		return mostShare
 	}

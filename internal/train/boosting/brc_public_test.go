@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -33,7 +33,7 @@ type publicData struct {
 // the columns that are not private.
 func readPublic(t *testing.T, file, target string, drop, public []string, codes bool) publicData {
 	t.Helper()
-	rows := publicdata.Lines(t, "classification", file)
+	rows := testkit.PublicLines(t, "classification", file)
 	var out publicData
 	add := func(j int) {
 		cells := make([]string, len(rows)-1)

@@ -2,7 +2,7 @@ package boosting
 
 import (
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/ram"
 )
 
 // mostLearned is the approximate maximum number of records that kernel stages learn from; a coin decides about
@@ -34,5 +34,5 @@ const leastKept = 1 << 26
 
 // keep lets engines keep the features of about that many records, in at most an eighth of the memory.
 func (k *kernelBooster) keep(records float64) {
-	k.state.held, k.state.mostCells = records, max(float64(memlimit.Available()/8/2), leastKept)
+	k.state.held, k.state.mostCells = records, max(float64(ram.Available()/8/2), leastKept)
 }

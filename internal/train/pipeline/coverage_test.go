@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/regression"
@@ -19,7 +19,7 @@ import (
 // and the last one is the target.
 func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	t.Helper()
-	path := publicdata.Path(t, "regression", name)
+	path := testkit.PublicData(t, "regression", name)
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
@@ -84,7 +84,7 @@ func BenchmarkClassSelectors(b *testing.B) {
 // readClasses reads a public set whose last column is the class, 0 or 1.
 func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 	b.Helper()
-	path := publicdata.Path(b, "classification", name+".csv.gz")
+	path := testkit.PublicData(b, "classification", name+".csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
@@ -17,7 +17,7 @@ import (
 // selected. The fifth score is .45 above the sixth, for a width of 2.5: at 3000 a draw the chance of a miss is below
 // 1e-100.
 func TestSISKhan(t *testing.T) {
-	path := publicdata.Path(t, "highdim", "khan.csv.gz")
+	path := testkit.PublicData(t, "highdim", "khan.csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 )
 
 // BenchmarkSubLasso counts the votes of all buckets of SGEMM for five columns: assign the records to buckets,
@@ -49,7 +49,7 @@ func BenchmarkSubLassoWide(b *testing.B) {
 // readSGEMM reads the table of scripts/bench-sublasso.py.
 func readSGEMM(b *testing.B) (*dataset.Table, Facts) {
 	b.Helper()
-	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
+	path := testkit.PublicData(b, "regression", "361104_SGEMM.csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)

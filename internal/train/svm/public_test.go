@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -26,7 +26,7 @@ import (
 // numbers, otherwise it is a category. The rows are public, so the types may depend on them.
 func publicTable(t testing.TB, file, positive string) *dataset.Table {
 	t.Helper()
-	lines := publicdata.Lines(t, "classification", file)
+	lines := testkit.PublicLines(t, "classification", file)
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	last := len(lines[0]) - 1

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
@@ -19,7 +19,7 @@ import (
 // publicTable reads columns of a public data set, the target last.
 func publicTable(t testing.TB, file string, names ...string) *dataset.Table {
 	t.Helper()
-	path := publicdata.Path(t, "regression", file)
+	path := testkit.PublicData(t, "regression", file)
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,132 @@
+package filesys
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+const prefix = ".test-run-"
+
+// names lists the content of a folder.
+func names(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// put creates a file and its parent folders.
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mkdir(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clearOne removes the file named ours.
+func clearOne(_, dead *os.Root, _ string) {
+	_ = dead.Remove("ours")
+}
+
+// TestSweep checks that only the folders of dead processes are removed from the folder of the results, and only their
+// files named ours.
+func TestSweep(t *testing.T) {
+	home, outside := t.TempDir(), t.TempDir()
+	at := func(name string) string { return filepath.Join(home, name) }
+	live, err := MakeTempDir(home, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(live.Path, "ours"))
+	mkdir(t, at(prefix+"1"), 0o700)
+	put(t, at(prefix+"22/ours"))
+	put(t, at(prefix+"3/ours"))
+	put(t, at(prefix+"3/theirs"))
+	mkdir(t, at(prefix+"4"), 0o755)
+	mkdir(t, at(prefix+"five"), 0o700)
+	mkdir(t, at(prefix), 0o700)
+	mkdir(t, at(".test-run"), 0o700)
+	put(t, at(prefix+"6"))
+	put(t, filepath.Join(outside, "ours"))
+	if err := os.Symlink(outside, at(prefix+"7")); err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, at(prefix+"8"), 0o700)
+	if err := os.Symlink(filepath.Join(outside, "ours"), at(prefix+"8/ours")); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open(home); err == nil {
+		got, _ := Lock(f)
+		f.Close()
+		if !got {
+			t.Skip("no locks here")
+		}
+	}
+	RemoveStale(home, prefix, clearOne)
+	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7",
+		prefix + "five", filepath.Base(live.Path)}
+	slices.Sort(want)
+	if got := names(t, home); !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	if got := names(t, at(prefix+"3")); !slices.Equal(got, []string{"theirs"}) {
+		t.Errorf("in a folder with a file of somebody else: %q", got)
+	}
+	if len(names(t, outside)) != 1 || len(names(t, live.Path)) != 1 {
+		t.Error("a file outside, or of a live process, was removed")
+	}
+	if err := live.Close(); err != nil ||
+		slices.Contains(names(t, home), filepath.Base(live.Path)) {
+		t.Errorf("closed: %v", err)
+	}
+	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)
+}
+
+// TestMakeWhileSwept checks that a folder created while other processes sweep exists when MakeTempDir returns, and is kept.
+func TestMakeWhileSwept(t *testing.T) {
+	home := t.TempDir()
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				RemoveStale(home, prefix, func(_, _ *os.Root, _ string) {})
+			}
+		}
+	}()
+	for range 300 {
+		d, err := MakeTempDir(home, prefix)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if _, err := os.Stat(d.Path); err != nil {
+			t.Error(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	<-ended
+}

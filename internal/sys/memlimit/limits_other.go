@@ -1,8 +1,0 @@
-//go:build !linux
-
-package memlimit
-
-// limits returns nil: other systems do not enforce the limits that they report.
-func limits() []Limit {
-	return nil
-}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package memlimit
-
-// Physical returns 0: this system does not report its memory.
-func Physical() uint64 {
-	return 0
-}

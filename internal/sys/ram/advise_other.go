@@ -1,0 +1,5 @@
+//go:build !linux
+
+package ram
+
+func advise([]byte) {}
