@@ -183,7 +183,7 @@ func TestAutoOnCategories(t *testing.T) {
 			t.Fatal(err)
 		}
 		prediction, err := res.Model.Predict(nil,
-			rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
+			method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -20,7 +21,7 @@ type cellOf interface {
 // cellStatistic counts records by cell. A record is in at most one cell, which depends only on that record and
 // on releases: the L2 sensitivity is that of a histogram of one column, 1 for a record added or removed.
 type cellStatistic struct {
-	Model predictor
+	Model method.Predictor
 	Cells int
 	Of    cellOf
 }
@@ -41,7 +42,7 @@ func releaseCells(
 	of cellOf,
 ) ([]float64, error) {
 	columns := v.Schema().Columns
-	x := cellStatistic{newPredictor(m, columns[:len(columns)-1]), cells, of}
+	x := cellStatistic{method.NewPredictor(m, columns[:len(columns)-1]), cells, of}
 	pass, err := mechanism.Sum[*cellsPass](ctx, s, v, x)
 	if err != nil {
 		return nil, err

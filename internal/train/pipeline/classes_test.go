@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/internal/train/tukey"
 	"github.com/dptrain/dptrain/regression"
@@ -63,7 +64,7 @@ func classify(tab *dataset.Table) *Pipeline {
 func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
 	guess, err := m.Predict(nil,
-		rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}

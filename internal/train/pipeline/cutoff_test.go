@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -155,7 +156,7 @@ func TestCutoffSensitivity(t *testing.T) {
 				Terms:   []regression.Term{{Coefficient: 1}},
 				Lower:   -regression.Unbounded, Upper: regression.Unbounded,
 			}
-			x := cellStatistic{newPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins,
+			x := cellStatistic{method.NewPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins,
 				cutoffCell{}}
 			p, err := mechanism.Sum[*cellsPass](t.Context(), s, memory.NewRecords(tab.All()), x)
 			if err != nil {

@@ -155,7 +155,7 @@ func RegisterStatistics() {
 }
 
 var registerStatistics = sync.OnceFunc(func() {
-	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{},
+	all := []any{mechanism.Number{}, cellStatistic{}, method.Predictor{}, cutoffCell{}, rightCell{},
 		kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(),
 		selection.Statistics(), evaluate.Statistics()}

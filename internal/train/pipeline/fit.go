@@ -382,7 +382,7 @@ func (r *runner) evaluateModel(
 			evaluate.Labels{
 				Records: v,
 				Target:  len(r.facts.Columns),
-				Model:   newPredictor(f.Model, r.facts.Columns),
+				Model:   method.NewPredictor(f.Model, r.facts.Columns),
 				Bins:    bins,
 				Groups:  groups,
 			})
@@ -405,7 +405,7 @@ func (r *runner) r2(
 	pairs := evaluate.Pairs{
 		Records: v,
 		Target:  len(r.facts.Columns),
-		Model:   newPredictor(f.Model, r.facts.Columns),
+		Model:   method.NewPredictor(f.Model, r.facts.Columns),
 		Center:  m.Back.Mean(f.TargetMean, m.Lower, m.Upper),
 		Groups:  groups,
 	}
@@ -473,7 +473,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 // need. If the records of the view are consecutive, as in [dataset.Table.All], no cell is copied. Text of
 // columns with [dataset.Column.Found] is missing; see [RowsFor].
 func RowsOf(v dataset.View) regression.Rows {
-	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
+	return method.RowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
 }
 
 // RowsFor is [RowsOf] for a model that was trained on columns with [dataset.Column.Found]: they are read as the

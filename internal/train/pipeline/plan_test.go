@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -81,7 +82,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("held-out R2 %+v of an almost linear target", res.R2)
 	}
 	prediction, err := m.Predict(nil,
-		rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
+		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func withTransformed(metric budget.Node) []budget.Node {
 //
 // These sums determine the line that fits the targets best, and the variance around it.
 type errorStatistic struct {
-	Model               predictor
+	Model               method.Predictor
 	Center, Half, Limit float64
 }
 
@@ -237,7 +237,7 @@ func (r *runner) wayBack(
 	defer r.startStage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()
-	x := errorStatistic{newPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2,
+	x := errorStatistic{method.NewPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2,
 		max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
 	pass, err := mechanism.Sum[*errorPass](ctx, s, v, x)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -123,7 +124,7 @@ func TestErrorsSensitivity(t *testing.T) {
 		Terms:   []regression.Term{{Coefficient: 1}},
 	}
 	x := errorStatistic{
-		Model: newPredictor(model, []dataset.Column{{Name: "a"}}),
+		Model: method.NewPredictor(model, []dataset.Column{{Name: "a"}}),
 		Half:  4,
 		Limit: 3,
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package method
 
 import (
 	"slices"
@@ -8,27 +8,29 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// predictor is a released model of features that are the first columns of a block.
-type predictor struct {
+// A Predictor is a released model of features that are the first columns of a block. Its exported fields can be sent to
+// where the records are.
+type Predictor struct {
 	Model    regression.Model
 	Features []dataset.Column
 
 	ready *regression.Ready // nil where the predictor was sent to
 }
 
-func newPredictor(m regression.Model, features []dataset.Column) predictor {
-	return predictor{m, features, regression.Prepare(m)}
+// NewPredictor returns the predictor of a model.
+func NewPredictor(m regression.Model, features []dataset.Column) Predictor {
+	return Predictor{m, features, regression.Prepare(m)}
 }
 
-// Predict implements [evaluate.Predictor].
-func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
+// Predict returns the predictions for the records of a block, in to if its capacity suffices.
+func (p Predictor) Predict(b dataset.Block, to []float64) []float64 {
 	room := cellBuffers.Get().(*[]float64)
 	defer cellBuffers.Put(room)
 	predict := p.Model.Predict
 	if p.ready != nil {
 		predict = p.ready.Predict
 	}
-	out, err := predict(to, rowsOfColumns(b, p.Features, room))
+	out, err := predict(to, RowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // the model was trained on these columns
 	}
@@ -38,21 +40,21 @@ func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
 // cellBuffers are the buffers for the cells of a block during prediction.
 var cellBuffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// Classify implements [evaluate.Classifier].
-func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
+// Classify returns the predictions of a classifier and its scores for the records of a block.
+func (p Predictor) Classify(b dataset.Block) (prediction, score []float64) {
 	room := cellBuffers.Get().(*[]float64)
 	defer cellBuffers.Put(room)
 	prediction, score, err := p.Model.(*regression.Classifier).Classify(
-		rowsOfColumns(b, p.Features, room))
+		RowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // as in Predict
 	}
 	return prediction, score
 }
 
-// rowsOfColumns gathers the first columns of a block, which are these: numbers that do not follow one another in the table
-// in room, which grows to hold them, if there is one.
-func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
+// RowsOfColumns returns the first columns of a block, which are these, as rows for the Predict method of a model. Numbers
+// that do not follow one another in the table are copied to room, which grows to hold them, if it is not nil.
+func RowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
 	n := b.Len()
 	free := []float64(nil)
 	if room != nil {
