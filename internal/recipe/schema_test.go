@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/transform"
 )
 
 func instanceOf(t *testing.T, fixture string) any {
@@ -327,7 +328,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
 		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure,
 		"budget.words":     pipeline.KindShare + pipeline.WordShare,
-		"budget.transform": pipeline.DefaultTransformShare,
+		"budget.transform": transform.DefaultShare,
 		"model.method":     d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],

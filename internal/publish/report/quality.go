@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/train/evaluate"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/transform"
 )
 
 // A Quality is an error of predictions, measured on the records of Part. The interval [Lower, Upper] has confidence
@@ -71,7 +71,7 @@ func r2Of(r *evaluate.R2) *R2 {
 // transform returns the transform of the target.
 func (r *Report) transform() rescale.Transform {
 	for _, f := range r.Unprotected {
-		if word, ok := f.Value.(string); ok && f.Name == pipeline.TransformFact {
+		if word, ok := f.Value.(string); ok && f.Name == transform.Fact {
 			return rescale.Transform(word)
 		}
 	}

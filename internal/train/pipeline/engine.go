@@ -15,7 +15,6 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/regression"
@@ -55,8 +54,10 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 			p.Budget.Unit.Column,
 		)
 	}
-	if c.Mapped == nil && p.Transform != rescale.None {
-		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)
+	for _, s := range p.stages() {
+		if problem := s.CheckEngine(c); problem != "" {
+			return fmt.Errorf("%w: %s", ErrEngine, problem)
+		}
 	}
 	if !SameSchema(p.Schema, e.Schema()) {
 		return ErrSchema
@@ -71,10 +72,8 @@ func (p *Pipeline) runOn(
 		return nil, err
 	}
 	schema := e.Schema()
-	if p.Transform != rescale.None {
-		j := schema.Index(p.Target)
-		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]),
-			p.targetRule().Apply)
+	for _, x := range p.recodings() {
+		e = mechanism.CapabilitiesOf(e).Mapped(x.Column, x.To, x.Apply)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
@@ -104,7 +103,11 @@ func (p *Plan) gatheringStages(c mechanism.Capabilities) []string {
 		}
 	}
 	note(vocabularyNode, p.of != nil && p.of.investigatesColumns())
-	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && c.Mapped == nil)
+	if p.of != nil {
+		for _, name := range p.of.gatheringNodes(c) {
+			note(name, true)
+		}
+	}
 	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
 		for _, name := range t.gatheringStages(c) {
 			note(name, true)
@@ -156,11 +159,14 @@ func RegisterStatistics() {
 
 var registerStatistics = sync.OnceFunc(func() {
 	all := []any{mechanism.Number{}, cellStatistic{}, method.Predictor{}, cutoffCell{}, rightCell{},
-		kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
+		kindStatistic{}, encodingStatistic{}, targetStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(),
 		selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {
 		lists = append(lists, m.Statistics)
+	}
+	for _, k := range stageKinds() {
+		lists = append(lists, k.Statistics)
 	}
 	for _, list := range lists {
 		for _, x := range list {

@@ -19,6 +19,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -51,13 +52,10 @@ type Result struct {
 	Importances []regression.Importance // of the columns of Model, the largest first; nil if unknown
 	R2          *evaluate.R2            // regression
 	Transform   rescale.Transform       // of the target
-	Transformed *evaluate.R2            // of a transformed target, in transformed units
 	Confusion   *evaluate.Confusion     // classification
 	Stopped     *Stop                   // why no model was trained; nil if the run was completed
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
-	Vocabulary  []Vocabulary            // of the text columns detected privately
-	Kinds       []KindCount             // of the columns without declarations; nil if they were not counted
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
 	Gaps        []Gap                   // features with many missing cells
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
@@ -66,6 +64,7 @@ type Result struct {
 	Card        []Histogram             // of the training records: columns whose ranges were found, in the order of the table
 	Unprotected []Fact
 	Warnings    []Warning
+	stage.Findings
 
 	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
 	Curator Curator `json:"-"`
@@ -79,10 +78,7 @@ type Histogram struct {
 }
 
 // A Fact is a number or list stated by the recipe, which the guarantee does not protect.
-type Fact struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
-}
+type Fact = stage.Fact
 
 // Curator holds exact facts about the records for the data owner. They are not covered by the guarantee and
 // must not be published. To prevent accidental output, every verb of package fmt prints a remark in their
@@ -138,7 +134,7 @@ func (p *Pipeline) runPlan(
 ) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
-		t = p.transformedTable(t)
+		t = p.recodedTable(t)
 	}
 	return p.runFrom(ctx, plan, open, recordSource{
 		schema: schema,
@@ -171,13 +167,7 @@ func (p *Pipeline) runFrom(
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{
-		pipeline: p,
-		plan:     plan,
-		options:  o,
-		facts:    plan.facts,
-		seconds:  map[string]float64{},
-	}
+	r := newRunner(p, plan, plan.facts, o)
 	all, err := from.records(r, s)
 	if err != nil {
 		return nil, err
@@ -191,8 +181,8 @@ func (p *Pipeline) runFrom(
 		return r.stoppedResult(ctx, s, stop, from)
 	}
 	train, held := r.splitRecords(s, all)
-	r.held = held
-	r.training = train
+	r.Held = held
+	r.Training = train
 	training := s
 	if p.wrapsTraining() {
 		training = s.Sub(trainNode)
@@ -206,8 +196,7 @@ func (p *Pipeline) runFrom(
 	if err != nil {
 		return nil, err
 	}
-	res := p.newResult(plan, r.found, out)
-	res.Kinds = r.kinds
+	res := p.newResult(plan, r.Findings, out)
 	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
 	}
@@ -224,8 +213,8 @@ func (p *Pipeline) runFrom(
 	return res, nil
 }
 
-// newResult returns the result of a run without its model and its releases. found is the vocabulary of the run.
-func (p *Pipeline) newResult(plan *Plan, found []Vocabulary, out *trained) *Result {
+// newResult returns the result of a run without its model and its releases. found are the findings of its stages.
+func (p *Pipeline) newResult(plan *Plan, found stage.Findings, out *trained) *Result {
 	return &Result{
 		Task:       p.taskName(),
 		Target:     p.Target,
@@ -238,13 +227,13 @@ func (p *Pipeline) newResult(plan *Plan, found []Vocabulary, out *trained) *Resu
 		Considered: plan.Columns(),
 		Search:     out.search,
 		Sizes:      out.sizes,
-		Vocabulary: found,
 		Unread:     out.readings.unread,
 		Gaps:       out.readings.gaps,
 		Huge:       out.readings.huge,
 		Tiny:       out.readings.tiny,
 		Alike:      out.readings.alike,
 		Card:       out.card,
+		Findings:   found,
 	}
 }
 
@@ -281,30 +270,22 @@ func (c *Curator) countRecords(
 	return nil
 }
 
-// finishModel gives a model its way back to the units of the target and measures it.
+// finishModel runs the stages after the training and measures the model.
 func (r *runner) finishModel(
 	ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result,
 ) error {
 	p := r.pipeline
 	part := s.Sub(holdoutNode)
-	if p.Transform != rescale.None {
-		back, err := r.wayBack(ctx, s.Sub(trainNode), r.training, fit)
-		if err != nil {
+	for _, x := range p.stages() {
+		if err := x.AfterTraining(ctx, &r.Run, s.Sub(trainNode), part, fit); err != nil {
 			return err
 		}
-		m := fit.Linear()
-		if p.Holdout > 0 {
-			m.Back = onlyLine(back, m)
-			if res.Transformed, err = r.evaluateTransformed(ctx, part, fit); err != nil {
-				return fmt.Errorf("held-out metric: %w", err)
-			}
-		}
-		m.Back = back
 	}
+	res.Findings = r.Findings
 	if p.Holdout == 0 {
 		return nil
 	}
-	if err := r.evaluateModel(ctx, part, r.held, fit, r.scoreBins(part, fit), r.groups(),
+	if err := r.evaluateModel(ctx, part, r.Held, fit, r.scoreBins(part, fit), r.groups(),
 		res); err != nil {
 		return fmt.Errorf("held-out metric: %w", err)
 	}
@@ -332,18 +313,33 @@ func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
 
 // runner holds the state of one run.
 type runner struct {
+	stage.Run
 	pipeline *Pipeline
 	plan     *Plan
 	options  Options
-	facts    selection.Facts   // those of the plan, updated with findings about columns
-	held     mechanism.Records // held-out part, updated with findings about columns
-	training mechanism.Records // training part, updated likewise
-	found    []Vocabulary
-	kinds    []KindCount  // of columns without declarations
 	values   []string     // of the column of groups, if they were found: those that have a group
 	rated    *ratedChoice // the choice of features; nil until it is made, and for a choice without confidence
-	way      string       // how columns without declarations were classified, as numbers or text, if that was asked first
 	seconds  map[string]float64
+}
+
+// newRunner returns the runner of a plan, or of a try of a search. facts are those that are known when it starts.
+func newRunner(p *Pipeline, plan *Plan, facts selection.Facts, o Options) *runner {
+	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
+	r.Run = stage.Run{
+		Facts:           facts,
+		Forced:          plan.forcedWay,
+		NoteCategories:  r.noteGroups,
+		CompleteClasses: r.completeClasses,
+		Start:           r.startStage,
+		Fits: func(features []dataset.Column) bool {
+			return p.rowsFit(selection.Facts{
+				Columns:  features,
+				Target:   r.plan.facts.Target,
+				Relation: r.plan.facts.Relation,
+			})
+		},
+	}
+	return r
 }
 
 // announceStage reports the start of a stage to the caller.
@@ -361,7 +357,7 @@ func (r *runner) startStage(name string) func() {
 }
 
 // heldOutStage is the name of the last stage.
-const heldOutStage = "held-out metric"
+const heldOutStage = stage.HeldOut
 
 // evaluateModel predicts a part of the records and releases how good that is. The scores of
 // a classifier are counted in the given bins. groups, if any, divide the records as
@@ -381,8 +377,8 @@ func (r *runner) evaluateModel(
 		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s,
 			evaluate.Labels{
 				Records: v,
-				Target:  len(r.facts.Columns),
-				Model:   method.NewPredictor(f.Model, r.facts.Columns),
+				Target:  len(r.Facts.Columns),
+				Model:   method.NewPredictor(f.Model, r.Facts.Columns),
 				Bins:    bins,
 				Groups:  groups,
 			})
@@ -401,19 +397,8 @@ func (r *runner) r2(
 	f *method.Fit,
 	groups evaluate.Groups,
 ) (*evaluate.R2, error) {
-	m := f.Linear()
-	pairs := evaluate.Pairs{
-		Records: v,
-		Target:  len(r.facts.Columns),
-		Model:   method.NewPredictor(f.Model, r.facts.Columns),
-		Center:  m.Back.Mean(f.TargetMean, m.Lower, m.Upper),
-		Groups:  groups,
-	}
-	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
-		pairs.Lower = m.Back.Lower
-		pairs.Upper = m.Back.Upper
-		pairs.From = rescale.Transform(m.Back.Transform)
-	}
+	pairs := r.PairsOf(v, f)
+	pairs.Groups = groups
 	r2, err := evaluate.Regression{ByGroup: groups.Column != ""}.Run(ctx, s, pairs)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func (r *runner) groups() evaluate.Groups {
 	if p.Groups == "" {
 		return evaluate.Groups{}
 	}
-	s := r.held.Schema()
+	s := r.Held.Schema()
 	names := s.Columns[s.Index(p.Groups)].Categories
 	if p.Schema.Columns[p.Schema.Index(p.Groups)].Found {
 		names = r.values

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // kindStatistic counts which cells of columns are numbers, text, or missing.
@@ -52,13 +53,8 @@ func (p *kindPass) Cells() mechanism.Cells {
 	return p.hist.Cells()
 }
 
-// A KindCount holds the noisy numbers of training records whose cell of a column is a number, text, or missing. Each
-// has noise of standard deviation Sigma.
-type KindCount struct {
-	Column                string
-	Numbers, Text, Absent float64
-	Sigma                 float64
-}
+// A KindCount holds the noisy numbers of training records whose cell of a column is a number, text, or missing.
+type KindCount = stage.KindCount
 
 // releaseKinds releases the kinds of cells of columns without declarations, and which of the columns contain text.
 func releaseKinds(

@@ -15,14 +15,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Errors of a plan. They depend on public facts only.
 var (
 	// ErrTarget is returned when the target is not a numeric column of the
 	// schema, or has an indicator of missing cells.
-	ErrTarget = errors.New(
-		"the target must be a numeric column of the schema, without an indicator of missing cells")
+	ErrTarget = stage.ErrTarget
 	// ErrNoFeature is returned when no candidate feature is left.
 	ErrNoFeature = errors.New("no feature is left to train on")
 	// ErrRelation is returned when a stage does not support the relation.
@@ -206,11 +206,7 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		metrics := []budget.Node{metric}
-		if p.Transform != rescale.None {
-			metrics = withTransformed(metric)
-		}
-		root.Kids = append(root.Kids, budget.Sequence(holdoutNode, metrics...).
+		root.Kids = append(root.Kids, budget.Sequence(holdoutNode, p.metricNodes(metric)...).
 			WithRole(budget.RolePart))
 		root.Coin = mechanism.Odds(p.Holdout)
 	}
@@ -315,15 +311,13 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		return fmt.Errorf("%w: there is no column %q", ErrGroups, p.Groups)
 	}
 	target := p.Schema.Index(p.Target)
+	columns := p.recodedColumns()
 	plan.facts = selection.Facts{
-		Target:    p.transformedTarget(p.Schema.Columns[target]),
+		Target:    columns[target],
 		Relation:  p.Budget.Relation,
 		LabelOnly: p.protectsTargetOnly(),
 	}
-	for j, c := range p.Schema.Columns {
-		if j == target {
-			c = plan.facts.Target
-		}
+	for j, c := range columns {
 		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
 			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
 		}
@@ -343,6 +337,9 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		plan.columns = append(plan.columns, p.Schema.Index(p.Groups))
 	}
 	plan.facts = p.plannedFor(plan.facts)
+	for _, s := range p.stages() {
+		plan.facts = s.PlanFacts(plan.facts, p.rowsFit)
+	}
 	plan.facts.OnlyNumbers = !slices.ContainsFunc(plan.facts.Columns, func(c dataset.Column) bool {
 		return c.Kind == dataset.Category
 	})

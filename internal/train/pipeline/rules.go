@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/stage"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -28,7 +29,6 @@ type rules struct {
 func (p *Pipeline) Wrong() []*fault.Error {
 	r := &rules{Pipeline: p}
 	r.checkTarget()
-	r.checkTransform()
 	if !(p.Holdout >= 0 && p.Holdout <= .5) {
 		r.addProblem(
 			ErrHoldout,
@@ -49,6 +49,9 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	r.privateColumns()
 	r.checkVocabulary()
 	r.checkEncoding()
+	for _, s := range p.stages() {
+		r.found = append(r.found, s.Check()...)
+	}
 	r.checkGroups()
 	if p.Search != nil {
 		r.checkSearch()
@@ -346,7 +349,7 @@ func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 }
 
 // deltaHint names the usual delta.
-const deltaHint = "the default is 1e-6"
+const deltaHint = stage.DeltaHint
 
 // BesideSearch returns the error for a recipe with a search and a section "selection" or "model".
 func BesideSearch(section string) *fault.Error {

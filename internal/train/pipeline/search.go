@@ -181,12 +181,7 @@ func (r *runner) runSearch(
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)
 	best, err := mechanism.Best(s, trainNode,
 		func(i int, s *mechanism.Session) (searchTry, float64, error) {
-			c := &runner{
-				pipeline: r.pipeline.candidate(i),
-				plan:     r.plan.tries[i],
-				facts:    r.facts,
-				seconds:  map[string]float64{},
-			}
+			c := newRunner(r.pipeline.candidate(i), r.plan.tries[i], r.Facts, Options{})
 			out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
 			if err != nil {
 				return searchTry{}, 0, err

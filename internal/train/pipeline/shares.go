@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/linear"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // ErrShares is returned for shares of the budget that add up to something else than 1, and for the share of a stage that
@@ -148,13 +148,16 @@ func (p *Pipeline) wordShares(counted bool) (kinds, words float64) {
 	return share * KindShare / (KindShare + WordShare), share * WordShare / (KindShare + WordShare)
 }
 
-// transformShare returns the share of the errors of a transformed target, relative to the budget after the
-// count.
-func (p *Pipeline) transformShare(counted bool) float64 {
-	if p.Shares.Transform == 0 {
-		return DefaultTransformShare
+// askedShare returns the share that the recipe asks for a stage, relative to the budget after the count; 0 if it asks for
+// none.
+func (p *Pipeline) askedShare(k stage.Kind, counted bool) float64 {
+	shares := p.Shares
+	for _, share := range shares.Named() {
+		if share.Name == k.Share && *share.Value != 0 {
+			return *share.Value / p.afterCount(counted)
+		}
 	}
-	return p.Shares.Transform / p.afterCount(counted)
+	return 0
 }
 
 // mayCount reports whether some branch of a run with these facts releases a noisy count.
@@ -201,7 +204,7 @@ func (p *Pipeline) fixedShare(b branch, stages branchStages) float64 {
 	switch {
 	case b.fallback != nil:
 		return fixedBacked * (1 - check)
-	case stages.selects || stages.scaled || p.Transform != rescale.None:
+	case stages.selects || stages.scaled || p.followsTraining():
 		return fixedFirst * (1 - check)
 	}
 	return fixedAlone - check // the count takes its share of the whole epsilon
@@ -304,7 +307,7 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 	}, nil
 }
 
-// afterFixedStages returns the share of the training budget after the count, the words and the transform.
+// afterFixedStages returns the share of the training budget after the count and the stages around the training.
 func (p *Pipeline) afterFixedStages(stages branchStages) float64 {
 	left := 1.
 	if p.investigatesColumns() {
@@ -314,13 +317,13 @@ func (p *Pipeline) afterFixedStages(stages branchStages) float64 {
 		}
 		left -= kinds + words
 	}
-	if p.Transform != rescale.None {
-		left -= p.transformShare(stages.mayCount)
+	for _, x := range p.ownKinds() {
+		left -= x.stage.Spends(p.askedShare(x.Kind, stages.mayCount))
 	}
 	return left * p.afterCount(stages.counted)
 }
 
-// unpaidShares adds up the shares set for a count, words and a transform that a branch does not have.
+// unpaidShares adds up the shares set for a count and for stages around the training that a branch does not have.
 func (p *Pipeline) unpaidShares(stages branchStages) float64 {
 	sum := 0.
 	if !stages.counted {
@@ -329,8 +332,16 @@ func (p *Pipeline) unpaidShares(stages branchStages) float64 {
 	if !p.investigatesColumns() {
 		sum += p.Shares.Words
 	}
-	if p.Transform == rescale.None {
-		sum += p.Shares.Transform
+	shares := p.Shares
+	for _, k := range stageKinds() {
+		if k.New(p.description()) != nil {
+			continue
+		}
+		for _, share := range shares.Named() {
+			if share.Name == k.Share {
+				sum += *share.Value
+			}
+		}
 	}
 	return sum
 }
@@ -385,17 +396,36 @@ func ShareName(stage string) string {
 }
 
 // shareOfStage names the share that the leaves of a stage are paid from.
-var shareOfStage = map[string]string{
+var shareOfStage = withShares(map[string]string{
 	countLeaf: "count", vocabularyNode: "words", scalingNode: "ranges", selectionNode: "selection",
-	modelNode: "model", fallbackNode: "fallback", wayBackNode: "transform",
+	modelNode: "model", fallbackNode: "fallback",
+})
+
+// withShares adds the shares of the stages around the training.
+func withShares(shares map[string]string) map[string]string {
+	for _, k := range stageKinds() {
+		if k.Share != "" {
+			shares[k.Node] = k.Share
+		}
+	}
+	return shares
 }
 
 // notRun gives the reason why the stage of a share does not run.
-var notRun = map[string]string{
+var notRun = withReasons(map[string]string{
 	"count":     "this run does not need a noisy number of records",
 	"words":     "this run does not detect text",
 	"ranges":    "all ranges are declared or not needed",
 	"selection": "this run selects no features",
 	"fallback":  "this run has no fallback",
-	"transform": "the target is not transformed",
+})
+
+// withReasons adds the reasons of the stages around the training.
+func withReasons(reasons map[string]string) map[string]string {
+	for _, k := range stageKinds() {
+		if k.Share != "" {
+			reasons[k.Share] = k.Absent
+		}
+	}
+	return reasons
 }

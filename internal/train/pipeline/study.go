@@ -61,25 +61,27 @@ func UnitFacts(u budget.Unit) []Fact {
 	if u.Column == "" {
 		return nil
 	}
-	return []Fact{{"unit column", u.Column}, {"records kept of a unit", u.MaxRows}}
+	return []Fact{
+		{Name: "unit column", Value: u.Column},
+		{Name: "records kept of a unit", Value: u.MaxRows},
+	}
 }
 
 // ColumnFacts lists what a run states about the numbers in a column: the range, and the value in place of a missing one.
 func ColumnFacts(c dataset.Column) []Fact {
 	var out []Fact
 	if c.Ranged {
-		out = append(out, Fact{"range of " + c.Name, []float64{c.Lower, c.Upper}})
+		out = append(out, Fact{Name: "range of " + c.Name, Value: []float64{c.Lower, c.Upper}})
 	}
 	if c.HasMissing {
-		out = append(out, Fact{"missing value of " + c.Name, c.Missing})
+		out = append(out, Fact{Name: "missing value of " + c.Name, Value: c.Missing})
 	}
 	return out
 }
 
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
-	return Warning{"no-ledger", Theoretical,
-		"This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
+	return Warning{Code: "no-ledger", Severity: Theoretical, Text: "This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.
@@ -87,6 +89,5 @@ func EpsilonWarnings(epsilon float64) []Warning {
 	if !(epsilon > 10) {
 		return nil
 	}
-	return []Warning{{"large-epsilon", Critical,
-		"An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
+	return []Warning{{Code: "large-epsilon", Severity: Critical, Text: "An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
 }

@@ -161,9 +161,9 @@ func (r *runner) checkTarget(
 		return nil, nil
 	}
 	defer r.startStage(checkStage)()
-	target := r.facts.Target
+	target := r.Facts.Target
 	x := targetStatistic{
-		Column:  len(r.facts.Columns),
+		Column:  len(r.Facts.Columns),
 		Classes: -1,
 		Public:  !p.paysForCheck(),
 	}

@@ -39,7 +39,7 @@ func (r *runner) trainModels(
 		return nil, err
 	}
 	if len(r.plan.byClasses) > 0 {
-		r.plan = r.plan.forClasses(len(r.facts.Target.Categories))
+		r.plan = r.plan.forClasses(len(r.Facts.Target.Categories))
 		s = s.Sub(r.plan.name)
 	}
 	b, s, err := r.chooseBranch(s, known)
@@ -66,9 +66,9 @@ func (r *runner) trainModels(
 // branchName names the ways that were taken.
 func (r *runner) branchName(b branch) string {
 	if b.name == trainNode {
-		return path.Join(r.plan.name, r.way)
+		return path.Join(r.plan.name, r.Branch)
 	}
-	return path.Join(r.plan.name, b.name, r.way)
+	return path.Join(r.plan.name, b.name, r.Branch)
 }
 
 // runStages runs the stages of a branch.
@@ -201,12 +201,12 @@ func (r *runner) chooseBranch(
 		return r.plan.branches[0], s, nil
 	}
 	defer r.startStage("count")()
-	return r.plan.chooseBranch(s, r.facts, records)
+	return r.plan.chooseBranch(s, r.Facts, records)
 }
 
 // stageFacts returns the facts for the stages of a branch, with a released number of records if a stage needs one.
 func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
-	facts := r.facts
+	facts := r.Facts
 	if !b.countsRecords() {
 		return facts, nil
 	}

@@ -175,7 +175,7 @@ func unreadWarnings(r *Result) []Warning {
 	for _, u := range r.Unread {
 		switch {
 		case u.Column == r.Target:
-			out = append(out, Warning{"no-range", Critical, targetUnread(u)})
+			out = append(out, Warning{Code: "no-range", Severity: Critical, Text: targetUnread(u)})
 		case u.Faint:
 			faint = append(faint, u.Column)
 		default:
@@ -183,12 +183,12 @@ func unreadWarnings(r *Result) []Warning {
 		}
 	}
 	if len(none) > 0 {
-		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
+		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
 			"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
 			listNames(none))})
 	}
 	if len(faint) > 0 {
-		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
+		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
 			TooFewRecords+
 				" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
 			listNames(faint))})
@@ -205,7 +205,7 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share,
 				100*1.96*g.StdError)
 		}
-		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
+		out = append(out, Warning{Code: "unread-cells", Severity: Theoretical, Text: fmt.Sprintf(
 			"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
 			joinParts(parts))})
 	}
@@ -230,12 +230,12 @@ func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) 
 	const remedy = "Use another unit, or declare lower and upper from public knowledge."
 	var out []Warning
 	if len(huge) > 0 {
-		out = append(out, Warning{code, mostSevere(huge, severity), fmt.Sprintf(
+		out = append(out, Warning{Code: code, Severity: mostSevere(huge, severity), Text: fmt.Sprintf(
 			"Some numbers of %s are at least %.2g in absolute value. The range search ends at twice that, and larger numbers are clamped. %s",
 			listNames(huge), scaling.LargestSize, remedy)})
 	}
 	if len(tiny) > 0 {
-		out = append(out, Warning{code, mostSevere(tiny, severity), fmt.Sprintf(
+		out = append(out, Warning{Code: code, Severity: mostSevere(tiny, severity), Text: fmt.Sprintf(
 			"All numbers of %s seem to be below %.2g in absolute value. The range search cannot resolve such small numbers, and they are lost in its noise. %s",
 			listNames(tiny), scaling.SmallestSize, remedy)})
 	}

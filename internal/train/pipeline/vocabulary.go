@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Findings about columns before all other stages (docs/proofs/vocabulary.md, "Algorithm"): whether columns
@@ -68,15 +68,7 @@ const (
 var ErrVocabulary = fmt.Errorf("text values cannot be found privately here")
 
 // A Vocabulary is the findings about a text column.
-type Vocabulary struct {
-	Column string
-	Words  []string // sorted; empty if no word is frequent enough
-	// Counts are the noisy numbers of training records of Words, with noise of standard deviation Sigma.
-	Counts []float64
-	Sigma  float64
-	Least  float64 // minimum noisy number of records of a word that is used
-	Cut    bool    // some words that reach Least were left out, because there are too many
-}
+type Vocabulary = stage.Vocabulary
 
 // investigatesColumns reports whether the run has columns to investigate.
 func (p *Pipeline) investigatesColumns() bool {
@@ -147,12 +139,10 @@ func standIns(what string, n int) []string {
 	return out
 }
 
-// wholeTraining plans the training part with the stages around it: the findings about columns before, and the
-// conversion of a transformed target after.
+// wholeTraining plans the training part with the stages around it.
 func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
 	rest := 1.
 	first := []budget.Node(nil)
-	last := []budget.Node(nil)
 	if p.investigatesColumns() && !p.asksFirst() {
 		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
 		search := wordLeaves(wordShare)
@@ -162,22 +152,14 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 		}
 		first = append(first, vocabularyStage(search...))
 	}
-	if p.Transform != rescale.None {
-		share := p.transformShare(p.mayCount(plan.facts))
-		rest -= share
-		last = append(last, wayBackStage(share))
-	}
-	if !p.wrapsTraining() {
+	before, last, rest := p.stageNodes(p.mayCount(plan.facts), rest)
+	first = append(first, before...)
+	if len(first)+len(last) == 0 {
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
 	}
 	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
 	return budget.Sequence(trainNode, append(append(first, train.Scaled(rest)), last...)...).
 		WithRole(budget.RolePart), err
-}
-
-// wrapsTraining reports whether something comes before or after the training part.
-func (p *Pipeline) wrapsTraining() bool {
-	return p.investigatesColumns() && !p.asksFirst() || p.Transform != rescale.None
 }
 
 // askFirst returns the sequence of the kinds and of one of two branches.
@@ -245,15 +227,15 @@ func (r *runner) findVocabulary(
 		if err != nil {
 			return s, train, err
 		}
-		r.kinds = kinds
+		r.Findings.Kinds = kinds
 		words = append(words, r.plan.textColumns(text, open)...)
 	}
 	if r.pipeline.asksFirst() {
-		r.way = numbersWay
+		r.Branch = numbersWay
 		if len(words) > 0 {
-			r.way = wordsWay
+			r.Branch = wordsWay
 		}
-		s = s.Sub(undeclaredNode).Sub(r.way)
+		s = s.Sub(undeclaredNode).Sub(r.Branch)
 	}
 	if len(words) > 0 {
 		if err := r.findWords(ctx, s.Sub(vocabularyNode), train, words, columns); err != nil {
@@ -261,10 +243,10 @@ func (r *runner) findVocabulary(
 		}
 	}
 	last := len(columns) - 1
-	r.facts.Columns = columns[:last:last]
-	r.facts.Target = columns[last]
-	err := mechanism.Resolve(ctx, columns, &train, &r.held)
-	r.training = train
+	r.Facts.Columns = columns[:last:last]
+	r.Facts.Target = columns[last]
+	err := mechanism.Resolve(ctx, columns, &train, &r.Held)
+	r.Training = train
 	return s, train, err
 }
 
@@ -350,7 +332,7 @@ func (r *runner) noteWords(c *dataset.Column, passed []mechanism.Word, sigma, le
 	if len(passed) == 0 {
 		found = nil // those of a rehearsal
 	}
-	r.found = append(r.found, Vocabulary{
+	r.Findings.Vocabulary = append(r.Findings.Vocabulary, Vocabulary{
 		Column: c.Name,
 		Words:  slices.Clone(found),
 		Counts: countsFor(found, passed),
@@ -417,11 +399,11 @@ func foundWarnings(r *Result) []Warning {
 		if cut {
 			rest = "where there are too many, the most frequent ones are used, and " + rest
 		}
-		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
+		out = append(out, Warning{Code: "words-found", Severity: Negligible, Text: fmt.Sprintf(
 			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joinParts(texts), math.Ceil(least), rest)})
 	}
 	if len(none) > 0 {
-		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
+		out = append(out, Warning{Code: "no-words", Severity: Theoretical, Text: fmt.Sprintf(
 			"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.", listNames(none))})
 	}
 	return out
@@ -431,13 +413,13 @@ func foundWarnings(r *Result) []Warning {
 func classesFound(v Vocabulary) []Warning {
 	switch n := len(v.Words); {
 	case n < leastClasses:
-		return []Warning{{"no-classes", Critical, fmt.Sprintf(
+		return []Warning{{Code: "no-classes", Severity: Critical, Text: fmt.Sprintf(
 			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column)}}
 	case v.Cut:
-		return []Warning{{"classes-cut", Critical, fmt.Sprintf(
+		return []Warning{{Code: "classes-cut", Severity: Critical, Text: fmt.Sprintf(
 			"More than %[2]d classes of the target %[1]q are frequent enough, but the model may have only %[2]d. It does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
 	default:
-		return []Warning{{"classes-found", Negligible, fmt.Sprintf(
+		return []Warning{{Code: "classes-found", Severity: Negligible, Text: fmt.Sprintf(
 			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least))}}
 	}
 }

@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/sys/fault"
@@ -49,25 +46,6 @@ func (p *Pipeline) NoVocabulary() string {
 		return "with method " + abstainer + ", which spends all of delta"
 	}
 	return ""
-}
-
-// abstainingMethod returns the name of a method of the run whose distribution takes a fixed share of delta.
-func (p *Pipeline) abstainingMethod() string {
-	var names []string
-	for _, c := range append(p.candidates(), Candidate{Model: p.Model},
-		Candidate{Model: p.Fallback}) {
-		if c.Model != nil && mayAbstain(c.Model) {
-			names = append(names, c.ModelName())
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func (p *Pipeline) candidates() []Candidate {
-	if p.Search == nil {
-		return nil
-	}
-	return slices.Clone(p.Search.Candidates)
 }
 
 // AsIfFound returns the run with columns as they might be found: a few categories, two classes or MostClasses,

@@ -9,26 +9,22 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
-	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Severity grades a warning.
-type Severity string
+type Severity = stage.Severity
 
-// The severities, after the classes that privacy libraries use.
+// The severities.
 const (
-	Critical    Severity = "critical"    // the number must not be relied on
-	Theoretical Severity = "theoretical" // a limitation of the guarantee
-	Negligible  Severity = "negligible"  // for completeness
+	Critical    = stage.Critical
+	Theoretical = stage.Theoretical
+	Negligible  = stage.Negligible
 )
 
 // A Warning is a public remark on a run: it depends on the plan and on
 // released values only.
-type Warning struct {
-	Code     string   `json:"code"`
-	Severity Severity `json:"severity"`
-	Text     string   `json:"text"`
-}
+type Warning = stage.Warning
 
 // WideInterval is the width of the interval of R² or of the accuracy above which a run warns.
 const WideInterval = .25
@@ -39,23 +35,19 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.Stopped != nil:
 		out = append(
 			out,
-			Warning{"no-target", Critical,
-				toSentence(r.Stopped.Advice()) + " The run stopped before training."},
+			Warning{Code: "no-target", Severity: Critical, Text: toSentence(r.Stopped.Advice()) + " The run stopped before training."},
 		)
 	case r.Abstained && r.Model == nil:
-		out = append(out, Warning{"abstained", Critical,
-			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
+		out = append(out, Warning{Code: "abstained", Severity: Critical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
 	case r.Abstained:
-		out = append(out, Warning{"fallback", Theoretical,
-			"The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
+		out = append(out, Warning{Code: "fallback", Severity: Theoretical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
 	}
 	switch {
 	case r.Model == nil:
 	case r.R2 == nil && r.Confusion == nil:
 		out = append(
 			out,
-			Warning{"no-metric", Negligible,
-				"No records were held out, so the model's quality is unknown."},
+			Warning{Code: "no-metric", Severity: Negligible, Text: "No records were held out, so the model's quality is unknown."},
 		)
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
@@ -63,11 +55,14 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		out = append(out, r2Warnings(r.R2)...)
 	}
 	if p.wastesPublicColumns(r.Method) {
-		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
+		out = append(out, Warning{Code: "public-columns-unused", Severity: Negligible, Text: fmt.Sprintf(
 			"%s does not benefit from public columns: its noise is that of a run in which a whole record may be replaced. %s",
 			r.Method, p.publicColumnsRemedy())})
 	}
 	out = append(out, foundWarnings(r)...)
+	for _, x := range p.stages() {
+		out = append(out, x.Warnings(r.Findings, r.Target)...)
+	}
 	out = append(out, unreadWarnings(r)...)
 	out = append(out, EpsilonWarnings(r.Guarantee.Epsilon)...)
 	slices.SortStableFunc(out, func(a, b Warning) int {
@@ -103,22 +98,22 @@ const HoldoutFact = "holdout"
 // guarantee does not cover them.
 func (p *Pipeline) unprotectedFacts() []Fact {
 	out := []Fact{
-		{"columns", p.Schema.Names()},
-		{"target", p.Target},
-		{HoldoutFact, p.Holdout},
+		{Name: "columns", Value: p.Schema.Names()},
+		{Name: "target", Value: p.Target},
+		{Name: HoldoutFact, Value: p.Holdout},
 	}
-	if p.Transform != rescale.None {
-		out = append(out, Fact{TransformFact, string(p.Transform)})
+	for _, x := range p.stages() {
+		out = append(out, x.Facts()...)
 	}
 	if p.Groups != "" {
-		out = append(out, Fact{GroupsFact, p.Groups})
+		out = append(out, Fact{Name: GroupsFact, Value: p.Groups})
 	}
 	if p.Search != nil {
 		out = append(out,
-			Fact{"share of the training records that score the tries", p.Search.Holdout})
+			Fact{Name: "share of the training records that score the tries", Value: p.Search.Holdout})
 	}
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
-		out = append(out, Fact{"public columns", p.PublicColumns()})
+		out = append(out, Fact{Name: "public columns", Value: p.PublicColumns()})
 	}
 	out = append(out, UnitFacts(p.Budget.Unit)...)
 	for _, c := range p.Schema.Columns {
@@ -128,11 +123,11 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		}
 		switch {
 		case c.Kind == dataset.Category && c.Name == p.Target:
-			out = append(out, Fact{"classes of " + c.Name, c.Categories})
+			out = append(out, Fact{Name: "classes of " + c.Name, Value: c.Categories})
 		case c.TextRule.Hash > 0:
-			out = append(out, Fact{"buckets of " + c.Name, c.TextRule.Hash})
+			out = append(out, Fact{Name: "buckets of " + c.Name, Value: c.TextRule.Hash})
 		case c.Kind == dataset.Category:
-			out = append(out, Fact{"categories of " + c.Name, c.Categories})
+			out = append(out, Fact{Name: "categories of " + c.Name, Value: c.Categories})
 		}
 	}
 	return out

@@ -12,26 +12,22 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning
 	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
 	if noSignal {
-		out = append(out, Warning{"no-signal", Critical,
-			"The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
+		out = append(out, Warning{Code: "no-signal", Severity: Critical, Text: "The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
-		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide, so it reveals little about the model. " +
-				narrowingAdvice(accuracyNoise(c))})
+		out = append(out, Warning{Code: "wide-interval", Severity: Critical, Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +
+			narrowingAdvice(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
-		out = append(out, Warning{"majority-class", Critical,
-			fmt.Sprintf(
-				"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
-				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
+		out = append(out, Warning{Code: "majority-class", Severity: Critical, Text: fmt.Sprintf(
+			"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
+			c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
-		out = append(out, Warning{"missing-targets", Theoretical,
-			fmt.Sprintf(
-				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
-				100*s.Value, 100*s.Lower, 100*s.Upper)})
+		out = append(out, Warning{Code: "missing-targets", Severity: Theoretical, Text: fmt.Sprintf(
+			"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
+			100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
 	return append(out, groupWarnings(c.Groups, "accuracy")...)
 }
@@ -67,16 +63,15 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 			severity = Critical
 		}
 		if s.Lower > missingExplains && !found {
-			return []Warning{{"no-classes", Critical,
-				fmt.Sprintf(
-					"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
-					100*s.Value, 100*s.Lower, 100*s.Upper)}}
+			return []Warning{{Code: "no-classes", Severity: Critical, Text: fmt.Sprintf(
+				"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
+				100*s.Value, 100*s.Lower, 100*s.Upper)}}
 		}
-		return []Warning{{code, severity, fmt.Sprintf(
+		return []Warning{{Code: code, Severity: severity, Text: fmt.Sprintf(
 			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are not used for training and count as errors in the accuracy. %s.",
 			100*s.Value, 100*s.Lower, 100*s.Upper, remedy)}}
 	case found && s.Upper > unknownHidden:
-		return []Warning{{code, Theoretical, fmt.Sprintf(
+		return []Warning{{Code: code, Severity: Theoretical, Text: fmt.Sprintf(
 			"Classes may be missing: at this budget up to %.0f%% of the labelled records may belong to classes the model does not know. They would count as errors. %s.",
 			100*s.Upper, remedy)}}
 	}

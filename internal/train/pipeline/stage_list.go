@@ -1,0 +1,170 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/stage"
+	"github.com/dptrain/dptrain/internal/train/transform"
+)
+
+// stageKinds lists the stages around the training, in the order in which they are planned and run. A new one is one more
+// line. Everything else in this package knows them by [stage.Stage] only.
+func stageKinds() []stage.Kind {
+	return []stage.Kind{transform.Kind()}
+}
+
+// stages returns the stages around the training that the run has.
+func (p *Pipeline) stages() []stage.Stage {
+	var out []stage.Stage
+	for _, k := range p.ownKinds() {
+		out = append(out, k.stage)
+	}
+	return out
+}
+
+// A ownKind is a stage of a run with its description.
+type ownKind struct {
+	stage.Kind
+	stage stage.Stage
+}
+
+// ownKinds returns the kinds of the stages that the run has.
+func (p *Pipeline) ownKinds() []ownKind {
+	d := p.description()
+	var out []ownKind
+	for _, k := range stageKinds() {
+		if s := k.New(d); s != nil {
+			out = append(out, ownKind{k, s})
+		}
+	}
+	return out
+}
+
+// description returns what stages know about the run.
+func (p *Pipeline) description() stage.Description {
+	return stage.Description{
+		Schema:         p.Schema,
+		Target:         p.Target,
+		Transform:      p.Transform,
+		Classification: p.isClassification(),
+		Budget:         p.Budget,
+		Holdout:        p.Holdout,
+		Search:         p.Search != nil || p.tried,
+		Abstainer:      p.abstainingMethod,
+		Classes: func() int {
+			if j := p.Schema.Index(p.Target); j >= 0 && p.isClassification() {
+				return p.classesOf(p.Schema.Columns[j])
+			}
+			return 0
+		},
+	}
+}
+
+// abstainingMethod returns the name of a method of the run whose distribution takes a fixed share of delta.
+func (p *Pipeline) abstainingMethod() string {
+	var names []string
+	for _, c := range append(p.candidates(), Candidate{Model: p.Model},
+		Candidate{Model: p.Fallback}) {
+		if c.Model != nil && mayAbstain(c.Model) {
+			names = append(names, c.ModelName())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *Pipeline) candidates() []Candidate {
+	if p.Search == nil {
+		return nil
+	}
+	return slices.Clone(p.Search.Candidates)
+}
+
+// recodings lists the columns whose cells a stage changes before any other step.
+func (p *Pipeline) recodings() []stage.Recoding {
+	var out []stage.Recoding
+	for _, s := range p.stages() {
+		if x := s.Recoding(); x != nil {
+			out = append(out, *x)
+		}
+	}
+	return out
+}
+
+// recodedColumns returns the columns of the schema as later steps see them.
+func (p *Pipeline) recodedColumns() []dataset.Column {
+	out := slices.Clone(p.Schema.Columns)
+	for _, x := range p.recodings() {
+		out[x.Column] = x.To
+	}
+	return out
+}
+
+// recodedTable returns a table as later steps see it.
+func (p *Pipeline) recodedTable(t *dataset.Table) *dataset.Table {
+	for _, x := range p.recodings() {
+		t = t.Mapped(x.Column, x.To, x.Apply)
+	}
+	return t
+}
+
+// OfTransformed returns the run on a table whose target is transformed already.
+func (p *Pipeline) OfTransformed() *Pipeline {
+	if p.Transform == rescale.None {
+		return p
+	}
+	out := p.clone()
+	out.Schema.Columns = p.recodedColumns()
+	out.Transform = rescale.None
+	return out
+}
+
+// stageNodes returns the nodes of the stages before and after the training, and the share of the budget that they leave.
+func (p *Pipeline) stageNodes(
+	mayCount bool, rest float64,
+) (before, after []budget.Node, left float64) {
+	for _, x := range p.ownKinds() {
+		var first, last []budget.Node
+		first, last, rest = x.stage.Around(p.askedShare(x.Kind, mayCount), rest)
+		before = append(before, first...)
+		after = append(after, last...)
+	}
+	return before, after, rest
+}
+
+// wrapsTraining reports whether something comes before or after the training part.
+func (p *Pipeline) wrapsTraining() bool {
+	before, after, _ := p.stageNodes(false, 1)
+	return len(before)+len(after) > 0 || p.investigatesColumns() && !p.asksFirst()
+}
+
+// followsTraining reports whether something comes after the training part.
+func (p *Pipeline) followsTraining() bool {
+	_, after, _ := p.stageNodes(false, 1)
+	return len(after) > 0
+}
+
+// metricNodes returns the nodes of the held-out part. metric is the usual one.
+func (p *Pipeline) metricNodes(metric budget.Node) []budget.Node {
+	nodes := []budget.Node{metric}
+	for _, s := range p.stages() {
+		more := s.Metrics(nodes[0])
+		nodes = append(more, nodes[1:]...)
+	}
+	return nodes
+}
+
+// gatheringNodes lists the nodes of the stages that need all records in one place in an engine with these capabilities.
+func (p *Pipeline) gatheringNodes(c mechanism.Capabilities) []string {
+	var out []string
+	for _, x := range p.ownKinds() {
+		if x.stage.Gathers(c) {
+			out = append(out, x.Node)
+		}
+	}
+	return out
+}
