@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 const planLong = `Print the privacy price of a run: for each step its mechanism, number of draws,
@@ -399,7 +400,7 @@ func branches(steps []billStep) string {
 	for _, s := range steps {
 		for _, name := range strings.Split(s.branch, "/") {
 			switch {
-			case pipeline.IsWay(name):
+			case vocabulary.IsBranch(name):
 				reads = true
 			case pipeline.IsNumberOfClasses(name):
 				if !slices.Contains(counts, name) {
@@ -418,8 +419,8 @@ func branches(steps []billStep) string {
 	}
 	if reads {
 		out += report.Paragraph("Words",
-			"noisy counts of text cells determine which branch runs: undeclared/"+pipeline.WordsWay+
-				" if an undeclared column contains text, undeclared/"+pipeline.NumbersWay+
+			"noisy counts of text cells determine which branch runs: undeclared/"+vocabulary.WordsBranch+
+				" if an undeclared column contains text, undeclared/"+vocabulary.NumbersBranch+
 				" otherwise; either branch fits the budget")
 	}
 	if len(ways) != 2 {

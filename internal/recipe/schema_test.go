@@ -17,6 +17,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/transform"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 func instanceOf(t *testing.T, fixture string) any {
@@ -327,7 +328,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"holdout":             d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
 		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure,
-		"budget.words":     pipeline.KindShare + pipeline.WordShare,
+		"budget.words":     vocabulary.KindShare + vocabulary.WordShare,
 		"budget.transform": transform.DefaultShare,
 		"model.method":     d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
 	"github.com/dptrain/dptrain/internal/publish/document"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // CardKinds holds the noisy numbers of training records whose cell of a column is a number, text, or missing. Each
@@ -32,7 +32,7 @@ type CardText struct {
 	Least  float64   `json:"least"`
 }
 
-func cardKindsOf(list []pipeline.KindCount) []CardKinds {
+func cardKindsOf(list []stage.KindCount) []CardKinds {
 	var out []CardKinds
 	for _, k := range list[:min(len(list), mostCard)] {
 		out = append(out, CardKinds{k.Column, k.Numbers, k.Text, k.Absent, k.Sigma})
@@ -40,7 +40,7 @@ func cardKindsOf(list []pipeline.KindCount) []CardKinds {
 	return out
 }
 
-func cardTextsOf(list []pipeline.Vocabulary) []CardText {
+func cardTextsOf(list []stage.Vocabulary) []CardText {
 	var out []CardText
 	for _, v := range list[:min(len(list), mostCard)] {
 		if len(v.Words) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // placeOf parses the place of a step from its id, the path of a leaf of a plan of package pipeline. It is for readers
@@ -29,7 +30,7 @@ func placeOf(id string) budget.Place {
 		switch {
 		case left > 1 && at == 2 && names[at] == names[1]: // the steps after the vocabulary
 			at++
-		case left > 2 && pipeline.IsWay(names[at+1]) && names[at] == pipeline.UndeclaredName:
+		case left > 2 && vocabulary.IsBranch(names[at+1]) && names[at] == vocabulary.UndeclaredNode:
 			out.Branch = path.Join(out.Branch, names[at+1])
 			at += 2
 		case left > 2 && out.Candidate == "" && pipeline.IsCandidate(names[at]):

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -158,9 +159,9 @@ func skipped(events []Event) string {
 // strategyName describes a strategy that the noisy counts did not choose.
 func strategyName(branch string) string {
 	switch {
-	case branch == pipeline.NumbersWay:
+	case branch == vocabulary.NumbersBranch:
 		return "training without text columns (some were detected)"
-	case pipeline.IsWay(branch):
+	case vocabulary.IsBranch(branch):
 		return "training with text columns (none was detected)"
 	case branch == "kendall":
 		return "feature selection by Kendall (the noisy record count chose the branch without it)"

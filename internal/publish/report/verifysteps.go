@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // computedTolerance is the relative difference allowed between numbers computed on two processors.
@@ -403,7 +404,7 @@ func shapeTree(n *budget.Node, r *Report) {
 	}
 	chosen := func(kid budget.Node) bool {
 		return kid.Op != budget.OpLeaf &&
-			(pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
+			(vocabulary.IsBranch(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
 	}
 	if slices.ContainsFunc(n.Kids, chosen) {
 		n.Op, n.Kids = budget.OpBranches,

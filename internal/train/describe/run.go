@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // A Result holds the outcome of a description. The guarantee covers everything but Curator.
@@ -43,7 +44,7 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 	}
 	ways := []string{""}
 	if undeclared, texts := p.study.undeclaredColumns(); len(undeclared) > 0 && len(texts) == 0 {
-		ways = []string{pipeline.NumbersWay, pipeline.WordsWay}
+		ways = []string{vocabulary.NumbersBranch, vocabulary.WordsBranch}
 	}
 	for _, way := range ways {
 		if _, err = p.runPlan(ctx, t, mechanism.NewRehearsal, way); err != nil {
@@ -111,7 +112,7 @@ func (r *runner) carryOut(ctx context.Context) error {
 	for _, stage := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{pipeline.VocabularyName, r.findVocabulary}, {scalingName, r.findRanges},
+	}{{vocabulary.Node, r.findVocabulary}, {scalingName, r.findRanges},
 		{histogramName, r.releaseHistogram}, {momentsName, r.releaseMoments},
 		{matrixName, r.releaseMatrix}, {groupsName, r.releaseGroups}} {
 		if err := stage.do(ctx); err != nil {
@@ -129,9 +130,9 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 		r.columns[j].Found = false
 	}
 	if len(undeclared) > 0 {
-		texts, err := pipeline.FindTextColumns(
+		texts, err := vocabulary.FindTextColumns(
 			ctx,
-			r.session.Sub(pipeline.VocabularyName),
+			r.session.Sub(vocabulary.Node),
 			r.records,
 			undeclared,
 		)
@@ -139,9 +140,9 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 			return err
 		}
 		switch r.forced {
-		case pipeline.NumbersWay:
+		case vocabulary.NumbersBranch:
 			texts = nil
-		case pipeline.WordsWay:
+		case vocabulary.WordsBranch:
 			texts = undeclared
 		}
 		r.texts = texts
@@ -149,16 +150,16 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 		slices.Sort(search)
 	}
 	if asksFirst {
-		r.branch = pipeline.NumbersWay
+		r.branch = vocabulary.NumbersBranch
 		if len(search) > 0 {
-			r.branch = pipeline.WordsWay
+			r.branch = vocabulary.WordsBranch
 		}
-		r.session = r.session.Sub(pipeline.UndeclaredName).Sub(r.branch)
+		r.session = r.session.Sub(vocabulary.UndeclaredNode).Sub(r.branch)
 	}
 	if len(search) > 0 {
-		found, least, err := pipeline.FindCategories(
+		found, least, err := vocabulary.FindCategories(
 			ctx,
-			r.session.Sub(pipeline.VocabularyName),
+			r.session.Sub(vocabulary.Node),
 			r.records,
 			search,
 		)

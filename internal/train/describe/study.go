@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // ErrStudy is wrapped by the error of a description that has no plan.
@@ -196,14 +197,14 @@ func (s Study) planTree() budget.Node {
 	switch {
 	case len(texts) > 0 && len(undeclared) > 0:
 		steps = append(
-			[]budget.Node{pipeline.KindAndWordSteps(kindShare, wordShare)},
+			[]budget.Node{vocabulary.KindAndWordSteps(kindShare, wordShare)},
 			scaled(1-kindShare-wordShare)...,
 		)
 	case len(texts) > 0:
-		steps = append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-wordShare)...)
+		steps = append([]budget.Node{vocabulary.WordSteps(wordShare)}, scaled(1-wordShare)...)
 	case len(undeclared) > 0:
-		words := append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-kindShare-wordShare)...)
-		steps = []budget.Node{pipeline.KindSteps(kindShare), pipeline.Undeclared(scaled(1-kindShare), words)}
+		words := append([]budget.Node{vocabulary.WordSteps(wordShare)}, scaled(1-kindShare-wordShare)...)
+		steps = []budget.Node{vocabulary.KindSteps(kindShare), vocabulary.Undeclared(scaled(1-kindShare), words)}
 	}
 	return budget.Parallel(RootName, budget.Sequence(partName, steps...).WithRole(budget.RolePart))
 }

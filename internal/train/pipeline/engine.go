@@ -40,9 +40,6 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if c.Gather == nil || c.GatherLimit > 0 {
 		names = plan.gatheringStages(c)
 	}
-	if c.Lexicon != nil && c.Resolve != nil {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
-	}
 	if len(names) > 0 {
 		return fmt.Errorf("%w: these steps need all records in one place: %s", ErrEngine,
 			strings.Join(names, ", "))
@@ -102,7 +99,6 @@ func (p *Plan) gatheringStages(c mechanism.Capabilities) []string {
 			out = append(out, name)
 		}
 	}
-	note(vocabularyNode, p.of != nil && p.of.investigatesColumns())
 	if p.of != nil {
 		for _, name := range p.of.gatheringNodes(c) {
 			note(name, true)
@@ -159,7 +155,7 @@ func RegisterStatistics() {
 
 var registerStatistics = sync.OnceFunc(func() {
 	all := []any{mechanism.Number{}, cellStatistic{}, method.Predictor{}, cutoffCell{}, rightCell{},
-		kindStatistic{}, encodingStatistic{}, targetStatistic{}}
+		encodingStatistic{}, targetStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(),
 		selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {

@@ -187,10 +187,8 @@ func (p *Pipeline) runFrom(
 	if p.wrapsTraining() {
 		training = s.Sub(trainNode)
 	}
-	if p.investigatesColumns() && !p.asksFirst() {
-		if training, train, err = r.findVocabulary(ctx, training, train); err != nil {
-			return nil, fmt.Errorf("vocabulary: %w", err)
-		}
+	if training, train, err = r.runBefore(ctx, training, train, false); err != nil {
+		return nil, err
 	}
 	out, err := r.trainOrSearch(ctx, training, train)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Classes that are found privately. Their number is known only after the vocabulary has been released, and the
@@ -93,7 +94,7 @@ func (p *Pipeline) classesOf(target dataset.Column) int {
 
 // withClasses returns the facts with n classes whose names are not known.
 func withClasses(f selection.Facts, n int) selection.Facts {
-	f.Target.Categories = standIns("class", n)
+	f.Target.Categories = stage.Placeholders("class", n)
 	return f
 }
 
@@ -179,7 +180,7 @@ func (r *runner) completeClasses(target *dataset.Column) {
 	branches := r.pipeline.allClassCounts(facts)
 	for n := max(leastClasses, len(found), r.plan.forcedClasses); ; n++ {
 		target.Categories = slices.Clone(found)
-		for _, name := range standIns("class", len(found)+n) {
+		for _, name := range stage.Placeholders("class", len(found)+n) {
 			if len(target.Categories) < n && !slices.Contains(found, name) {
 				target.Categories = append(target.Categories, name)
 			}
@@ -245,4 +246,33 @@ func (p *Pipeline) trainings() []*Pipeline {
 		out = append(out, p.candidate(i))
 	}
 	return out
+}
+
+// findsClasses reports whether the classes of the target are to be found.
+func (p *Pipeline) findsClasses() bool {
+	j := p.Schema.Index(p.Target)
+	return p.isClassification() && j >= 0 && p.Schema.Columns[j].Found
+}
+
+// AsIfFound returns the run with columns as they might be found: a few categories, two classes or MostClasses,
+// and numbers for undeclared columns. It is for synthetic tables, and pays for no search for words.
+func (p *Pipeline) AsIfFound() *Pipeline {
+	if !slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found }) {
+		return p
+	}
+	const few = 5
+	out := *p
+	out.Schema = p.Schema.Clone()
+	for j := range out.Schema.Columns {
+		c := &out.Schema.Columns[j]
+		switch {
+		case !c.Found:
+		case c.Name == p.Target:
+			c.Categories = stage.Placeholders("class", max(p.MostClasses, leastClasses))
+		case c.Kind == dataset.Category:
+			c.Categories = stage.Placeholders("word", few)
+		}
+		c.Found = false
+	}
+	return &out
 }

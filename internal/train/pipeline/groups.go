@@ -6,6 +6,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // The held-out metric may be divided by the values of a category column (docs/proofs/evaluation.md, "By group"): the
@@ -109,7 +110,7 @@ func (p *Pipeline) plannedGroups(s dataset.Schema) evaluate.Groups {
 	}
 	names := s.Columns[s.Index(p.Groups)].Categories
 	if p.Schema.Columns[p.Schema.Index(p.Groups)].Found {
-		names = standIns("word", evaluate.MaxGroups)
+		names = stage.Placeholders("word", evaluate.MaxGroups)
 	}
 	return p.groupsIn(s, names)
 }

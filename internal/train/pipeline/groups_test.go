@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/adassp"
+	"github.com/dptrain/dptrain/internal/train/stage"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -148,7 +149,7 @@ func wordCodes(codes []int32) []int32 {
 func TestGroupsRefused(t *testing.T) {
 	tab := houses(t, 10)
 	many := tab.Schema().Clone()
-	many.Columns[2].Categories = standIns("kind", 33)
+	many.Columns[2].Categories = stage.Placeholders("kind", 33)
 	for name, change := range map[string]func(*Pipeline){
 		"the target":       func(p *Pipeline) { p.Groups = "price" },
 		"numbers":          func(p *Pipeline) { p.Groups = "area" },

@@ -231,6 +231,17 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	return plan, nil
 }
 
+// wholeTraining plans the training part with the stages around it.
+func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
+	before, after, rest := p.stageNodes(p.mayCount(plan.facts))
+	if len(before)+len(after) == 0 {
+		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
+	}
+	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
+	return budget.Sequence(trainNode, append(append(before, train.Scaled(rest)), after...)...).
+		WithRole(budget.RolePart), err
+}
+
 // mostEpsilon is the largest epsilon of a plan with steps that lose a probability outright. Beyond it, curves leave
 // float64.
 const mostEpsilon = 1e6
@@ -336,7 +347,6 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 	if p.GroupsOnly {
 		plan.columns = append(plan.columns, p.Schema.Index(p.Groups))
 	}
-	plan.facts = p.plannedFor(plan.facts)
 	for _, s := range p.stages() {
 		plan.facts = s.PlanFacts(plan.facts, p.rowsFit)
 	}

@@ -15,8 +15,10 @@ func (p *Plan) Stages() []string {
 		out = append(out, "unit")
 	}
 	out = append(out, checkStage, "split")
-	if p.of.investigatesColumns() {
-		out = append(out, vocabularyNode)
+	for _, x := range p.of.ownKinds() {
+		if x.precedes() {
+			out = append(out, x.Node)
+		}
 	}
 	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].countsRecords() }
 	switch {

@@ -9,10 +9,6 @@ const (
 	TrainName   = trainNode
 	HoldoutName = holdoutNode
 	CountName   = countLeaf
-	// Names of the choice node and its branches, for runs that pay for words only if a column contains text.
-	UndeclaredName = undeclaredNode
-	NumbersWay     = numbersWay
-	WordsWay       = wordsWay
 )
 
 // SearchPath is the path of the node of a search.
@@ -28,8 +24,9 @@ func (p *Plan) SizesPath() string {
 	if len(p.byClasses) > 0 {
 		path = p.byClasses[0].root
 	}
-	if p.of.asksFirst() {
-		path += "/" + undeclaredNode + "/" + numbersWay
+	if x, ok := p.of.branchingStage(); ok {
+		node, names := x.stage.Branches()
+		path += "/" + node + "/" + names[0]
 	}
 	return path + "/" + modelNode
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // A run with delta 0 draws pure noise only: Laplace noise, or choices by the exponential mechanism. The plan of
@@ -121,7 +122,7 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 	}
 	if j := p.Schema.Index(p.Target); j >= 0 && p.isClassification() {
 		f.Target = p.Schema.Columns[j]
-		f.Target.Categories = standIns("class", max(p.classesOf(f.Target), leastClasses))
+		f.Target.Categories = stage.Placeholders("class", max(p.classesOf(f.Target), leastClasses))
 	}
 	columns := selection.DefaultK + 1
 	if x, ok := p.Selector.(featureChooser); ok {

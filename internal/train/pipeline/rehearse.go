@@ -61,7 +61,7 @@ func (p *Plan) rehearsals() []*Plan {
 		counts = counts[1:]
 	}
 	var out []*Plan
-	for _, way := range p.undeclaredWays() {
+	for _, way := range p.stageBranches() {
 		for _, n := range counts {
 			for i := range p.mostBranches() {
 				only := p.forceBranch(i)
@@ -74,12 +74,14 @@ func (p *Plan) rehearsals() []*Plan {
 	return out
 }
 
-// undeclaredWays returns the possible classifications of columns without declarations; "" if that is not asked first.
-func (p *Plan) undeclaredWays() []string {
-	if !p.of.asksFirst() {
+// stageBranches returns the branches between which a stage chooses; "" if there is no such stage.
+func (p *Plan) stageBranches() []string {
+	x, ok := p.of.branchingStage()
+	if !ok {
 		return []string{""}
 	}
-	return []string{numbersWay, wordsWay}
+	_, names := x.stage.Branches()
+	return names
 }
 
 // mostBranches is the largest number of branches, of the run or of a candidate.

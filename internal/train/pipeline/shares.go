@@ -135,19 +135,6 @@ func (p *Pipeline) afterCount(counted bool) float64 {
 	return 1 - p.Shares.Count
 }
 
-// wordShares returns the shares of the kinds of columns and of the counts of words, relative to the budget
-// after the count.
-func (p *Pipeline) wordShares(counted bool) (kinds, words float64) {
-	if p.Shares.Words == 0 {
-		return KindShare, WordShare
-	}
-	share := p.Shares.Words / p.afterCount(counted)
-	if !p.mayBeWords() {
-		return KindShare, share
-	}
-	return share * KindShare / (KindShare + WordShare), share * WordShare / (KindShare + WordShare)
-}
-
 // askedShare returns the share that the recipe asks for a stage, relative to the budget after the count; 0 if it asks for
 // none.
 func (p *Pipeline) askedShare(k stage.Kind, counted bool) float64 {
@@ -310,13 +297,6 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 // afterFixedStages returns the share of the training budget after the count and the stages around the training.
 func (p *Pipeline) afterFixedStages(stages branchStages) float64 {
 	left := 1.
-	if p.investigatesColumns() {
-		kinds, words := p.wordShares(stages.mayCount)
-		if !p.mayBeWords() {
-			kinds = 0
-		}
-		left -= kinds + words
-	}
 	for _, x := range p.ownKinds() {
 		left -= x.stage.Spends(p.askedShare(x.Kind, stages.mayCount))
 	}
@@ -328,9 +308,6 @@ func (p *Pipeline) unpaidShares(stages branchStages) float64 {
 	sum := 0.
 	if !stages.counted {
 		sum += p.Shares.Count
-	}
-	if !p.investigatesColumns() {
-		sum += p.Shares.Words
 	}
 	shares := p.Shares
 	for _, k := range stageKinds() {
@@ -397,7 +374,7 @@ func ShareName(stage string) string {
 
 // shareOfStage names the share that the leaves of a stage are paid from.
 var shareOfStage = withShares(map[string]string{
-	countLeaf: "count", vocabularyNode: "words", scalingNode: "ranges", selectionNode: "selection",
+	countLeaf: "count", scalingNode: "ranges", selectionNode: "selection",
 	modelNode: "model", fallbackNode: "fallback",
 })
 
@@ -414,7 +391,6 @@ func withShares(shares map[string]string) map[string]string {
 // notRun gives the reason why the stage of a share does not run.
 var notRun = withReasons(map[string]string{
 	"count":     "this run does not need a noisy number of records",
-	"words":     "this run does not detect text",
 	"ranges":    "all ranges are declared or not needed",
 	"selection": "this run selects no features",
 	"fallback":  "this run has no fallback",

@@ -1,21 +1,27 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/internal/train/stage"
 	"github.com/dptrain/dptrain/internal/train/transform"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // stageKinds lists the stages around the training, in the order in which they are planned and run. A new one is one more
 // line. Everything else in this package knows them by [stage.Stage] only.
 func stageKinds() []stage.Kind {
-	return []stage.Kind{transform.Kind()}
+	return []stage.Kind{vocabulary.Kind(), transform.Kind()}
 }
 
 // stages returns the stages around the training that the run has.
@@ -124,9 +130,8 @@ func (p *Pipeline) OfTransformed() *Pipeline {
 }
 
 // stageNodes returns the nodes of the stages before and after the training, and the share of the budget that they leave.
-func (p *Pipeline) stageNodes(
-	mayCount bool, rest float64,
-) (before, after []budget.Node, left float64) {
+func (p *Pipeline) stageNodes(mayCount bool) (before, after []budget.Node, rest float64) {
+	rest = 1
 	for _, x := range p.ownKinds() {
 		var first, last []budget.Node
 		first, last, rest = x.stage.Around(p.askedShare(x.Kind, mayCount), rest)
@@ -138,14 +143,57 @@ func (p *Pipeline) stageNodes(
 
 // wrapsTraining reports whether something comes before or after the training part.
 func (p *Pipeline) wrapsTraining() bool {
-	before, after, _ := p.stageNodes(false, 1)
-	return len(before)+len(after) > 0 || p.investigatesColumns() && !p.asksFirst()
+	before, after, _ := p.stageNodes(false)
+	return len(before)+len(after) > 0
 }
 
 // followsTraining reports whether something comes after the training part.
 func (p *Pipeline) followsTraining() bool {
-	_, after, _ := p.stageNodes(false, 1)
+	_, after, _ := p.stageNodes(false)
 	return len(after) > 0
+}
+
+// branchingStage returns the stage that chooses within the training what is paid for, if the run has one.
+func (p *Pipeline) branchingStage() (_ ownKind, found bool) {
+	list := p.ownKinds()
+	i := slices.IndexFunc(list, ownKind.branches)
+	if i < 0 {
+		return ownKind{}, false
+	}
+	return list[i], true
+}
+
+// branches reports whether the stage chooses within the training what is paid for.
+func (x ownKind) branches() bool {
+	_, names := x.stage.Branches()
+	return len(names) > 0
+}
+
+// precedes reports whether the stage comes before the training or its branches.
+func (x ownKind) precedes() bool {
+	before, _, _ := x.stage.Around(0, 1)
+	return len(before) > 0 || x.branches()
+}
+
+// runBefore runs the stages that precede the training, or, if within is set, the one with branches, within it.
+func (r *runner) runBefore(
+	ctx context.Context, s *mechanism.Session, train mechanism.Records, within bool,
+) (*mechanism.Session, mechanism.Records, error) {
+	for _, x := range r.pipeline.ownKinds() {
+		if x.branches() != within {
+			continue
+		}
+		var err error
+		if s, train, err = x.stage.BeforeTraining(ctx, &r.Run, s, train); err != nil {
+			return s, train, fmt.Errorf("%s: %w", x.Node, err)
+		}
+	}
+	return s, train, nil
+}
+
+// NoVocabulary returns the reason why words cannot be found privately in a run, or "".
+func (p *Pipeline) NoVocabulary() string {
+	return vocabulary.Unsupported(p.description())
 }
 
 // metricNodes returns the nodes of the held-out part. metric is the usual one.
@@ -167,4 +215,28 @@ func (p *Pipeline) gatheringNodes(c mechanism.Capabilities) []string {
 		}
 	}
 	return out
+}
+
+// rowsFit reports whether rows of columns have room in every way in which the run may train.
+func (p *Pipeline) rowsFit(f selection.Facts) bool {
+	for _, t := range p.trainings() {
+		facts := []selection.Facts{f}
+		for _, n := range t.classCounts(f) {
+			facts = append(facts, withClasses(f, n))
+		}
+		if slices.ContainsFunc(facts, t.tooWide) {
+			return false
+		}
+	}
+	return true
+}
+
+// tooWide reports whether rows of columns are too long for a branch of the run.
+func (p *Pipeline) tooWide(f selection.Facts) bool {
+	for _, b := range p.planBranches(f) {
+		if _, err := p.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
+			return true
+		}
+	}
+	return false
 }

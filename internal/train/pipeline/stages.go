@@ -24,7 +24,7 @@ import (
 //	model
 //	fallback   if one is named
 //
-// If columns may hold text, the steps of vocabulary.go precede these.
+// The stages of stage_list.go are around these.
 
 // branch is one way to run the training part.
 type branch struct {
@@ -107,8 +107,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 		role = budget.RolePart
 	}
 	stages = append(stages, models...)
-	if p.asksFirst() {
-		return p.askFirst(b.name, stages, p.mayCount(f)).WithRole(role), nil
+	if x, ok := p.branchingStage(); ok {
+		asked := p.askedShare(x.Kind, p.mayCount(f))
+		return x.stage.InBranches(b.name, stages, asked).WithRole(role), nil
 	}
 	return budget.Sequence(b.name, stages...).WithRole(role), nil
 }

@@ -46,10 +46,8 @@ func (r *runner) trainModels(
 	if err != nil {
 		return nil, err
 	}
-	if r.pipeline.asksFirst() {
-		if s, part, err = r.findVocabulary(ctx, s, part); err != nil {
-			return nil, fmt.Errorf("vocabulary: %w", err)
-		}
+	if s, part, err = r.runBefore(ctx, s, part, true); err != nil {
+		return nil, err
 	}
 	facts, err := r.stageFacts(s, b, known)
 	if err != nil {

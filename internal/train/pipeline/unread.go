@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/internal/train/selection"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Columns that are hard to read, according to the released counts of numbers. A column in which no bin of the
@@ -185,13 +185,13 @@ func unreadWarnings(r *Result) []Warning {
 	if len(none) > 0 {
 		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
 			"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
-			listNames(none))})
+			stage.ListNames(none))})
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
 			TooFewRecords+
 				" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
-			listNames(faint))})
+			stage.ListNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Alike) > 0 {
@@ -207,7 +207,7 @@ func unreadWarnings(r *Result) []Warning {
 		}
 		out = append(out, Warning{Code: "unread-cells", Severity: Theoretical, Text: fmt.Sprintf(
 			"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
-			joinParts(parts))})
+			stage.ListParts(parts))})
 	}
 	return out
 }
@@ -232,12 +232,12 @@ func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) 
 	if len(huge) > 0 {
 		out = append(out, Warning{Code: code, Severity: mostSevere(huge, severity), Text: fmt.Sprintf(
 			"Some numbers of %s are at least %.2g in absolute value. The range search ends at twice that, and larger numbers are clamped. %s",
-			listNames(huge), scaling.LargestSize, remedy)})
+			stage.ListNames(huge), scaling.LargestSize, remedy)})
 	}
 	if len(tiny) > 0 {
 		out = append(out, Warning{Code: code, Severity: mostSevere(tiny, severity), Text: fmt.Sprintf(
 			"All numbers of %s seem to be below %.2g in absolute value. The range search cannot resolve such small numbers, and they are lost in its noise. %s",
-			listNames(tiny), scaling.SmallestSize, remedy)})
+			stage.ListNames(tiny), scaling.SmallestSize, remedy)})
 	}
 	return out
 }
@@ -267,26 +267,7 @@ func targetUnread(u Unread) string {
 	)
 }
 
-// mostListed is the maximum number of columns that a warning names.
-const mostListed = 40
-
-// listNames lists names of columns.
-func listNames(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = fmt.Sprintf("%q", name)
-	}
-	return joinParts(quoted)
-}
-
-// joinParts lists things, the first of many.
-func joinParts(parts []string) string {
-	if n := len(parts); n > mostListed {
-		return fmt.Sprintf(
-			"%s and %d more (columns in report.json lists them)",
-			strings.Join(parts[:mostListed], ", "),
-			n-mostListed,
-		)
-	}
-	return strings.Join(parts, ", ")
+// isWordless reports whether a column is a text column without words.
+func isWordless(c dataset.Column) bool {
+	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
 }

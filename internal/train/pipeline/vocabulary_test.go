@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/adassp"
 	"github.com/dptrain/dptrain/internal/train/boosting"
 	"github.com/dptrain/dptrain/internal/train/tukey"
+	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
 
 // wordRun is a regression on a column whose text categories are to be found, one that may be numeric or text, a
@@ -148,7 +149,7 @@ func TestVocabularyPrices(t *testing.T) {
 	}
 	leaves := map[string]budget.Statistic{}
 	for _, l := range plan.Leaves() {
-		if l.Place.Stage == vocabularyNode {
+		if l.Place.Stage == vocabulary.Node {
 			leaves[l.Path] = l.Statistic
 		}
 	}
@@ -159,7 +160,7 @@ func TestVocabularyPrices(t *testing.T) {
 	}; fmt.Sprint(leaves) != fmt.Sprint(want) {
 		t.Errorf("leaves %v", leaves)
 	}
-	if got := plan.Gathers(); !slices.Contains(got, vocabularyNode) {
+	if got := plan.Gathers(); !slices.Contains(got, vocabulary.Node) {
 		t.Errorf("gathers %v", got)
 	}
 	for j := range p.Schema.Columns {
@@ -170,7 +171,7 @@ func TestVocabularyPrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range plan.Leaves() {
-		if strings.Contains(l.Path, vocabularyNode) {
+		if strings.Contains(l.Path, vocabulary.Node) {
 			t.Errorf("%s is paid for and nothing is to be found", l.Path)
 		}
 	}
@@ -224,8 +225,8 @@ func TestWordsAreAskedFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		way := wordsWay
-		other := numbersWay
+		way := vocabulary.WordsBranch
+		other := vocabulary.NumbersBranch
 		if numbers {
 			way, other = other, way
 		}
@@ -234,13 +235,13 @@ func TestWordsAreAskedFirst(t *testing.T) {
 		}
 		released := map[string]int{}
 		for _, e := range res.Events {
-			for _, name := range []string{way, other, kindsLeaf} {
+			for _, name := range []string{way, other, "kinds"} {
 				if strings.Contains(e.Path, "/"+name) {
 					released[name] += e.Released
 				}
 			}
 		}
-		if released[way] == 0 || released[other] != 0 || released[kindsLeaf] != 1 {
+		if released[way] == 0 || released[other] != 0 || released["kinds"] != 1 {
 			t.Errorf("way %s: releases %v", way, released)
 		}
 		if math.IsInf(res.Guarantee.Mu, 1) {
@@ -306,7 +307,7 @@ func TestPriceOfAsking(t *testing.T) {
 		}
 		compared := 0
 		for _, l := range plan.Leaves() {
-			path := strings.Replace(l.Path, "/"+undeclaredNode+"/"+numbersWay, "", 1)
+			path := strings.Replace(l.Path, "/"+vocabulary.UndeclaredNode+"/"+vocabulary.NumbersBranch, "", 1)
 			if was, ok := cheap.Law(path); ok {
 				compared++
 				if l.Law.Mu < was.Mu/1.01 || l.Law.Epsilon < was.Epsilon/1.01 {
@@ -317,7 +318,7 @@ func TestPriceOfAsking(t *testing.T) {
 		if compared != len(cheap.Leaves()) {
 			t.Errorf("%s: %d of %d steps compared", name, compared, len(cheap.Leaves()))
 		}
-		for _, way := range []string{numbersWay, wordsWay} {
+		for _, way := range []string{vocabulary.NumbersBranch, vocabulary.WordsBranch} {
 			alone, err := budget.Calibrate(onlyWay(plan.Tree(), way), plan.Target())
 			if err != nil {
 				t.Fatal(err)
@@ -335,7 +336,7 @@ func onlyWay(n budget.Node, way string) budget.Node {
 		return budget.FixedLeaf(n.Name, n.Leaf.Law)
 	}
 	kids := n.Kids
-	if n.Name == undeclaredNode {
+	if n.Name == vocabulary.UndeclaredNode {
 		n = budget.Sequence(n.Name)
 		kids = slices.DeleteFunc(slices.Clone(kids), func(kid budget.Node) bool {
 			return kid.Name != way
@@ -360,7 +361,7 @@ func TestAskingIsRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, way := range plan.undeclaredWays() {
+	for _, way := range plan.stageBranches() {
 		only := plan.forceBranch(0)
 		only.forcedWay = way
 		s, err := mechanism.NewRehearsal(plan.Priced)
@@ -406,7 +407,7 @@ func TestVocabularyRefused(t *testing.T) {
 	} {
 		p := wordRun()
 		change(p)
-		if _, err := p.Plan(); !errors.Is(err, ErrVocabulary) ||
+		if _, err := p.Plan(); !errors.Is(err, vocabulary.ErrUnsupported) ||
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -432,18 +433,5 @@ func TestVocabularyInASearch(t *testing.T) {
 	}
 	if len(res.Vocabulary) != 3 || res.Search == nil {
 		t.Errorf("%v, %v", res.Vocabulary, res.Search)
-	}
-}
-
-func BenchmarkKinds(b *testing.B) {
-	x := kindStatistic{[]int{0}}.New(mechanism.NewMaker(budget.AddRemove))
-	table, err := dataset.NewTable(
-		dataset.Schema{Columns: []dataset.Column{{Name: "a", Found: true}}},
-		[]dataset.ColumnData{{Floats: make([]float64, 1<<20)}}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		x.Add(mechanism.Block{Block: table.All().Block(0, 1<<20)})
 	}
 }

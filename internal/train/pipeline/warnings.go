@@ -59,7 +59,6 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 			"%s does not benefit from public columns: its noise is that of a run in which a whole record may be replaced. %s",
 			r.Method, p.publicColumnsRemedy())})
 	}
-	out = append(out, foundWarnings(r)...)
 	for _, x := range p.stages() {
 		out = append(out, x.Warnings(r.Findings, r.Target)...)
 	}
@@ -150,11 +149,11 @@ func (p *Pipeline) wastesPublicColumns(name string) bool {
 func (p *Pipeline) publicColumnsRemedy() string {
 	switch {
 	case p.protectsTargetOnly():
-		return joinParts(PrivateTargetMethods()) + " make use of them."
+		return stage.ListParts(PrivateTargetMethods()) + " make use of them."
 	case p.protectsTarget():
 		return "No method does if both the target and a feature are private."
 	}
-	return joinParts(PrivateColumnsMethods()) + " make use of them."
+	return stage.ListParts(PrivateColumnsMethods()) + " make use of them."
 }
 
 // protectsTarget reports whether listed columns are protected, the target among them.

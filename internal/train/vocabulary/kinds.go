@@ -1,4 +1,4 @@
-package pipeline
+package vocabulary
 
 import (
 	"context"
@@ -53,16 +53,13 @@ func (p *kindPass) Cells() mechanism.Cells {
 	return p.hist.Cells()
 }
 
-// A KindCount holds the noisy numbers of training records whose cell of a column is a number, text, or missing.
-type KindCount = stage.KindCount
-
 // releaseKinds releases the kinds of cells of columns without declarations, and which of the columns contain text.
 func releaseKinds(
 	ctx context.Context,
 	s *mechanism.Session,
 	v mechanism.Records,
 	columns []int,
-) (kinds []KindCount, words []int, err error) {
+) (kinds []stage.KindCount, words []int, err error) {
 	acc, err := mechanism.Sum[*kindPass](ctx, s, v, kindStatistic{columns})
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +74,7 @@ func releaseKinds(
 	for i, j := range columns {
 		numbers := counts[i*kindCells]
 		text := counts[i*kindCells+1]
-		kinds = append(kinds, KindCount{
+		kinds = append(kinds, stage.KindCount{
 			Column:  all[j].Name,
 			Numbers: numbers,
 			Text:    text,

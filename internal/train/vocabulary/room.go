@@ -1,15 +1,17 @@
-package pipeline
+package vocabulary
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"sort"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/train/linear"
-	"github.com/dptrain/dptrain/internal/train/selection"
 )
+
+// wordCap returns the maximum number of words of each of d columns.
+func wordCap(d int) int {
+	return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1)))
+}
 
 // limitWords removes words from columns until all columns together have at most mostWordsInAll words and fits
 // reports that a row has room for them. The words of a column are ordered by their released counts, the largest first. First
@@ -57,28 +59,4 @@ func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool)
 		keep(n + 1)
 		return !fits()
 	}))
-}
-
-// rowsFit reports whether rows of columns have room in every way in which the run may train.
-func (p *Pipeline) rowsFit(f selection.Facts) bool {
-	for _, t := range p.trainings() {
-		facts := []selection.Facts{f}
-		for _, n := range t.classCounts(f) {
-			facts = append(facts, withClasses(f, n))
-		}
-		if slices.ContainsFunc(facts, t.tooWide) {
-			return false
-		}
-	}
-	return true
-}
-
-// tooWide reports whether rows of columns are too long for a branch of the run.
-func (p *Pipeline) tooWide(f selection.Facts) bool {
-	for _, b := range p.planBranches(f) {
-		if _, err := p.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
-			return true
-		}
-	}
-	return false
 }

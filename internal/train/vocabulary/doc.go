@@ -1,0 +1,24 @@
+// Package vocabulary finds out what the columns without declarations hold: whether they contain numbers or text, and the
+// text categories. docs/proofs/vocabulary.md, "Algorithm", describes it.
+//
+// One release of counts tells columns of numbers from columns of text, and another one has the words of all text
+// columns. As a stage of a run it precedes the training:
+//
+//	train (seq): vocabulary: kinds, counts, words
+//	             train: the selection, scaling and model, or a search
+//
+// and the second train sees columns as if the words were declared. If no column is known to contain text, words
+// are paid for only if the kinds show that some column does. Then each branch of the training becomes
+//
+//	branch (seq): vocabulary: kinds
+//	              undeclared (one of): numbers: the steps
+//	                                   words:   vocabulary: counts, words
+//	                                            the steps
+//
+// A search, whose tries see the same columns, pays for words whatever the kinds are, because a choice between
+// two searches takes minutes to price. The kinds precede the choice in the same sequence, and the price of the
+// choice is that of its most expensive branch at each epsilon ([budget.Branches]). The prices are fixed in the
+// plan; the noise of the words depends on the number of columns, which was released.
+//
+// Runs that train no model use the same steps by [KindSteps], [WordSteps], [FindTextColumns] and [FindCategories].
+package vocabulary
