@@ -263,27 +263,53 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// warningCode matches the code of a warning at the point where the program creates it.
-var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
+// warningCodes is the file with the codes of all warnings.
+const warningCodes = "internal/train/stage/warning_codes.go"
 
-// TestWarnings checks that docs/reference/report.md explains how to react to every warning, and that
-// docs/proofs/formats.md names it.
+var (
+	// listedCode matches an entry of the list.
+	listedCode = regexp.MustCompile(`\n\t(Code\w+) += "([a-z-]+)"`)
+	// unlistedCode matches a warning whose code is not taken from the list.
+	unlistedCode = regexp.MustCompile(`\bCode:\s+"[a-z-]+"`)
+)
+
+// TestWarnings checks that every warning has a code of the list, that the program creates every warning of the list, that
+// docs/reference/report.md explains how to react to it, and that docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
+	list, err := fs.ReadFile(tree, warningCodes)
+	if err != nil {
+		t.Fatal(err)
+	}
 	codes := map[string]bool{}
+	unused := map[string]bool{}
+	for _, m := range listedCode.FindAllStringSubmatch(string(list), -1) {
+		codes[m[2]] = true
+		unused[m[1]] = true
+	}
+	if len(codes) < 10 {
+		t.Fatalf("%d codes", len(codes))
+	}
 	for _, name := range filesOf(t, ".go") {
 		text, err := fs.ReadFile(tree, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasSuffix(name, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") || name == warningCodes {
 			continue
 		}
-		for _, m := range warningCode.FindAllStringSubmatch(string(text), -1) {
-			codes[m[1]] = true
+		if unlistedCode.Match(text) {
+			t.Errorf("%s has a warning whose code is not in %s", name, warningCodes)
+		}
+		if !strings.HasPrefix(name, "internal/publish/report/") { // it reads codes
+			for code := range unused {
+				if strings.Contains(string(text), code) {
+					delete(unused, code)
+				}
+			}
 		}
 	}
-	if len(codes) < 10 {
-		t.Fatalf("%d codes", len(codes))
+	for code := range unused {
+		t.Errorf("no warning has the code %s", code)
 	}
 	all := all(t)
 	for _, name := range []string{"docs/reference/report.md", "docs/proofs/formats.md"} {

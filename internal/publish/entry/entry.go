@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // A Request asks for the reservation of a run. All of it is public.
@@ -126,14 +127,14 @@ func (e *Entry) Enter(r *report.Report) {
 	if len(e.absent) > 0 {
 		text := AbsentText(name, e.absent)
 		r.Warn(pipeline.Warning{
-			Code:     "protected-absent",
+			Code:     stage.CodeProtectedAbsent,
 			Severity: pipeline.Theoretical,
 			Text:     text,
 		})
 	}
 	if others := e.reservation.Others; len(others) > 0 {
 		text := othersText(name, others)
-		r.Warn(pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: text})
+		r.Warn(pipeline.Warning{Code: stage.CodeSeveralNames, Severity: pipeline.Critical, Text: text})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // A rank orders warnings by urgency.
@@ -25,16 +26,16 @@ func (k rank) String() string {
 }
 
 // errorCodes are the warnings after which there is no usable result.
-var errorCodes = []string{"abstained", "few-records", "no-classes", "no-signal", noTargetCode,
-	"several-names", "training-unprotected"}
+var errorCodes = []string{stage.CodeAbstained, stage.CodeFewRecords, stage.CodeNoClasses, stage.CodeNoSignal, noTargetCode,
+	stage.CodeSeveralNames, stage.CodeTrainingUnprotected}
 
 // rankOf returns the rank of a warning. The ledger is optional, so a run without one gets a note.
 func rankOf(w pipeline.Warning) rank {
 	switch {
 	case slices.Contains(errorCodes, w.Code),
-		w.Code == "extreme-numbers" && w.Severity == pipeline.Critical: // of the target
+		w.Code == stage.CodeExtremeNumbers && w.Severity == pipeline.Critical: // of the target
 		return rankError
-	case w.Code == "no-ledger" || w.Severity == pipeline.Negligible:
+	case w.Code == stage.CodeNoLedger || w.Severity == pipeline.Negligible:
 		return rankNote
 	}
 	return rankWarning

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // A Report is the public account of one run. Its fields are the keys of the report file, in the order of the file. Of
@@ -93,7 +94,7 @@ type Ledger struct {
 func (r *Report) Enter(l Ledger) {
 	r.Ledger = &l
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool {
-		return w.Code == "no-ledger"
+		return w.Code == stage.CodeNoLedger
 	})
 }
 

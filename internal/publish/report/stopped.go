@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Codes of warnings whose content has its own row in a report: that the run stopped, and that the noise may hide
 // errors above the limit.
 const (
-	noTargetCode    = "no-target"
-	largeErrorsCode = "large-errors"
+	noTargetCode    = stage.CodeNoTarget
+	largeErrorsCode = stage.CodeLargeErrors
 )
 
 // HasStopped reports whether the run stopped before it trained anything.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // The size of the text of [Summary]. Only the paths of the folders may be longer than a line.
@@ -280,20 +281,20 @@ func (r *Report) summaryFolders(dir string) []string {
 
 // actions are the possible actions for a warning, by its code; see [brief].
 var actions = map[string]string{
-	"no-ledger":       "See `dptrain ledger init`.",
-	"no-signal":       "`dptrain plan --explain` estimates how much more budget or records help.",
-	"no-range":        "Declare their number format or categories, or leave them out with --exclude.",
-	"no-words":        "Exclude identifiers and names; declare the categories of other columns.",
-	"unread-cells":    "If they are numbers, declare their format (--thousands, --decimal).",
-	"extreme-numbers": "Use another unit, or declare the range (--range).",
-	"far-targets":     "Declare a wider range of the target (--range) if it is public knowledge.",
-	"missing-targets": "Check the format of the target: unit, thousands mark, spelling.",
-	"unknown-classes": "List all classes (--classes).",
-	"classes-cut":     "Raise --most-classes.",
-	"majority-class":  "Look at the balanced accuracy and the recalls.",
-	"no-metric":       "Set --holdout 0.2 to measure it.",
-	"group-gap":       "The report has all groups.",
-	"small-groups":    "Use more records or a larger epsilon.",
+	stage.CodeNoLedger:       "See `dptrain ledger init`.",
+	stage.CodeNoSignal:       "`dptrain plan --explain` estimates how much more budget or records help.",
+	stage.CodeNoRange:        "Declare their number format or categories, or leave them out with --exclude.",
+	stage.CodeNoWords:        "Exclude identifiers and names; declare the categories of other columns.",
+	stage.CodeUnreadCells:    "If they are numbers, declare their format (--thousands, --decimal).",
+	stage.CodeExtremeNumbers: "Use another unit, or declare the range (--range).",
+	stage.CodeFarTargets:     "Declare a wider range of the target (--range) if it is public knowledge.",
+	stage.CodeMissingTargets: "Check the format of the target: unit, thousands mark, spelling.",
+	stage.CodeUnknownClasses: "List all classes (--classes).",
+	stage.CodeClassesCut:     "Raise --most-classes.",
+	stage.CodeMajorityClass:  "Look at the balanced accuracy and the recalls.",
+	stage.CodeNoMetric:       "Set --holdout 0.2 to measure it.",
+	stage.CodeGroupGap:       "The report has all groups.",
+	stage.CodeSmallGroups:    "Use more records or a larger epsilon.",
 }
 
 // briefLines is the maximum number of lines of a warning in a summary.
@@ -311,7 +312,7 @@ func briefLines(k rank) int {
 // known.
 func brief(w pipeline.Warning) []string {
 	text, action := w.Text, actions[w.Code]
-	if w.Code == "no-range" && strings.HasPrefix(text, pipeline.TooFewRecords) {
+	if w.Code == stage.CodeNoRange && strings.HasPrefix(text, pipeline.TooFewRecords) {
 		action = "Use more records, a larger epsilon or fewer columns, or declare ranges (--range)."
 	}
 	if w.Code == "extreme-numbers" && strings.HasPrefix(text, pipeline.AlikeNumbers) {

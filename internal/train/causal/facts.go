@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // Facts lists the facts that the study states about the data, which the guarantee does not protect.
@@ -48,7 +49,7 @@ func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
 	if r.TestOnly {
-		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
+		out[0] = pipeline.Warning{Code: stage.CodeTrainingUnprotected, Severity: pipeline.Critical,
 			Text: "The training records, about half of all, are not protected: the guarantee covers only the test records. Such a run " +
 				"cannot use a ledger."}
 	}
@@ -59,27 +60,27 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	}
 	switch {
 	case open && records < spoiled:
-		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Critical,
+		out = append(out, pipeline.Warning{Code: stage.CodePrivateRanges, Severity: pipeline.Critical,
 			Text: fmt.Sprintf(
 				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, the answer is likely to "+
 					"be wrong: declare ranges that are public knowledge.", math.Max(records, 0),
 				spoiled)})
 	case open && records < free:
-		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Theoretical,
+		out = append(out, pipeline.Warning{Code: stage.CodePrivateRanges, Severity: pipeline.Theoretical,
 			Text: fmt.Sprintf(
 				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, this costs accuracy: "+
 					"declare ranges that are public knowledge.", records, free)})
 	}
 	for _, c := range r.Columns {
 		if c.Unread {
-			out = append(out, pipeline.Warning{Code: "no-range", Severity: pipeline.Critical,
+			out = append(out, pipeline.Warning{Code: stage.CodeNoRange, Severity: pipeline.Critical,
 				Text: fmt.Sprintf(
 					"No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger "+
 						"epsilon.", c.Name)})
 		}
 	}
 	out = append(out, extremeNumbers(r.Columns)...)
-	out = append(out, pipeline.Warning{Code: "no-confounder", Severity: pipeline.Theoretical,
+	out = append(out, pipeline.Warning{Code: stage.CodeNoConfounder, Severity: pipeline.Theoretical,
 		Text: "A direction between two columns assumes that no third column causes both, that there is no feedback and that records were not " +
 			"selected by their values. The data cannot confirm these assumptions."})
 	return append(out, pipeline.EpsilonWarnings(r.Guarantee.Epsilon)...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // warnings returns public remarks on a run.
@@ -40,19 +41,19 @@ func (r *runner) warnings() []pipeline.Warning {
 		})
 	}
 	if len(unread) > 0 {
-		add("no-range", pipeline.Critical,
+		add(stage.CodeNoRange, pipeline.Critical,
 			"No range was found for %s, so they are not described. They contain no numbers, or there are too few records for "+
 				"this budget. Declare their ranges, describe fewer columns, or use a larger epsilon.",
 			quoteNames(unread))
 	}
 	if len(empty) > 0 {
-		add("no-words", pipeline.Theoretical,
+		add(stage.CodeNoWords, pipeline.Theoretical,
 			"No value of %s occurs in enough records to be published: about %.0f are required. Declare the categories if they are "+
 				"public, or exclude columns of names, identifiers or dates.", quoteNames(empty),
 			r.least)
 	}
 	if len(missing) > 0 {
-		add("missing-values", pipeline.Theoretical,
+		add(stage.CodeMissingValues, pipeline.Theoretical,
 			"%s have missing values. Means, standard deviations and quartiles cover only the other records; correlations count a missing "+
 				"value as the median.", quoteNames(missing))
 	}
@@ -60,12 +61,12 @@ func (r *runner) warnings() []pipeline.Warning {
 		return pipeline.Critical
 	})...)
 	if n := len(r.numeric) + len(r.categorical); n > ManyColumns {
-		add("many-columns", pipeline.Theoretical,
+		add(stage.CodeManyColumns, pipeline.Theoretical,
 			"With %d columns, the noise of correlations is about %.1f times that with %d columns. Name the columns that matter with --columns.",
 			n, float64(n+1)/(ManyColumns+1), ManyColumns)
 	}
 	if records := r.out.countRecords(); !(records.value >= minSignal*records.noise) {
-		add("few-records", pipeline.Critical,
+		add(stage.CodeFewRecords, pipeline.Critical,
 			"At this budget the number of records cannot be distinguished from 0: it is at most about %.0f.",
 			math.Max(records.value+z95*records.noise, 0))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // What trainings share with the studies that train no model: causal directions and descriptions.
@@ -81,7 +82,7 @@ func ColumnFacts(c dataset.Column) []Fact {
 
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
-	return Warning{Code: "no-ledger", Severity: Theoretical, Text: "This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
+	return Warning{Code: stage.CodeNoLedger, Severity: Theoretical, Text: "This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.
@@ -89,5 +90,5 @@ func EpsilonWarnings(epsilon float64) []Warning {
 	if !(epsilon > 10) {
 		return nil
 	}
-	return []Warning{{Code: "large-epsilon", Severity: Critical, Text: "An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
+	return []Warning{{Code: stage.CodeLargeEpsilon, Severity: Critical, Text: "An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
 }

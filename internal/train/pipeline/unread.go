@@ -175,7 +175,7 @@ func unreadWarnings(r *Result) []Warning {
 	for _, u := range r.Unread {
 		switch {
 		case u.Column == r.Target:
-			out = append(out, Warning{Code: "no-range", Severity: Critical, Text: targetUnread(u)})
+			out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: targetUnread(u)})
 		case u.Faint:
 			faint = append(faint, u.Column)
 		default:
@@ -183,12 +183,12 @@ func unreadWarnings(r *Result) []Warning {
 		}
 	}
 	if len(none) > 0 {
-		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: fmt.Sprintf(
 			"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
 			stage.ListNames(none))})
 	}
 	if len(faint) > 0 {
-		out = append(out, Warning{Code: "no-range", Severity: Critical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: fmt.Sprintf(
 			TooFewRecords+
 				" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
 			stage.ListNames(faint))})
@@ -205,7 +205,7 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share,
 				100*1.96*g.StdError)
 		}
-		out = append(out, Warning{Code: "unread-cells", Severity: Theoretical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeUnreadCells, Severity: Theoretical, Text: fmt.Sprintf(
 			"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
 			stage.ListParts(parts))})
 	}
@@ -226,7 +226,7 @@ func extremeNumbers(r *Result) []Warning {
 // ExtremeNumbers returns the warnings about columns whose released ranges are [scaling.Range.Huge] or
 // [scaling.Range.Tiny]. A warning is as severe as the most severe of its columns.
 func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) []Warning {
-	const code = "extreme-numbers"
+	const code = stage.CodeExtremeNumbers
 	const remedy = "Use another unit, or declare lower and upper from public knowledge."
 	var out []Warning
 	if len(huge) > 0 {

@@ -35,19 +35,19 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.Stopped != nil:
 		out = append(
 			out,
-			Warning{Code: "no-target", Severity: Critical, Text: toSentence(r.Stopped.Advice()) + " The run stopped before training."},
+			Warning{Code: stage.CodeNoTarget, Severity: Critical, Text: toSentence(r.Stopped.Advice()) + " The run stopped before training."},
 		)
 	case r.Abstained && r.Model == nil:
-		out = append(out, Warning{Code: "abstained", Severity: Critical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
+		out = append(out, Warning{Code: stage.CodeAbstained, Severity: Critical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
 	case r.Abstained:
-		out = append(out, Warning{Code: "fallback", Severity: Theoretical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
+		out = append(out, Warning{Code: stage.CodeFallback, Severity: Theoretical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
 	}
 	switch {
 	case r.Model == nil:
 	case r.R2 == nil && r.Confusion == nil:
 		out = append(
 			out,
-			Warning{Code: "no-metric", Severity: Negligible, Text: "No records were held out, so the model's quality is unknown."},
+			Warning{Code: stage.CodeNoMetric, Severity: Negligible, Text: "No records were held out, so the model's quality is unknown."},
 		)
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
@@ -55,7 +55,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		out = append(out, r2Warnings(r.R2)...)
 	}
 	if p.wastesPublicColumns(r.Method) {
-		out = append(out, Warning{Code: "public-columns-unused", Severity: Negligible, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodePublicColumnsUnused, Severity: Negligible, Text: fmt.Sprintf(
 			"%s does not benefit from public columns: its noise is that of a run in which a whole record may be replaced. %s",
 			r.Method, p.publicColumnsRemedy())})
 	}
@@ -80,11 +80,11 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 // result.
 func (res *Result) isCause(w Warning) bool {
 	switch {
-	case w.Code == "no-classes":
+	case w.Code == stage.CodeNoClasses:
 		return true
-	case w.Code == "extreme-numbers":
+	case w.Code == stage.CodeExtremeNumbers:
 		return w.Severity == Critical || slices.Contains(res.Alike, res.Target)
-	case w.Code == "missing-targets" && res.R2 != nil:
+	case w.Code == stage.CodeMissingTargets && res.R2 != nil:
 		return evaluate.ShareOf(res.R2.Missing, res.R2.Records).Lower > missingExplains
 	}
 	return false

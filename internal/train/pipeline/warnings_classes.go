@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // classWarnings returns the warnings about a classifier's held-out metric. They depend on released
@@ -12,20 +13,20 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning
 	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
 	if noSignal {
-		out = append(out, Warning{Code: "no-signal", Severity: Critical, Text: "The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
+		out = append(out, Warning{Code: stage.CodeNoSignal, Severity: Critical, Text: "The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
-		out = append(out, Warning{Code: "wide-interval", Severity: Critical, Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +
+		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +
 			narrowingAdvice(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
-		out = append(out, Warning{Code: "majority-class", Severity: Critical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeMajorityClass, Severity: Critical, Text: fmt.Sprintf(
 			"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
 			c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
-		out = append(out, Warning{Code: "missing-targets", Severity: Theoretical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeMissingTargets, Severity: Theoretical, Text: fmt.Sprintf(
 			"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
 			100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
@@ -51,7 +52,7 @@ const (
 // unknownClasses warns of records whose label is not a class of the model. s is their share of the records with
 // a label, and found reports whether the classes were found privately.
 func unknownClasses(s evaluate.Share, found bool) []Warning {
-	const code = "unknown-classes"
+	const code = stage.CodeUnknownClasses
 	remedy := "List all classes, in every spelling of the table"
 	if found {
 		remedy = "List the classes if they are public (data.classes), raise data.most_classes, or use more records or a larger epsilon, because a class is found only if enough records have it"
@@ -63,7 +64,7 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 			severity = Critical
 		}
 		if s.Lower > missingExplains && !found {
-			return []Warning{{Code: "no-classes", Severity: Critical, Text: fmt.Sprintf(
+			return []Warning{{Code: stage.CodeNoClasses, Severity: Critical, Text: fmt.Sprintf(
 				"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)}}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
 // groupWarnings returns the warnings about the metrics by group; metric is the name of the one by which groups are compared.
@@ -42,12 +43,12 @@ func groupWarnings(b *evaluate.ByGroup, metric string) []Warning {
 			direction = "lower"
 			low, high = -d.Upper, -d.Lower
 		}
-		out = append(out, Warning{Code: "group-gap", Severity: Theoretical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeGroupGap, Severity: Theoretical, Text: fmt.Sprintf(
 			"The held-out %s differs between groups of %q by more than its noise and sampling error: for %s it is %s than for %s, by %.3f to %.3f.",
 			metric, b.Column, groupName(*widest), direction, groupName(b.Groups[b.Reference]), low,
 			high)})
 	case largest != nil:
-		out = append(out, Warning{Code: "no-group-gap", Severity: Negligible, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeNoGroupGap, Severity: Negligible, Text: fmt.Sprintf(
 			"No difference of the held-out %s between groups of %q exceeds its noise and sampling error. One of up to %.3f cannot be excluded.",
 			metric, b.Column, reach(largest))})
 	}
@@ -57,7 +58,7 @@ func groupWarnings(b *evaluate.ByGroup, metric string) []Warning {
 			few = few[:mostNamedGroups]
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		out = append(out, Warning{Code: "small-groups", Severity: Negligible, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeSmallGroups, Severity: Negligible, Text: fmt.Sprintf(
 			"The noise hides how many test records some groups of %q have, so they have no metrics: %s%s. Use more records or a larger epsilon.",
 			b.Column, strings.Join(few, ", "), more)})
 	}

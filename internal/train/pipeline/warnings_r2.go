@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/stage"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -35,24 +36,24 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	var out []Warning
 	switch width := r.Upper - r.Lower; {
 	case r.Upper <= 0:
-		out = append(out, Warning{Code: "no-signal", Severity: Critical, Text: "The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
+		out = append(out, Warning{Code: stage.CodeNoSignal, Severity: Critical, Text: "The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
 	case r.Unknown():
-		out = append(out, Warning{Code: "wide-interval", Severity: Critical, Text: fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: fmt.Sprintf(
 			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
 			max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare))})
 	case width > WideInterval:
-		out = append(out, Warning{Code: "wide-interval", Severity: Critical, Text: "The interval of the held-out R² is wide, so it reveals little about the model. " +
+		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: "The interval of the held-out R² is wide, so it reveals little about the model. " +
 			narrowingAdvice(r.NoiseShare)})
 	}
 	if r.Far {
-		out = append(out, Warning{Code: "far-targets", Severity: Theoretical, Text: "Some targets are outside the stated limits. R² and its interval are for clamped targets; without clamping, R² may be much lower."})
+		out = append(out, Warning{Code: stage.CodeFarTargets, Severity: Theoretical, Text: "Some targets are outside the stated limits. R² and its interval are for clamped targets; without clamping, R² may be much lower."})
 	}
 	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
 		worst := "They could reduce R² to 0 or below"
 		if r.AllErrorsLower > 0 {
 			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
 		}
-		out = append(out, Warning{Code: "large-errors", Severity: Theoretical, Text: "The noise may hide a few errors larger than the stated limit. " + worst +
+		out = append(out, Warning{Code: stage.CodeLargeErrors, Severity: Theoretical, Text: "The noise may hide a few errors larger than the stated limit. " + worst +
 			"; the reported R² counts each of them as the limit."})
 	}
 	out = append(out, missingWarning(r.Missing, r.Records)...)
@@ -76,7 +77,7 @@ func missingWarning(missing, records evaluate.Count) []Warning {
 	if share.Lower <= missingWarns {
 		return nil
 	}
-	return []Warning{{Code: "missing-targets", Severity: Theoretical, Text: fmt.Sprintf(
+	return []Warning{{Code: stage.CodeMissingTargets, Severity: Theoretical, Text: fmt.Sprintf(
 		"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are not used for training or for the metrics.",
 		100*share.Value, 100*share.Lower, 100*share.Upper)}}
 }

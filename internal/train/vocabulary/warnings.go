@@ -31,7 +31,7 @@ func (x Stage) Warnings(f stage.Findings, target string) []stage.Warning {
 			rest = "where there are too many, the most frequent ones are used, and " + rest
 		}
 		out = append(out, stage.Warning{
-			Code:     "words-found",
+			Code:     stage.CodeWordsFound,
 			Severity: stage.Negligible,
 			Text: fmt.Sprintf(
 				"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", stage.ListParts(texts), math.Ceil(least), rest),
@@ -39,7 +39,7 @@ func (x Stage) Warnings(f stage.Findings, target string) []stage.Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, stage.Warning{
-			Code:     "no-words",
+			Code:     stage.CodeNoWords,
 			Severity: stage.Theoretical,
 			Text: fmt.Sprintf(
 				"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.", stage.ListNames(none)),
@@ -53,21 +53,21 @@ func classesFound(v stage.Vocabulary) []stage.Warning {
 	switch n := len(v.Words); {
 	case n < 2:
 		return []stage.Warning{{
-			Code:     "no-classes",
+			Code:     stage.CodeNoClasses,
 			Severity: stage.Critical,
 			Text: fmt.Sprintf(
 				"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column),
 		}}
 	case v.Cut:
 		return []stage.Warning{{
-			Code:     "classes-cut",
+			Code:     stage.CodeClassesCut,
 			Severity: stage.Critical,
 			Text: fmt.Sprintf(
 				"More than %[2]d classes of the target %[1]q are frequent enough, but the model may have only %[2]d. It does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n),
 		}}
 	default:
 		return []stage.Warning{{
-			Code:     "classes-found",
+			Code:     stage.CodeClassesFound,
 			Severity: stage.Negligible,
 			Text: fmt.Sprintf(
 				"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least)),
