@@ -205,9 +205,9 @@ func (p *Plan) pickBranch(low int, columns []dataset.Column) branch {
 // of few. A linear score keeps each value an entry, and still is better where these are many.
 func (p *Plan) leastStrength(columns []dataset.Column) float64 {
 	if p.branches[1].name == logisticBranch {
-		return fewForCurves * columnWeight(asNumbers(columns))
+		return fewForCurves * columnWeight(p.of.trainerColumns(columns))
 	}
-	return fewRecords * columnWeight(linear.MostEntries(asNumbers(columns)))
+	return fewRecords * columnWeight(linear.MostEntries(p.of.trainerColumns(columns)))
 }
 
 // modelMu returns the mu, for one record, of all releases of the model of a branch; for alternatives, such as

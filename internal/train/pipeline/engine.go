@@ -155,7 +155,7 @@ func RegisterStatistics() {
 
 var registerStatistics = sync.OnceFunc(func() {
 	all := []any{mechanism.Number{}, cellStatistic{}, method.Predictor{}, cutoffCell{}, rightCell{},
-		encodingStatistic{}, targetStatistic{}}
+		targetStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(),
 		selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {

@@ -67,9 +67,7 @@ func (p *Pipeline) MostClassesFound() int {
 
 // needsTwoClasses reports whether a stage of the run, or of a candidate of its search, takes two classes only.
 func (p *Pipeline) needsTwoClasses() bool {
-	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
-		return c.TargetEncoded
-	}) {
+	if slices.ContainsFunc(p.stages(), stage.Stage.TwoClasses) {
 		return true
 	}
 	for _, t := range p.trainings() {

@@ -36,14 +36,14 @@ func importancesOf(f *method.Fit) []regression.Importance {
 }
 
 // trainerFor returns the trainer for a target: a numeric trainer separates classes by one-versus-rest.
-// Target-encoded columns are numbers to it.
+// Stages may change what it sees.
 func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
 		m, _ := methodOf(t) // the rules have checked that it is a known method
 		t = classifierOf(t, m, len(target.Categories), p.isPure())
 	}
-	if p.encodesFeatures() {
-		return withEncoding{t}
+	for _, s := range p.stages() {
+		t = s.Trainer(t)
 	}
 	return t
 }

@@ -15,7 +15,7 @@ func (p *Plan) Stages() []string {
 		out = append(out, "unit")
 	}
 	out = append(out, checkStage, "split")
-	for _, x := range p.of.ownKinds() {
+	for _, x := range p.of.namedStages() {
 		if x.precedes() {
 			out = append(out, x.Node)
 		}

@@ -47,7 +47,6 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	}
 	r.checkUnit()
 	r.privateColumns()
-	r.checkEncoding()
 	for _, s := range p.stages() {
 		r.found = append(r.found, s.Check()...)
 	}

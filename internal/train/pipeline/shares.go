@@ -297,7 +297,7 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 // afterFixedStages returns the share of the training budget after the count and the stages around the training.
 func (p *Pipeline) afterFixedStages(stages branchStages) float64 {
 	left := 1.
-	for _, x := range p.ownKinds() {
+	for _, x := range p.namedStages() {
 		left -= x.stage.Spends(p.askedShare(x.Kind, stages.mayCount))
 	}
 	return left * p.afterCount(stages.counted)

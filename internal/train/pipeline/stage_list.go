@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/internal/train/selection"
 	"github.com/dptrain/dptrain/internal/train/stage"
+	"github.com/dptrain/dptrain/internal/train/targetencoding"
 	"github.com/dptrain/dptrain/internal/train/transform"
 	"github.com/dptrain/dptrain/internal/train/vocabulary"
 )
@@ -21,31 +22,31 @@ import (
 // stageKinds lists the stages around the training, in the order in which they are planned and run. A new one is one more
 // line. Everything else in this package knows them by [stage.Stage] only.
 func stageKinds() []stage.Kind {
-	return []stage.Kind{vocabulary.Kind(), transform.Kind()}
+	return []stage.Kind{vocabulary.Kind(), transform.Kind(), targetencoding.Kind()}
 }
 
 // stages returns the stages around the training that the run has.
 func (p *Pipeline) stages() []stage.Stage {
 	var out []stage.Stage
-	for _, k := range p.ownKinds() {
+	for _, k := range p.namedStages() {
 		out = append(out, k.stage)
 	}
 	return out
 }
 
-// A ownKind is a stage of a run with its description.
-type ownKind struct {
+// A namedStage is a stage of a run with its kind.
+type namedStage struct {
 	stage.Kind
 	stage stage.Stage
 }
 
-// ownKinds returns the kinds of the stages that the run has.
-func (p *Pipeline) ownKinds() []ownKind {
+// namedStages returns the stages that the run has, with their kinds.
+func (p *Pipeline) namedStages() []namedStage {
 	d := p.description()
-	var out []ownKind
+	var out []namedStage
 	for _, k := range stageKinds() {
 		if s := k.New(d); s != nil {
-			out = append(out, ownKind{k, s})
+			out = append(out, namedStage{k, s})
 		}
 	}
 	return out
@@ -132,7 +133,7 @@ func (p *Pipeline) OfTransformed() *Pipeline {
 // stageNodes returns the nodes of the stages before and after the training, and the share of the budget that they leave.
 func (p *Pipeline) stageNodes(mayCount bool) (before, after []budget.Node, rest float64) {
 	rest = 1
-	for _, x := range p.ownKinds() {
+	for _, x := range p.namedStages() {
 		var first, last []budget.Node
 		first, last, rest = x.stage.Around(p.askedShare(x.Kind, mayCount), rest)
 		before = append(before, first...)
@@ -154,23 +155,23 @@ func (p *Pipeline) followsTraining() bool {
 }
 
 // branchingStage returns the stage that chooses within the training what is paid for, if the run has one.
-func (p *Pipeline) branchingStage() (_ ownKind, found bool) {
-	list := p.ownKinds()
-	i := slices.IndexFunc(list, ownKind.branches)
+func (p *Pipeline) branchingStage() (_ namedStage, found bool) {
+	list := p.namedStages()
+	i := slices.IndexFunc(list, namedStage.branches)
 	if i < 0 {
-		return ownKind{}, false
+		return namedStage{}, false
 	}
 	return list[i], true
 }
 
 // branches reports whether the stage chooses within the training what is paid for.
-func (x ownKind) branches() bool {
+func (x namedStage) branches() bool {
 	_, names := x.stage.Branches()
 	return len(names) > 0
 }
 
 // precedes reports whether the stage comes before the training or its branches.
-func (x ownKind) precedes() bool {
+func (x namedStage) precedes() bool {
 	before, _, _ := x.stage.Around(0, 1)
 	return len(before) > 0 || x.branches()
 }
@@ -179,7 +180,7 @@ func (x ownKind) precedes() bool {
 func (r *runner) runBefore(
 	ctx context.Context, s *mechanism.Session, train mechanism.Records, within bool,
 ) (*mechanism.Session, mechanism.Records, error) {
-	for _, x := range r.pipeline.ownKinds() {
+	for _, x := range r.pipeline.namedStages() {
 		if x.branches() != within {
 			continue
 		}
@@ -196,6 +197,14 @@ func (p *Pipeline) NoVocabulary() string {
 	return vocabulary.Unsupported(p.description())
 }
 
+// trainerColumns returns columns as a trainer sees them.
+func (p *Pipeline) trainerColumns(columns []dataset.Column) []dataset.Column {
+	for _, s := range p.stages() {
+		columns = s.TrainerColumns(columns)
+	}
+	return columns
+}
+
 // metricNodes returns the nodes of the held-out part. metric is the usual one.
 func (p *Pipeline) metricNodes(metric budget.Node) []budget.Node {
 	nodes := []budget.Node{metric}
@@ -209,7 +218,7 @@ func (p *Pipeline) metricNodes(metric budget.Node) []budget.Node {
 // gatheringNodes lists the nodes of the stages that need all records in one place in an engine with these capabilities.
 func (p *Pipeline) gatheringNodes(c mechanism.Capabilities) []string {
 	var out []string
-	for _, x := range p.ownKinds() {
+	for _, x := range p.namedStages() {
 		if x.stage.Gathers(c) {
 			out = append(out, x.Node)
 		}
