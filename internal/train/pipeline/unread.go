@@ -195,9 +195,9 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Alike) > 0 {
-		out = append(out, Warning{"extreme-numbers", Theoretical, fmt.Sprintf(
+		out = append(out, Warning{Code: stage.CodeExtremeNumbers, Severity: Theoretical, Text: fmt.Sprintf(
 			AlikeNumbers+" %s are alike compared with their size: the range search cannot tell them apart. Unless they are constant, subtract a public offset, or declare lower and upper from public knowledge.",
-			listNames(r.Alike))})
+			stage.ListNames(r.Alike))})
 	}
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))

@@ -266,7 +266,7 @@ func TestSelectorsOfWords(t *testing.T) {
 				t.Errorf("%s: %v", m.Name, err)
 				continue
 			}
-			if (res.Branch == numbersWay) != numbers || len(res.Selected) > 1 {
+			if (res.Branch == vocabulary.NumbersBranch) != numbers || len(res.Selected) > 1 {
 				t.Errorf("%s: branch %q, selected %q", m.Name, res.Branch, res.Selected)
 			}
 		}
