@@ -236,13 +236,11 @@ func (p Private) fineRanges(
 func (p Private) readRange(
 	j int, c noisyCounts, within interval, target targetZoom, rough magnitudes,
 ) Range {
-	r := Range{}
 	widen := featureReading.widen
+	r := widenInterval(outerQuantiles(c.counts, within, featureReading.outer), widen)
 	if j == p.Target {
-		r = target.readRange(c, rough)
 		widen = targetReading.widen
-	} else {
-		r = widenInterval(outerQuantiles(c.counts, within, featureReading.outer), widen)
+		r = target.readRange(c, rough)
 	}
 	if at, ok := median(c, within); ok {
 		r.Median = min(max(at, r.Lower), r.Upper)
