@@ -258,7 +258,7 @@ def read_table(X, names=None):
             matrix = lambda: array.astype(np.float64, copy=False)
     named = found is not None
     if found is None:
-        found = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
+        found = list(names) if names is not None and len(names) == len(columns) else [f"x{j}" for j in range(len(columns))]
     if len(set(found)) != len(found):
         raise ValueError("the table has several columns with the same name, ignoring types, line breaks and surrounding blanks")
     return Table(found, columns, rows, named, matrix)

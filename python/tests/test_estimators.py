@@ -139,6 +139,13 @@ def test_columns_of_lists_are_refused_before_anything_is_spent(tmp_path):
     assert ledger.read_bytes() == before
 
 
+def test_arrays_with_other_columns_are_refused(regression, houses):
+    numbers = houses[0].drop(columns="ocean").to_numpy()
+    for columns in (1, 8, 20):
+        with pytest.raises(ValueError, match=f"X has {columns} features, but DPRegressor is expecting 9 features"):
+            regression.predict(np.resize(numbers, (3, columns)))
+
+
 def test_cells_that_are_lists_cause_no_error(regression, houses):
     X = houses[0].head(3).astype(object).copy()
     X["area"] = [[1, 2], {"a": 1}, (3,)]  # the dtype says nothing, so that a record does not decide
