@@ -248,7 +248,8 @@ class _Estimator(Fitting, _Base):
 
     def _predict(self, table, *flags):
         """Return the rows that the program prints for a table, without the header line."""
-        cells = [table.cells(j) for j in range(len(table.names))]
+        texts = {c["name"] for part in _parts(self.model_) for c in part["columns"] if c["type"] != "numeric" or "values" in c}
+        cells = [table.cells(j, name in texts) for j, name in enumerate(table.names)]
         write = comma_text if self.model_.get("reading", {}).get("decimal") == "," else text
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             path = Path(folder) / "model.json"

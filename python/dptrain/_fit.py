@@ -156,7 +156,9 @@ class Fitting:
         arguments.append("--quiet" if progress is None else "--progress")
         repeated = self._warn_of_callers()
         write = comma_text if (self.format or {}).get("decimal") == "," else text
-        records = to_csv([*table.names, target], [*map(table.cells, range(len(table.names))), [(cell or write)(label) for label in y]], write)
+        texts = set(map(column_name, [*(self.categories or ()), *(self.hash or ())]))
+        cells = [table.cells(j, name in texts) for j, name in enumerate(table.names)]
+        records = to_csv([*table.names, target], [*cells, [(cell or write)(label) for label in y]], write)
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             out = Path(self.out if self.out is not None else Path(folder) / "out")
             run([*arguments, f"--out={out}"], records, progress)

@@ -24,9 +24,12 @@ class Table:
         self.names, self.rows, self.named = names, rows, named
         self._columns, self._matrix = columns, matrix
 
-    def cells(self, j):
-        """Return the cells of column j as a list of Python objects."""
-        return self._columns[j].cells()
+    def cells(self, j, short=False):
+        """Return the cells of column j as a list of Python objects.
+
+        short asks for numbers of 16 and 32 bits as their shortest decimals, which are the categories of a CSV file: 0.1.
+        """
+        return self._columns[j].cells(short)
 
     def numbers(self, j):
         """Return column j as float64, with NaN for missing values, or None if its dtype is neither numeric nor boolean."""
@@ -58,7 +61,7 @@ class _Column:
     def __init__(self, raw):
         self.raw = raw
 
-    def cells(self):
+    def cells(self, short=False):
         return list(self.raw)
 
     def numbers(self):
@@ -72,7 +75,7 @@ class _Column:
 
     def distinct(self, write):
         places = {}
-        cells = self.cells()
+        cells = self.cells(short=True)
         codes = np.empty(len(cells), dtype=np.intp)
         for i, cell in enumerate(cells):
             key = cell if type(cell) is str else write(cell)
@@ -83,10 +86,10 @@ class _Column:
 class _ArrayColumn(_Column):
     """A column of a NumPy array."""
 
-    def cells(self):
+    def cells(self, short=False):
         if self.raw.dtype.kind == "M":
             return self.raw.astype("M8[us]").tolist()
-        return self.raw.tolist()
+        return _numbers(self.raw, short)
 
     def numbers(self):
         return self.raw.astype(np.float64, copy=False) if self.raw.dtype.kind in "iufb" else None
@@ -102,7 +105,7 @@ class _ArrayColumn(_Column):
         if raw.dtype.kind not in "iufb":
             return super().distinct(write)
         values, codes = np.unique(raw, return_inverse=True)
-        return [write(value) for value in values.tolist()], codes.reshape(-1)
+        return [write(value) for value in _numbers(values, short=True)], codes.reshape(-1)
 
 
 class _SparseColumn(_ArrayColumn):
@@ -117,7 +120,10 @@ class _SparseColumn(_ArrayColumn):
 
 
 class _PandasColumn(_Column):
-    def cells(self):
+    def cells(self, short=False):
+        narrow = _NARROW.get(str(getattr(self.raw.dtype, "categories", self.raw).dtype).lower())
+        if short and narrow is not None:
+            return _numbers(self.raw.to_numpy(narrow, na_value=np.nan), short)
         return self.raw.tolist()
 
     def numbers(self):
@@ -148,7 +154,7 @@ class _PandasColumn(_Column):
     def distinct(self, write):
         dtype = self.raw.dtype
         if hasattr(dtype, "categories") and hasattr(self.raw, "cat"):
-            texts = [write(value) for value in dtype.categories.tolist()] + [""]
+            texts = [write(value) for value in _numbers(dtype.categories, short=True)] + [""]
             return texts, np.asarray(self.raw.cat.codes, dtype=np.intp)  # -1, missing, is the last
         if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
             return _ArrayColumn(self.raw.to_numpy()).distinct(write)
@@ -156,7 +162,9 @@ class _PandasColumn(_Column):
 
 
 class _PolarsColumn(_Column):
-    def cells(self):
+    def cells(self, short=False):
+        if short and str(self.raw.dtype) == "Float32":
+            return _numbers(self.raw.to_numpy(), short)
         return self.raw.to_list()
 
     def numbers(self):
@@ -180,7 +188,10 @@ class _PolarsColumn(_Column):
 
 
 class _ArrowColumn(_Column):
-    def cells(self):
+    def cells(self, short=False):
+        narrow = {"float": np.float32, "halffloat": np.float16}.get(str(self.raw.type))
+        if short and narrow is not None:
+            return [None if cell is None else float(str(narrow(cell))) for cell in self.raw.to_pylist()]
         return self.raw.to_pylist()
 
     def numbers(self):
@@ -199,6 +210,17 @@ class _ArrowColumn(_Column):
 
     def is_date(self):
         return str(self.raw.type).startswith(("date32", "date64", "timestamp"))
+
+
+# The dtypes of pandas whose numbers have fewer than 64 bits.
+_NARROW = {"float16": np.float16, "halffloat[pyarrow]": np.float16, "float32": np.float32, "float[pyarrow]": np.float32}
+
+
+def _numbers(array, short):
+    """Return the elements of an array or an index as Python objects, numbers of 16 and 32 bits as short asks for."""
+    if short and getattr(array.dtype, "kind", "") == "f" and array.dtype.itemsize < 8:
+        return [float(str(x)) for x in np.asarray(array)]
+    return array.tolist()
 
 
 def _wall_clock(cells):

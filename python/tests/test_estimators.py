@@ -163,6 +163,26 @@ def test_tables_of_pyarrow_are_those_of_pandas(regression, houses):
     assert regression.predict(coded).tolist() == regression.predict(X).tolist()
 
 
+def test_categories_of_short_numbers_are_those_of_a_csv_file():
+    numbers = np.arange(4000)
+    cells = np.array([0.1, 0.2, 0.3], np.float32)[numbers % 3]
+    table = pandas.DataFrame({"g": cells, "x": numbers % 7 / 7})
+    tables = {
+        "pandas": table,
+        "16 bits": table.assign(g=table.g.astype(np.float16)),
+        "Float32": table.assign(g=table.g.astype("Float32")),
+        "categories": table.assign(g=table.g.astype("category")),
+        "polars": polars.from_pandas(table),
+    }
+    public = {"categories": {"g": ["0.1", "0.2", "0.3"]}, "ranges": {"x": (0, 1)}, "target_range": (0, 30)}
+    y = numbers % 3 * 10 + numbers % 7 / 7
+    for name, X in tables.items():
+        model = DPRegressor(20, method="joint-gram", holdout=0, **public).fit(X, y)
+        assert model.score(X, y) > 0.9, name
+        program = [float(row[0]) for row in model._predict(model._records(X))]
+        np.testing.assert_allclose(model.predict(X), program, rtol=1e-9, err_msg=name)
+
+
 def test_classification(classification, loans):
     X, y = loans
     assert classification.classes_.tolist() == ["no", "yes"]
