@@ -82,7 +82,10 @@ func (c Column) inRecipe() recipe.Column {
 		out.Other = new(true)
 	}
 	if c.Missing != nil {
-		out.Missing = &recipe.Missing{Number: c.Missing.Number, Indicator: c.Missing.Indicator}
+		out.Missing = &recipe.Missing{
+			Number:    c.Missing.Number,
+			Indicator: c.Missing.Indicator,
+		}
 	}
 	return out
 }
@@ -117,7 +120,10 @@ func columnOfRecipe(c recipe.Column) Column {
 		Private:        c.Private,
 	}
 	if c.Missing != nil {
-		out.Missing = &Missing{Number: c.Missing.Number, Indicator: c.Missing.Indicator}
+		out.Missing = &Missing{
+			Number:    c.Missing.Number,
+			Indicator: c.Missing.Indicator,
+		}
 	}
 	return out
 }

@@ -197,10 +197,16 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 			options.Progress(readStage)
 			start := time.Now()
 			if store != nil {
-				from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
+				from := stream.Source{
+					Path:    t.Path,
+					Options: t.reading(),
+					Folder:  p.run.Scratch,
+				}
 				seconds := 0.
 				res, stats, err := engine.FitStored(ctx, store, p.pipeline, p.plan, from,
-					options, func() { seconds = time.Since(start).Seconds() })
+					options, func() {
+						seconds = time.Since(start).Seconds()
+					})
 				if err == nil {
 					res.Curator.Seconds[readStage] = seconds
 				}
@@ -239,7 +245,11 @@ func (p *Plan) Schema() dataset.Schema {
 }
 
 // enter enters the run, trains, and enters its end.
-func (p *Plan) enter(ctx context.Context, t *Table, train training) (*Fit, error) {
+func (p *Plan) enter(
+	ctx context.Context,
+	t *Table,
+	train training,
+) (*Fit, error) {
 	var e *entry.Entry
 	if p.run.Ledger != nil {
 		var err error
@@ -278,12 +288,23 @@ func (p *Plan) enter(ctx context.Context, t *Table, train training) (*Fit, error
 type training func(pipeline.Options) (*pipeline.Result, *dataset.Stats, error)
 
 // collect trains and collects the results to publish.
-func (p *Plan) collect(train training, path string, e *entry.Entry) (*Fit, error) {
+func (p *Plan) collect(
+	train training,
+	path string,
+	e *entry.Entry,
+) (*Fit, error) {
 	res, stats, err := train(pipeline.Options{Progress: p.progress()})
 	if err != nil {
 		return nil, err
 	}
-	files := report.Collect(report.New(res), res.Model, res.Curator, stats, p.recipe, path)
+	files := report.Collect(
+		report.New(res),
+		res.Model,
+		res.Curator,
+		stats,
+		p.recipe,
+		path,
+	)
 	e.Enter(files.Report)
 	if p.run.Progress != nil {
 		p.run.Progress(1, "done")

@@ -44,7 +44,10 @@ func (l *Ledger) Register(
 }
 
 // Account returns the spending of a data set. The error wraps [ErrUnregistered] for a name that is not registered.
-func (l *Ledger) Account(ctx context.Context, dataset string) (*Account, error) {
+func (l *Ledger) Account(
+	ctx context.Context,
+	dataset string,
+) (*Account, error) {
 	a, err := l.file().Account(ctx, dataset)
 	if err != nil {
 		return nil, goError(err)

@@ -17,7 +17,13 @@ type Estimate struct {
 
 // String returns the value and its interval.
 func (e Estimate) String() string {
-	return fmt.Sprintf("%.3g, %v%% interval %.3g to %.3g", e.Value, 100*e.Level, e.Lower, e.Upper)
+	return fmt.Sprintf(
+		"%.3g, %v%% interval %.3g to %.3g",
+		e.Value,
+		100*e.Level,
+		e.Lower,
+		e.Upper,
+	)
 }
 
 // R2 is the quality of a regression model on the held-out records: its Estimate is the coefficient of
@@ -50,7 +56,12 @@ func (r R2) Unknown() bool {
 // String returns the value and its interval, or the interval only if [R2.Unknown].
 func (r R2) String() string {
 	if r.Unknown() {
-		return fmt.Sprintf("unknown, %v%% interval %.3g to %.3g", 100*r.Level, r.Lower, r.Upper)
+		return fmt.Sprintf(
+			"unknown, %v%% interval %.3g to %.3g",
+			100*r.Level,
+			r.Lower,
+			r.Upper,
+		)
 	}
 	return r.Estimate.String()
 }

@@ -32,7 +32,11 @@ func ReadModel(path string) (regression.Model, error) {
 // index into the Classes of the model's Output. No cell causes an error: a cell that the model cannot read is
 // treated as missing. Texts of a file are read as in training, unless the table has a Format with number
 // settings. Use [regression.Compile] to predict single records.
-func Predict(ctx context.Context, m regression.Model, t *Table) ([]float64, error) {
+func Predict(
+	ctx context.Context,
+	m regression.Model,
+	t *Table,
+) ([]float64, error) {
 	if t.held != nil {
 		return m.Predict(nil, pipeline.RowsFor(m, t.held.All()))
 	}

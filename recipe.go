@@ -70,7 +70,10 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		}
 	}
 	if u := r.Privacy.Unit; u != nil {
-		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+		out.Unit = budget.Unit{
+			Column:  u.Column,
+			MaxRows: u.MaxRows,
+		}
 	}
 	if r.Ledger != nil {
 		out.Ledger = OpenLedger(r.LedgerFile())
@@ -100,7 +103,11 @@ func (r Run) Open() (*Table, error) {
 		return open(path, o)
 	case len(data.Header) > 0:
 		o := data.Reading()
-		return &Table{Header: data.Header, Format: o.Format, NoHeader: o.Names != nil}, nil
+		return &Table{
+			Header:   data.Header,
+			Format:   o.Format,
+			NoHeader: o.Names != nil,
+		}, nil
 	}
 	return nil, errNoRecipe
 }

@@ -89,7 +89,10 @@ func numbersOf(rows reflect.Value, f structrow.Field) []float64 {
 
 // textsOf returns the distinct texts of a field in the order in which they occur, and for each row the position of its
 // text among them; -1 for a missing one.
-func textsOf(rows reflect.Value, f structrow.Field) (codes []int32, words []string) {
+func textsOf(
+	rows reflect.Value,
+	f structrow.Field,
+) (codes []int32, words []string) {
 	codes = make([]int32, rows.Len())
 	of := map[string]int32{}
 	for i := range codes {

@@ -90,7 +90,10 @@ func (r Run) search() (*pipeline.Search, error) {
 	if r.Search == nil {
 		return nil, nil
 	}
-	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
+	out := &pipeline.Search{
+		Runs:    r.Search.Runs,
+		Holdout: r.Search.Holdout,
+	}
 	for i, c := range r.Search.Candidates {
 		model, err := trainer(fmt.Sprintf("Search.Candidates[%d].Model", i), c.Model)
 		if err != nil {

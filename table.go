@@ -30,8 +30,15 @@ func Open(path string, known ...string) (*Table, error) {
 }
 
 // OpenAs is [Open] for a table in another format.
-func OpenAs(path string, format dataset.Format, known ...string) (*Table, error) {
-	return open(path, dataset.ReadOptions{Format: format, Known: known})
+func OpenAs(
+	path string,
+	format dataset.Format,
+	known ...string,
+) (*Table, error) {
+	return open(path, dataset.ReadOptions{
+		Format: format,
+		Known:  known,
+	})
 }
 
 // open reads the header of a file.

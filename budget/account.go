@@ -8,7 +8,10 @@ import (
 // foldCost computes the cost of the tree beneath n from the costs of its leaves. The kids of a Sequence add up; a
 // Parallel costs its lead plus its largest other kid, a Branches node its informer plus its largest branch, and a SelectBest
 // costs sel of its largest candidate. It suits every cost that adds under adaptive composition.
-func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
+func (n *Node) foldCost(
+	leaf func(*Leaf) float64,
+	sel func(Selection, float64) float64,
+) float64 {
 	kids := n.Kids
 	sum := 0.0
 	switch n.Op {

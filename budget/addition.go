@@ -65,7 +65,10 @@ func (p *Priced) gaussianDeltas() map[string]float64 {
 	out := map[string]float64{}
 	c := &calibrator{target: p.target}
 	p.tree.walkParts(p.tree.Name, func(path string, n *Node) {
-		piece, _ := (&part{calibrator: c, node: n}).deltaPerDraw()
+		piece, _ := (&part{
+			calibrator: c,
+			node:       n,
+		}).deltaPerDraw()
 		n.walkLeaves(path, func(path string, l *Leaf) {
 			if l.Kind == Gaussian {
 				out[path] = piece
@@ -102,7 +105,9 @@ func (p *Priced) sumEpsilons(pieces map[string]float64) float64 {
 			epsilons[l] = float64(l.Law.Draws) * GaussianEpsilon(l.Law.Mu, pieces[path])
 		}
 	})
-	return p.tree.foldCost(func(l *Leaf) float64 { return epsilons[l] }, selectionPureCost)
+	return p.tree.foldCost(func(l *Leaf) float64 {
+		return epsilons[l]
+	}, selectionPureCost)
 }
 
 // decidingRule returns the rule that gives the smallest bound at the delta of the target.
@@ -115,7 +120,9 @@ func (p *Priced) decidingRule() string {
 	const tolerance = 1e-3
 	spent := p.Epsilon(p.target.Delta)
 	spent += tolerance * math.Min(1, spent)
-	reaches := func(delta float64) bool { return delta <= p.target.Delta }
+	reaches := func(delta float64) bool {
+		return delta <= p.target.Delta
+	}
 	switch {
 	case p.root.mixture != nil &&
 		reaches(composeLead(p.root.leadEpsilon, p.root.mixture.deltaAt)(spent)):

@@ -57,12 +57,18 @@ func (p *part) solveBasic() error {
 	if len(p.scalable) == 0 {
 		return nil
 	}
-	holds := func(c float64) bool { return cost(c) <= p.epsilon }
+	holds := func(c float64) bool {
+		return cost(c) <= p.epsilon
+	}
 	lo, hi := doublingBracket(holds)
 	lo, _ = bisect(lo, hi, 0, holds)
 	for _, l := range p.scalable {
 		each := lo * l.Share / float64(l.Draws)
-		l.Law = Law{Kind: l.Kind, Draws: l.Draws, Epsilon: each}
+		l.Law = Law{
+			Kind:    l.Kind,
+			Draws:   l.Draws,
+			Epsilon: each,
+		}
 		if l.Kind == Gaussian {
 			l.Law.Mu = GaussianMu(each, piece)
 			l.Law.Epsilon = 0

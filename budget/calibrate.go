@@ -61,7 +61,12 @@ type Target struct {
 // Validate returns a *TargetError if a field is out of range.
 func (t Target) Validate() error {
 	bad := func(field string, v float64, problem, hint string) error {
-		return &TargetError{Field: field, Value: v, Problem: problem, Hint: hint}
+		return &TargetError{
+			Field:   field,
+			Value:   v,
+			Problem: problem,
+			Hint:    hint,
+		}
 	}
 	switch {
 	case math.IsInf(t.Epsilon, 0) || math.IsNaN(t.Epsilon):
@@ -69,7 +74,12 @@ func (t Target) Validate() error {
 	case t.Epsilon <= 0:
 		return bad("epsilon", t.Epsilon, "must be greater than 0", "")
 	case !(t.Delta >= 0 && t.Delta < 1):
-		return bad("delta", t.Delta, "must be at least 0 and below 1", "the default is 1e-6")
+		return bad(
+			"delta",
+			t.Delta,
+			"must be at least 0 and below 1",
+			"the default is 1e-6",
+		)
 	case t.Delta > 0 && t.Delta < MinDelta:
 		return bad("delta", t.Delta, "must be at least 1e-10",
 			"the accountant cannot distinguish smaller values from 0")
@@ -141,7 +151,11 @@ func (c *calibrator) addsEpsilons() bool {
 }
 
 // calibrateNode divides the tree beneath n into parts and calibrates each to epsilon.
-func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profileNode, error) {
+func (c *calibrator) calibrateNode(
+	n *Node,
+	path string,
+	epsilon float64,
+) (profileNode, error) {
 	v := profileNode{node: n}
 	kids := n.Kids
 	switch {
@@ -182,7 +196,11 @@ func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profi
 }
 
 func (c *calibrator) newOverspentError(path string) error {
-	return &OverspentError{Path: path, Epsilon: c.target.Epsilon, Delta: c.target.Delta}
+	return &OverspentError{
+		Path:    path,
+		Epsilon: c.target.Epsilon,
+		Delta:   c.target.Delta,
+	}
 }
 
 // fillInformer fills the laws of an informer or a lead from its fractions of the target's epsilon.
@@ -211,8 +229,17 @@ type part struct {
 	separateMultiplier float64 // the multiplier before the parts are raised together
 }
 
-func (c *calibrator) calibratePart(n *Node, path string, epsilon float64) (profileNode, error) {
-	p := &part{calibrator: c, node: n, path: path, epsilon: epsilon}
+func (c *calibrator) calibratePart(
+	n *Node,
+	path string,
+	epsilon float64,
+) (profileNode, error) {
+	p := &part{
+		calibrator: c,
+		node:       n,
+		path:       path,
+		epsilon:    epsilon,
+	}
 	if c.addsEpsilons() {
 		if err := p.requirePure(n, path, false); err != nil {
 			return profileNode{}, err

@@ -58,7 +58,11 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 // Gaussian law of parameter mu. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an
 // event of probability MinDelta+lost: see docs/proofs/prices.md, "In a ledger".
 func CoverCharge(c Currency, mu, lost float64) Charge {
-	return roundUpCharge(Law{Kind: Gaussian, Mu: mu, Draws: 1}.costIn(c), MinDelta+lost)
+	return roundUpCharge(Law{
+		Kind:  Gaussian,
+		Mu:    mu,
+		Draws: 1,
+	}.costIn(c), MinDelta+lost)
 }
 
 // isFailureOnly reports whether the law fails with probability Delta and otherwise reveals no information.
@@ -108,7 +112,9 @@ func (n Node) withoutLost() Node {
 
 // withFixedLaws returns a copy of a tree whose laws are filled, with every law fixed.
 func (n Node) withFixedLaws() Node {
-	return n.mapLeaves(func(n Node) Node { return FixedLeaf(n.Name, n.Leaf.Law) })
+	return n.mapLeaves(func(n Node) Node {
+		return FixedLeaf(n.Name, n.Leaf.Law)
+	})
 }
 
 // mapLeaves returns a copy of the tree in which f replaces every leaf.
@@ -125,7 +131,12 @@ func (n Node) mapLeaves(f func(Node) Node) Node {
 
 // BlackBoxCharge returns the price of a run if only its epsilon and delta are known.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
-	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
+	law := Law{
+		Kind:    Approximate,
+		Epsilon: epsilon,
+		Delta:   delta,
+		Draws:   1,
+	}
 	return roundUpCharge(law.costIn(c), delta)
 }
 

@@ -28,7 +28,13 @@ func boundedCurve(law, epsilon float64, inside func() float64) float64 {
 // The two-sided geometric (discrete Laplace) law on a grid, with a scale of s
 // grid steps, exceeds this curve by at most 1/(8 s^2); see geometricDelta.
 func laplaceDelta(law, epsilon float64) float64 {
-	return boundedCurve(law, epsilon, func() float64 { return -math.Expm1((epsilon - law) / 2) })
+	return boundedCurve(
+		law,
+		epsilon,
+		func() float64 {
+			return -math.Expm1((epsilon - law) / 2)
+		},
+	)
 }
 
 // exponentialDelta is the curve of one exponential mechanism, or of any other

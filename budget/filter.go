@@ -130,12 +130,20 @@ type Total struct {
 
 // Validate returns a *TargetError if a field is out of range.
 func (t Total) Validate() error {
-	target := Target{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation}
+	target := Target{
+		Epsilon:  t.Epsilon,
+		Delta:    t.Delta,
+		Relation: t.Relation,
+	}
 	if err := target.Validate(); err != nil {
 		return err
 	}
 	bad := func(field string, v float64, problem string) error {
-		return &TargetError{Field: field, Value: v, Problem: problem}
+		return &TargetError{
+			Field:   field,
+			Value:   v,
+			Problem: problem,
+		}
 	}
 	switch {
 	case t.Delta == 0:
@@ -202,7 +210,9 @@ func (t Total) Limit() (Charge, error) {
 // zcdpRho returns the largest rho with ZCDPEpsilon(rho, delta) <= epsilon, rounded
 // down.
 func zcdpRho(epsilon, delta float64) float64 {
-	holds := func(rho float64) bool { return ZCDPEpsilon(rho, delta) <= epsilon }
+	holds := func(rho float64) bool {
+		return ZCDPEpsilon(rho, delta) <= epsilon
+	}
 	hi := 1.0
 	for holds(hi) {
 		hi *= 2

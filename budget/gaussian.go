@@ -127,7 +127,13 @@ func gaussianMuBracket(epsilon, delta, tol float64) (float64, float64) {
 	case delta >= 1:
 		return math.Inf(1), math.Inf(1)
 	}
-	t := newThreshold(func(mu float64) float64 { return gaussianDelta(mu, epsilon) }, delta, true)
+	t := newThreshold(
+		func(mu float64) float64 {
+			return gaussianDelta(mu, epsilon)
+		},
+		delta,
+		true,
+	)
 	hi := 1.0
 	for t.holds(hi) && hi < 1e150 {
 		hi *= 2

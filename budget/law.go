@@ -51,9 +51,16 @@ type Law struct {
 // to another kind.
 func (l Law) Validate() error {
 	bad := func(field string, v float64, problem string) error {
-		return &LawError{Kind: l.Kind, Field: field, Value: v, Problem: problem}
+		return &LawError{
+			Kind:    l.Kind,
+			Field:   field,
+			Value:   v,
+			Problem: problem,
+		}
 	}
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+	positive := func(v float64) bool {
+		return v > 0 && !math.IsInf(v, 1)
+	}
 	switch {
 	case int(l.Kind) >= len(kindNames):
 		return bad("Kind", float64(l.Kind), "unknown kind")

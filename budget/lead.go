@@ -11,7 +11,10 @@ import "math"
 // first:
 //
 //	delta(e) = w rest(e - epsilon) + (1-w) rest(e + epsilon)
-func composeLead(epsilon float64, rest func(float64) float64) func(float64) float64 {
+func composeLead(
+	epsilon float64,
+	rest func(float64) float64,
+) func(float64) float64 {
 	if epsilon == 0 {
 		return rest
 	}

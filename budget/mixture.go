@@ -50,7 +50,10 @@ const (
 
 // newMixture returns the curve of a Parallel of two kids whose laws are filled, without its lead.
 func (w *composer) newMixture(n *Node) *mixture {
-	m := &mixture{coin: n.Coin, cache: map[float64]float64{}}
+	m := &mixture{
+		coin:  n.Coin,
+		cache: map[float64]float64{},
+	}
 	kids := n.disjointKids()
 	products := kids[1].flattenProducts()
 	h := math.Inf(1)
@@ -191,6 +194,10 @@ func (m *mixture) backwardDelta(epsilon float64, second []atom) float64 {
 // secondAloneDelta returns the delta of the mixture at epsilon if the first kid releases no output: that of
 // the second kid on a random part of the records.
 func (w *composer) secondAloneDelta(n *Node, epsilon float64) float64 {
-	p := Node{Op: OpParallel, Coin: n.Coin, Kids: []Node{{Op: OpSequence}, n.disjointKids()[1]}}
+	p := Node{
+		Op:   OpParallel,
+		Coin: n.Coin,
+		Kids: []Node{{Op: OpSequence}, n.disjointKids()[1]},
+	}
 	return w.newMixture(&p).deltaAt(epsilon)
 }

@@ -51,7 +51,12 @@ func (l Law) sampleCurve(h float64) []float64 {
 // symmetric, so the mass at -x is that at x times e^-x. Rounding below zero is cut, which adds mass.
 func connectDots(d []float64, h float64) lossMass {
 	n := len(d) - 1
-	m := lossMass{h: h, lo: -n, mass: make([]float64, 2*n+1), inf: d[n]}
+	m := lossMass{
+		h:    h,
+		lo:   -n,
+		mass: make([]float64, 2*n+1),
+		inf:  d[n],
+	}
 	w := 1 / math.Expm1(h)
 	drop := func(i int) float64 {
 		if i == n {
@@ -93,7 +98,11 @@ type pldCurve struct {
 
 func newPLDCurve(m lossMass) pldCurve {
 	top := max(0, m.lo+len(m.mass)-1)
-	c := pldCurve{h: m.h, delta: make([]float64, top+1), tail: make([]float64, top+1)}
+	c := pldCurve{
+		h:     m.h,
+		delta: make([]float64, top+1),
+		tail:  make([]float64, top+1),
+	}
 	keep := math.Exp(-m.h)
 	lose := -math.Expm1(-m.h)
 	c.delta[top] = m.inf
@@ -125,7 +134,11 @@ type composer struct {
 }
 
 func newComposer() *composer {
-	return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}, cache: map[string]curve{}}
+	return &composer{
+		coarsen: 1,
+		ffts:    map[int]*fourier.FFT{},
+		cache:   map[string]curve{},
+	}
 }
 
 // buildCurves returns the curves of products.
@@ -243,7 +256,10 @@ func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
 		logFinite += n * math.Log1p(-math.Min(f.inf, 1))
 		draws += n
 	}
-	out := lossMass{h: h, inf: -math.Expm1(logFinite) + fftSlack + drawSlack*draws}
+	out := lossMass{
+		h:   h,
+		inf: -math.Expm1(logFinite) + fftSlack + drawSlack*draws,
+	}
 	nats := moment - math.Log(tailMass)
 	hi := math.Ceil(nats / (exponent * h))
 	lo := math.Ceil(nats / ((exponent + 1) * h))

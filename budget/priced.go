@@ -166,7 +166,9 @@ func (p *Priced) nodeAt(path string) (*Node, bool) {
 		return nil, false
 	}
 	for _, name := range rest[1:] {
-		i := slices.IndexFunc(n.Kids, func(kid Node) bool { return kid.Name == name })
+		i := slices.IndexFunc(n.Kids, func(kid Node) bool {
+			return kid.Name == name
+		})
 		if i < 0 {
 			return nil, false
 		}
@@ -280,9 +282,18 @@ type Guarantee struct {
 
 // String returns the promise in one line, without its profile.
 func (g Guarantee) String() string {
-	s := fmt.Sprintf("epsilon %v, delta %v (relation %v)", g.Epsilon, g.Delta, g.Relation)
+	s := fmt.Sprintf(
+		"epsilon %v, delta %v (relation %v)",
+		g.Epsilon,
+		g.Delta,
+		g.Relation,
+	)
 	if g.Unit != (Unit{}) {
-		s += fmt.Sprintf(" for every %q with at most %d records", g.Unit.Column, g.Unit.MaxRows)
+		s += fmt.Sprintf(
+			" for every %q with at most %d records",
+			g.Unit.Column,
+			g.Unit.MaxRows,
+		)
 	}
 	return s
 }
@@ -314,7 +325,10 @@ func (p *Priced) Guarantee() Guarantee {
 		if d == 0 && t.Delta > 0 {
 			d = math.SmallestNonzeroFloat64 // an underflow is not a proof of 0
 		}
-		g.Profile = append(g.Profile, ProfilePoint{Epsilon: e, Delta: d})
+		g.Profile = append(g.Profile, ProfilePoint{
+			Epsilon: e,
+			Delta:   d,
+		})
 	}
 	return g
 }

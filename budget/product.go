@@ -127,7 +127,11 @@ func (p product) asSingleDraw() (singleDraw, bool) {
 	case len(p.alternatives) > 0 || len(p.selections) > 0:
 		return singleDraw{}, false
 	case len(other) == 0:
-		out.law = Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}
+		out.law = Law{
+			Kind:  Gaussian,
+			Mu:    math.Sqrt(p.mu2),
+			Draws: 1,
+		}
 		return out, true
 	case len(other) == 1 && p.mu2 == 0 && other[0].Draws == 1:
 		out.law = other[0]
@@ -150,7 +154,11 @@ func dominatingGaussian(ps []product) (product, bool) {
 		}
 		out.mu2, lost = math.Max(out.mu2, p.mu2), math.Max(lost, s.lostMass)
 	}
-	out.laws = []Law{{Kind: Approximate, Delta: lost, Draws: 1}}
+	out.laws = []Law{{
+		Kind:  Approximate,
+		Delta: lost,
+		Draws: 1,
+	}}
 	return out, lost > 0
 }
 
@@ -244,7 +252,9 @@ func (p product) appendKey(b []byte) []byte {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 		}
 	}
-	count := func(n int) { b = binary.LittleEndian.AppendUint64(b, uint64(n)) }
+	count := func(n int) {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
 	list := func(ps []product) {
 		count(len(ps))
 		for _, q := range ps {

@@ -109,7 +109,9 @@ func (c *calibrator) raiseParts(parts []*part, delta func() float64) bool {
 		scaleParts(parts, f)
 		return trial{f, delta()}
 	}
-	if !slices.ContainsFunc(parts, func(p *part) bool { return len(p.scalable) > 0 }) {
+	if !slices.ContainsFunc(parts, func(p *part) bool {
+		return len(p.scalable) > 0
+	}) {
 		return try(1).delta <= c.target.Delta
 	}
 	c.composer.coarsen = 5

@@ -48,7 +48,10 @@ func ParseRelation(s string) (Relation, error) {
 // add-remove becomes (2 epsilon, (1+e^epsilon) delta). Recomputing the
 // sensitivity under Substitute is usually better. A guarantee under
 // SubstitutePrivateColumns has no conversion (ErrNoConversion).
-func convertToSubstitute(from Relation, epsilon, delta float64) (float64, float64, error) {
+func convertToSubstitute(
+	from Relation,
+	epsilon, delta float64,
+) (float64, float64, error) {
 	switch from {
 	case Substitute:
 		return epsilon, delta, nil
@@ -58,7 +61,10 @@ func convertToSubstitute(from Relation, epsilon, delta float64) (float64, float6
 		}
 		return 2 * epsilon, math.Min(1, (1+math.Exp(epsilon))*delta), nil
 	}
-	return math.Inf(1), 1, &conversionError{From: from, To: Substitute}
+	return math.Inf(1), 1, &conversionError{
+		From: from,
+		To:   Substitute,
+	}
 }
 
 // convertMuToSubstitute is convertToSubstitute for Gaussian privacy: mu becomes
@@ -80,15 +86,24 @@ func scaleToSubstitute(from Relation, value, factor float64) (float64, error) {
 	case AddRemove:
 		return factor * value, nil
 	}
-	return math.Inf(1), &conversionError{From: from, To: Substitute}
+	return math.Inf(1), &conversionError{
+		From: from,
+		To:   Substitute,
+	}
 }
 
 // ConvertToAddRemove returns its arguments when from is AddRemove and ErrNoConversion otherwise: a mechanism
 // that publishes the exact number of records can be perfectly private under substitution, so a guarantee with
 // a public number of records does not bound the effect of an added record.
-func ConvertToAddRemove(from Relation, epsilon, delta float64) (float64, float64, error) {
+func ConvertToAddRemove(
+	from Relation,
+	epsilon, delta float64,
+) (float64, float64, error) {
 	if from == AddRemove {
 		return epsilon, delta, nil
 	}
-	return math.Inf(1), 1, &conversionError{From: from, To: AddRemove}
+	return math.Inf(1), 1, &conversionError{
+		From: from,
+		To:   AddRemove,
+	}
 }

@@ -78,7 +78,10 @@ type selectionLedger struct {
 }
 
 func newSelectionLedger(s Selection, candidates []*ledger) *selectionLedger {
-	sel := &selectionLedger{candidates: candidates, logMean: math.Log(s.Mean())}
+	sel := &selectionLedger{
+		candidates: candidates,
+		logMean:    math.Log(s.Mean()),
+	}
 	runs := -math.Log(s.Gamma)
 	base, _ := scanMinimum(-9, 25, 100, func(u float64) float64 {
 		b := 1 + math.Exp(u)

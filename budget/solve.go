@@ -35,7 +35,11 @@ type threshold struct {
 // thresholdNoise is a hundred times the relative numerical error of the curves of this package.
 const thresholdNoise = 1e-10
 
-func newThreshold(f func(float64) float64, level float64, rises bool) *threshold {
+func newThreshold(
+	f func(float64) float64,
+	level float64,
+	rises bool,
+) *threshold {
 	return &threshold{
 		f:          f,
 		level:      level,
@@ -126,13 +130,21 @@ func (t *threshold) encloseRoot(a, b, tol float64) {
 // scanMinimum returns the smallest value of f found on [lo, hi] and its argument: a scan of n points and a
 // golden-section refinement around the best one. Callers use it only where f is a valid bound at every point,
 // so a missed minimum costs tightness and never soundness.
-func scanMinimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
+func scanMinimum(
+	lo, hi float64,
+	n int,
+	f func(float64) float64,
+) (best, at float64) {
 	return scanUnimodal(lo, hi, n, 1, f)
 }
 
 // scanUnimodal is scanMinimum for an f that falls and then rises: the lowest point of the scan is then within
 // stride of the lowest of every stride-th point.
-func scanUnimodal(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
+func scanUnimodal(
+	lo, hi float64,
+	n, stride int,
+	f func(float64) float64,
+) (best, at float64) {
 	step := (hi - lo) / float64(n-1)
 	best = math.Inf(1)
 	at = lo

@@ -80,7 +80,9 @@ func (p *part) largestByPLD(floor float64) float64 {
 		return trial{c, worst}
 	}
 	if floor == 0 {
-		floor, _ = doublingBracket(func(c float64) bool { return try(c).delta <= p.target.Delta })
+		floor, _ = doublingBracket(func(c float64) bool {
+			return try(c).delta <= p.target.Delta
+		})
 		if floor == 0 {
 			return 0
 		}
@@ -123,7 +125,14 @@ func (c *calibrator) searchMultiplier(
 		lo, hi = hi, try(hi.c*factor)
 	}
 	if exact {
-		c, _ := bisect(lo.c, hi.c, 1e-15, func(c float64) bool { return try(c).delta <= target })
+		c, _ := bisect(
+			lo.c,
+			hi.c,
+			1e-15,
+			func(c float64) bool {
+				return try(c).delta <= target
+			},
+		)
 		return c
 	}
 	return refineMultiplier(lo, hi, target, try)
@@ -132,12 +141,18 @@ func (c *calibrator) searchMultiplier(
 // refineMultiplier solves delta(c) = target by the Illinois variant of regula falsi in logarithms, starting
 // from lo.delta <= target < hi.delta. It returns a multiplier whose delta is at most the target and, normally,
 // at least (1-1e-6) times it.
-func refineMultiplier(lo, hi trial, target float64, try func(float64) trial) float64 {
+func refineMultiplier(
+	lo, hi trial,
+	target float64,
+	try func(float64) trial,
+) float64 {
 	const (
 		aim       = 5e-7
 		tolerance = 1e-6
 	)
-	gap := func(t trial) float64 { return math.Log(t.delta/target) + aim }
+	gap := func(t trial) float64 {
+		return math.Log(t.delta/target) + aim
+	}
 	a, b := math.Log(lo.c), math.Log(hi.c)
 	fa := gap(lo)
 	fb := gap(hi)

@@ -187,12 +187,26 @@ func PureLeaf(name string, share float64, draws int) Node {
 }
 
 func scalableLeaf(name string, kind Kind, share float64, draws int) Node {
-	return Node{Name: name, Leaf: &Leaf{Kind: kind, Draws: draws, Share: share}}
+	return Node{
+		Name: name,
+		Leaf: &Leaf{
+			Kind:  kind,
+			Draws: draws,
+			Share: share,
+		},
+	}
 }
 
 // FixedLeaf is a leaf whose law calibration must not change.
 func FixedLeaf(name string, law Law) Node {
-	return Node{Name: name, Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Fixed: &law}}
+	return Node{
+		Name: name,
+		Leaf: &Leaf{
+			Kind:  law.Kind,
+			Draws: law.Draws,
+			Fixed: &law,
+		},
+	}
 }
 
 // Sequence runs kids one after another on the same records. Without kids it is a free stage.
@@ -233,14 +247,23 @@ func (n Node) WithLead(lead Node) Node {
 // taken before anything is composed with it; the maximum after composing would
 // miss a choice that reacts to what earlier steps released.
 func Branches(name string, informer Node, branches ...Node) Node {
-	return Node{Op: OpBranches, Name: name, Kids: append([]Node{informer}, branches...)}
+	return Node{
+		Op:   OpBranches,
+		Name: name,
+		Kids: append([]Node{informer}, branches...),
+	}
 }
 
 // SelectBest runs one of the candidates, drawn by public coins, K times, and returns
 // the best run; K follows s. Every candidate is charged as the most expensive
 // one. Candidates must not hold Approximate laws, which have no Rényi curve.
 func SelectBest(name string, s Selection, candidates ...Node) Node {
-	return Node{Op: OpSelect, Name: name, Kids: candidates, Select: &s}
+	return Node{
+		Op:     OpSelect,
+		Name:   name,
+		Kids:   candidates,
+		Select: &s,
+	}
 }
 
 // Scaled returns a copy in which every share beneath n is multiplied by f.
@@ -291,7 +314,10 @@ type leafConstraints struct{ informer, candidate bool }
 // validate checks the node at path and everything beneath it.
 func (n *Node) validate(path string, r leafConstraints) error {
 	bad := func(format string, args ...any) error {
-		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+		return &treeError{
+			Path:    path,
+			Problem: fmt.Sprintf(format, args...),
+		}
 	}
 	switch {
 	case n.Name == "" || strings.Contains(n.Name, "/"):
@@ -341,7 +367,10 @@ func (n *Node) validate(path string, r leafConstraints) error {
 func (n *Node) validateLeaf(path string, r leafConstraints) error {
 	l := n.Leaf
 	bad := func(format string, args ...any) error {
-		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+		return &treeError{
+			Path:    path,
+			Problem: fmt.Sprintf(format, args...),
+		}
 	}
 	switch {
 	case l == nil || len(n.Kids) > 0 || n.Select != nil:

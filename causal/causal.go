@@ -56,7 +56,11 @@ type Pair struct {
 
 // Plan prices the study; no row is read. The error describes an invalid study, or is that of package budget.
 func (s Study) Plan() (*Plan, error) {
-	p, err := causal.Study{Schema: s.Schema, Budget: s.Budget, Bins: s.Bins}.Plan()
+	p, err := causal.Study{
+		Schema: s.Schema,
+		Budget: s.Budget,
+		Bins:   s.Bins,
+	}.Plan()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,11 @@ func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Guarantee: x.Guarantee, Bins: x.Bins, Records: x.Records}
+	out := &Result{
+		Guarantee: x.Guarantee,
+		Bins:      x.Bins,
+		Records:   x.Records,
+	}
 	for _, pair := range x.Pairs {
 		out.Pairs = append(out.Pairs, Pair{
 			X:          pair.X,

@@ -27,7 +27,11 @@ func (rd *reader) openArrow(
 		return nil, nil, tooManyPerByte(rd.path)
 	}
 	if len(file.Fields) == 0 {
-		return nil, nil, &FileError{Path: rd.path, Msg: "has no columns", Err: ErrNoHeader}
+		return nil, nil, &FileError{
+			Path: rd.path,
+			Msg:  "has no columns",
+			Err:  ErrNoHeader,
+		}
 	}
 	declared = map[string]bool{rd.schema.Unit: rd.hasUnit()}
 	for j := range rd.schema.Columns {
@@ -171,7 +175,10 @@ func streamArrow[T any](
 	if err != nil {
 		return err
 	}
-	if err := to.Begin(Head{Names: t.names, Size: size}); err != nil {
+	if err := to.Begin(Head{
+		Names: t.names,
+		Size:  size,
+	}); err != nil {
 		return err
 	}
 	return streamSegments(ctx, cancel, rd, func(

@@ -123,7 +123,13 @@ func gatherMasked(b Block, column, buf []float64) []float64 {
 
 // gatherMaskedFrom collects rows of a column that starts at row base, a multiple of maskRows, by a mask if
 // there is one.
-func gatherMaskedFrom(rows []int32, mask []byte, column []float64, base int, buf []float64) {
+func gatherMaskedFrom(
+	rows []int32,
+	mask []byte,
+	column []float64,
+	base int,
+	buf []float64,
+) {
 	k := 0
 	if len(mask) > 0 {
 		from, to := (int(rows[0])+maskRows-1)/maskRows, int(rows[len(rows)-1])/maskRows // whole bytes of the mask

@@ -16,7 +16,10 @@ import (
 // the record (a digest of all its cells in the columns of v) and the number of earlier records of this unit
 // with the same content. Hence the records that a unit keeps depend only on lot and on the records of that
 // unit.
-func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uint64) View {
+func (v View) Cap(
+	most int,
+	lot func(unit uint64, content [32]byte, nth int) uint64,
+) View {
 	if most < 1 {
 		panic("dataset: Cap: a unit keeps at least one record")
 	}
@@ -128,7 +131,9 @@ func (d *lotDrawer) smallestLots(
 		tickets[i] = ticket{lot(unit, content, copies[content]), k}
 		copies[content]++
 	}
-	slices.SortStableFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.lot, b.lot) })
+	slices.SortStableFunc(tickets, func(a, b ticket) int {
+		return cmp.Compare(a.lot, b.lot)
+	})
 	for i, t := range tickets[:most] {
 		rows[i] = t.row
 	}

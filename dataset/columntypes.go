@@ -11,7 +11,11 @@ import (
 // declared column an unsupported type or compression, such as lists. A path may be a pattern. Other formats
 // have no types. No record is read, so that a run can be rejected before any budget is spent; all other errors
 // are left to [Read].
-func (o ReadOptions) CheckColumns(ctx context.Context, path string, schema Schema) error {
+func (o ReadOptions) CheckColumns(
+	ctx context.Context,
+	path string,
+	schema Schema,
+) error {
 	paths, err := filesOf(path)
 	if err != nil {
 		return nil
@@ -25,7 +29,12 @@ func (o ReadOptions) CheckColumns(ctx context.Context, path string, schema Schem
 }
 
 // checkColumns is CheckColumns for one file. It returns all errors.
-func checkColumns(ctx context.Context, path string, schema Schema, opts ReadOptions) error {
+func checkColumns(
+	ctx context.Context,
+	path string,
+	schema Schema,
+	opts ReadOptions,
+) error {
 	format, err := formatOf(path)
 	if err != nil || !format.parquet && format.packed != tablefile.Arrow {
 		return err

@@ -21,7 +21,9 @@ const (
 )
 
 // unpackBuffers holds memory for unpacked numbers that are not all needed.
-var unpackBuffers = sync.Pool{New: func() any { return new([]float64) }}
+var unpackBuffers = sync.Pool{New: func() any {
+	return new([]float64)
+}}
 
 // compactRows returns the block's rows of a compact column, in buf if it has room.
 func compactRows(c *colblock.Packed, b Block, buf []float64) []float64 {

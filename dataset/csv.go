@@ -75,7 +75,11 @@ const slowSlabRows = 4096
 
 // slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is the reference
 // that all other readers are tested against.
-func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab, *Stats, error) {
+func (rd *reader) slowRows(
+	ctx context.Context,
+	recs records,
+	lay layout,
+) (slab, *Stats, error) {
 	rows := rowSlabs{rd: rd, st: rd.newStore(lay)}
 	quoted, fast := recs.(*quotedRecords)
 	for {

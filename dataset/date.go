@@ -19,7 +19,12 @@ const AutoDate = cell.AutoDate
 // DateParts lists the parts of a date with their public ranges; that of days is not public.
 func DateParts() []Column {
 	part := func(name string, lower, upper float64) Column {
-		return Column{Part: name, Ranged: lower < upper, Lower: lower, Upper: upper}
+		return Column{
+			Part:   name,
+			Ranged: lower < upper,
+			Lower:  lower,
+			Upper:  upper,
+		}
 	}
 	return []Column{part(cell.DayPart, 0, 0), part(cell.MonthPart, 1, 12),
 		part(cell.WeekdayPart, 1, 7), part(cell.HourPart, 0, 24)}
@@ -89,7 +94,9 @@ func (c *Column) dateSource() string {
 
 // validateDate reports the first problem of a part of a date.
 func (c *Column) validateDate() error {
-	known := slices.ContainsFunc(DateParts(), func(p Column) bool { return p.Part == c.Part })
+	known := slices.ContainsFunc(DateParts(), func(p Column) bool {
+		return p.Part == c.Part
+	})
 	switch {
 	case c.Part == "" && (c.Date != "" || c.Source != ""):
 		return c.errorf("has a layout or a source, and is no part of a date")
@@ -107,7 +114,11 @@ func (c *Column) validateDate() error {
 
 // dateCells reads a part of the dates of a Parquet column: stored dates and timestamps directly, and all other
 // types by their text.
-func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64] {
+func dateCells(
+	c parquetColumn,
+	layout, part string,
+	to *column,
+) *cells[float64] {
 	d := newDates(layout)
 	stored := c.conv.stored
 	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
@@ -224,7 +235,10 @@ func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
 		count += int64(offset) * perSecond
 		floor()
 	}
-	return cell.Moment{Day: day, Second: float64(count) / float64(perSecond)}
+	return cell.Moment{
+		Day:    day,
+		Second: float64(count) / float64(perSecond),
+	}
 }
 
 // int96Epoch is the day number of 1970-01-01 in INT96 timestamps, which count days from 4713 BC.

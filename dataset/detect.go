@@ -163,7 +163,9 @@ func containsAll(names, some []string) bool {
 	for _, name := range names {
 		have[name] = true
 	}
-	return !slices.ContainsFunc(some, func(name string) bool { return !have[name] })
+	return !slices.ContainsFunc(some, func(name string) bool {
+		return !have[name]
+	})
 }
 
 // singleQuoted reports whether a header line has several names, each in single quotes.
@@ -204,7 +206,13 @@ func (rd *reader) skipSeparatorLine(line []byte) bool {
 // unreadableHeader returns the error about a header that this reader cannot read, and nil for any other.
 func (rd *reader) unreadableHeader(line int, names []string) error {
 	refuse := func(msg, hint string) error {
-		return &FileError{Path: rd.path, Line: line, Msg: msg, Hint: hint, Err: ErrFormat}
+		return &FileError{
+			Path: rd.path,
+			Line: line,
+			Msg:  msg,
+			Hint: hint,
+			Err:  ErrFormat,
+		}
 	}
 	if len(names) != 1 {
 		return nil

@@ -78,7 +78,10 @@ func (d *dialect) wellFormed(record []byte, escapes bool) bool {
 }
 
 // skipQuoted returns the text after the closing quote of a field. text starts after the opening quote.
-func (d *dialect) skipQuoted(text []byte, escapes bool) (rest []byte, closed bool) {
+func (d *dialect) skipQuoted(
+	text []byte,
+	escapes bool,
+) (rest []byte, closed bool) {
 	for {
 		k := d.indexSpecial(text, escapes)
 		switch {

@@ -74,11 +74,19 @@ func (rd *reader) fileRows(
 }
 
 // longRun reads a run line by line, if it ends with a line that is too long to be held as a whole.
-func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
+func (rd *reader) longRun(
+	ctx context.Context,
+	at io.ReaderAt,
+	r run,
+	st *store,
+) error {
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
 	recs := lineRecords{
-		lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max},
-		each:  &rd.each,
+		lines: lineReader{
+			r:   bufio.NewReaderSize(section, 1<<18),
+			max: st.max,
+		},
+		each: &rd.each,
 	}
 	for row := 0; ; row++ {
 		line, err := recs.beginRecord()
@@ -170,7 +178,11 @@ func scanChunk(data []byte, from, lo, hi int64, each bool) run {
 }
 
 // readAt reads bytes [lo, hi) into buf, grown when too small.
-func (rd *reader) readAt(at io.ReaderAt, buf []byte, lo, hi int64) ([]byte, error) {
+func (rd *reader) readAt(
+	at io.ReaderAt,
+	buf []byte,
+	lo, hi int64,
+) ([]byte, error) {
 	n := int(hi - lo)
 	if int64(n) != hi-lo {
 		return nil, tooLarge(rd.path)

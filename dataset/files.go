@@ -84,7 +84,12 @@ func readFiles(
 		if rows += int64(t.rows); rows > maxRows {
 			return nil, nil, tooLarge(path)
 		}
-		parts = append(parts, slab{floats: t.floats, codes: t.codes, ids: t.ids, rows: t.rows})
+		parts = append(parts, slab{
+			floats: t.floats,
+			codes:  t.codes,
+			ids:    t.ids,
+			rows:   t.rows,
+		})
 		all.addStats(stats)
 	}
 	joined, err := joinSlabs(ctx, opts.workerCount(), cols, schema.Unit != "", parts)

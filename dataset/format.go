@@ -81,7 +81,9 @@ func (f *Format) validate() error {
 		return wrong("unknown encoding %q", f.Encoding)
 	case f.Skip < 0 || f.Skip > maxSkip:
 		return wrong("skips %d lines, more than %d", f.Skip, maxSkip)
-	case slices.ContainsFunc(f.Missing, func(x float64) bool { return !isFinite(x) }):
+	case slices.ContainsFunc(f.Missing, func(x float64) bool {
+		return !isFinite(x)
+	}):
 		return wrong("a missing number is not finite")
 	}
 	return nil
@@ -89,7 +91,11 @@ func (f *Format) validate() error {
 
 // dialect returns how records are split into fields, as far as that is declared; the separator may be 0.
 func (f *Format) dialect() dialect {
-	d := dialect{comma: f.Separator, quote: '"', escape: f.Escape}
+	d := dialect{
+		comma:  f.Separator,
+		quote:  '"',
+		escape: f.Escape,
+	}
 	switch {
 	case f.NoQuote:
 		d.quote = 0

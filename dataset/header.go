@@ -51,7 +51,10 @@ func (rd *reader) headerOf(recs records) (header, error) {
 	if len(fields) > maxColumns {
 		return header{}, tooManyColumns(rd.path, recs.line())
 	}
-	h := header{line: recs.line(), names: make([]string, len(fields))}
+	h := header{
+		line:  recs.line(),
+		names: make([]string, len(fields)),
+	}
 	for f, name := range fields {
 		h.names[f] = strings.Trim(name, " \t")
 	}
@@ -182,7 +185,11 @@ func checkNames(path string, line int, names []string) error {
 		}
 		if g, ok := first[name]; ok {
 			return &FileError{Path: path, Line: line, Column: f + 1,
-				Msg:  fmt.Sprintf("fields %d and %d of the header have the same name", g+1, f+1),
+				Msg: fmt.Sprintf(
+					"fields %d and %d of the header have the same name",
+					g+1,
+					f+1,
+				),
 				Hint: "rename one of them", Err: ErrDuplicateColumn}
 		}
 		first[name] = f

@@ -21,12 +21,20 @@ type jsonLines struct {
 }
 
 // newJSONLines reads r as JSON Lines. Only the first most bytes of a line are read, so a longer line is not an object.
-func newJSONLines(r io.Reader, names []string, comma bool, most int) *jsonLines {
+func newJSONLines(
+	r io.Reader,
+	names []string,
+	comma bool,
+	most int,
+) *jsonLines {
 	br := bufio.NewReaderSize(lineFeeds{r}, 1<<16)
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
-	return &jsonLines{lines: lineReader{r: br, max: most}, objects: newJSONObjects(names, comma)}
+	return &jsonLines{
+		lines:   lineReader{r: br, max: most},
+		objects: newJSONObjects(names, comma),
+	}
 }
 
 // lineFeeds replaces carriage returns by line feeds.
@@ -77,7 +85,11 @@ func newJSONObjects(names []string, comma bool) jsonObjects {
 	for i, name := range names {
 		places[name] = i
 	}
-	return jsonObjects{places: places, values: make([][]byte, len(names)), comma: comma}
+	return jsonObjects{
+		places: places,
+		values: make([][]byte, len(names)),
+		comma:  comma,
+	}
 }
 
 // recordLine returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,

@@ -55,4 +55,6 @@ type knownBuffers struct {
 	codes  [DefaultBlockRows]int32
 }
 
-var knownBufferPool = sync.Pool{New: func() any { return new(knownBuffers) }}
+var knownBufferPool = sync.Pool{New: func() any {
+	return new(knownBuffers)
+}}

@@ -73,7 +73,12 @@ func (p *packedLines) Read(b []byte) (int, error) {
 
 // openError converts the error about a file that cannot be opened. It names the actual format of a file in
 // another format.
-func (rd *reader) openError(ctx context.Context, f io.ReaderAt, size int64, err error) error {
+func (rd *reader) openError(
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
+	err error,
+) error {
 	known := rd.packedError(ctx, err)
 	for _, other := range []error{arrowfile.ErrDamaged, arrowfile.ErrForeign, sheetfile.ErrDamaged,
 		sheetfile.ErrForeign} {

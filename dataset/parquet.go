@@ -63,7 +63,10 @@ func damagedParquet(path string) error {
 }
 
 // parquetNames returns and checks the names of the top-level fields.
-func parquetNames(path string, fields []parquetfile.Field) (names []string, err error) {
+func parquetNames(
+	path string,
+	fields []parquetfile.Field,
+) (names []string, err error) {
 	if len(fields) > maxColumns {
 		return nil, tooManyColumns(path, 0)
 	}
@@ -71,7 +74,11 @@ func parquetNames(path string, fields []parquetfile.Field) (names []string, err 
 		names = append(names, fields[k].Name)
 	}
 	if len(names) == 0 {
-		return nil, &FileError{Path: path, Msg: "has no columns", Err: ErrNoHeader}
+		return nil, &FileError{
+			Path: path,
+			Msg:  "has no columns",
+			Err:  ErrNoHeader,
+		}
 	}
 	return names, checkNames(path, 0, names)
 }
@@ -127,7 +134,11 @@ func (rd *reader) readParquet(
 func (rd *reader) openTable(
 	f io.ReaderAt, size int64,
 ) (t *parquetTable, names []string, err error) {
-	t = &parquetTable{rd: rd, bytes: f, size: size}
+	t = &parquetTable{
+		rd:    rd,
+		bytes: f,
+		size:  size,
+	}
 	if t.footer, t.columns, err = openParquet(rd.path, f, size); err != nil {
 		return nil, nil, err
 	}
@@ -370,7 +381,10 @@ func (t *parquetTable) readColumn(
 }
 
 // readNumbers reads a numeric column of the table.
-func (t *parquetTable) readNumbers(c parquetColumn, target int) *cells[float64] {
+func (t *parquetTable) readNumbers(
+	c parquetColumn,
+	target int,
+) *cells[float64] {
 	if of := &t.rd.schema.Columns[target]; of.isDate() {
 		return dateCells(c, of.Date, of.Part, &t.rd.cols[target])
 	}
@@ -390,7 +404,10 @@ func (t *parquetTable) declaredName(f int) string {
 }
 
 // unsupportedError returns the error for a declared column whose type in the file is not supported.
-func (t *parquetTable) unsupportedError(source *parquetfile.Field, name string) error {
+func (t *parquetTable) unsupportedError(
+	source *parquetfile.Field,
+	name string,
+) error {
 	return &FileError{Path: t.rd.path,
 		Msg: fmt.Sprintf("column %q has the unsupported Parquet type %v", name,
 			source),

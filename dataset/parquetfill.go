@@ -6,9 +6,16 @@ import (
 )
 
 // eachBatch passes the cells of a column to add, in batches that are valid during the call.
-func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add func([]T)) error {
+func eachBatch[T any](
+	ctx context.Context,
+	t *parquetTable,
+	c *cells[T],
+	add func([]T),
+) error {
 	some := make([]T, 1<<10)
-	return eachRead(ctx, t, c, func() []T { return some }, add)
+	return eachRead(ctx, t, c, func() []T {
+		return some
+	}, add)
 }
 
 // eachRead reads the cells of a column into the buffer that room returns, which must have space for at least
@@ -38,7 +45,11 @@ func eachRead[T any](
 
 // fillColumn reads every cell of a column, directly into the final slice if the file is large enough for the
 // declared rows (see plausible), otherwise piece by piece.
-func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
+func fillColumn[T any](
+	ctx context.Context,
+	t *parquetTable,
+	c *cells[T],
+) ([]T, error) {
 	if !t.isPlausible(&c.column) {
 		return joinColumn(ctx, t, c)
 	}
@@ -74,7 +85,11 @@ func (t *parquetTable) isPlausible(c *parquetColumn) bool {
 }
 
 // joinColumn reads every cell of a column in pieces, and joins them.
-func joinColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
+func joinColumn[T any](
+	ctx context.Context,
+	t *parquetTable,
+	c *cells[T],
+) ([]T, error) {
 	var pieces [][]T
 	err := eachBatch(ctx, t, c, func(some []T) {
 		last := len(pieces) - 1

@@ -35,7 +35,9 @@ func (c *converter) textOf(v parquetfile.Value) []byte {
 // readAsText makes values texts, which are no numbers, as they are in a CSV file.
 func (c *converter) readAsText(text func([]byte, parquetfile.Value) []byte) {
 	c.text = text
-	c.number = func(parquetfile.Value) (float64, class) { return 0, unparseable }
+	c.number = func(parquetfile.Value) (float64, class) {
+		return 0, unparseable
+	}
 	c.many = nil
 	c.pointed = false
 }
@@ -170,7 +172,10 @@ func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 // floats, decimals, and strings under the rules for CSV cells. For dates and times, which are texts, see
 // [storedText]. A UUID is its text; a column of the null type is missing throughout. ok is
 // false for lists, groups, intervals and all other types.
-func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
+func converterOf(
+	source *parquetfile.Field,
+	rule *cell.Rule,
+) (c *converter, ok bool) {
 	if source.Leaf < 0 {
 		return nil, false
 	}
@@ -222,7 +227,9 @@ const (
 // uuidConverter converts a column of UUIDs, which are not numbers.
 func uuidConverter() *converter {
 	c := new(converter)
-	c.readAsText(func(b []byte, v parquetfile.Value) []byte { return cell.AppendUUID(b, v.Bytes) })
+	c.readAsText(func(b []byte, v parquetfile.Value) []byte {
+		return cell.AppendUUID(b, v.Bytes)
+	})
 	return c
 }
 
@@ -232,7 +239,9 @@ func halfConverter() *converter {
 	}
 	return &converter{
 		pointed: true,
-		number:  func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
+		number: func(v parquetfile.Value) (float64, class) {
+			return cell.Classify(get(v))
+		},
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, get(v), 16)
 		},
@@ -255,12 +264,18 @@ func booleanConverter() *converter {
 
 func integerConverter(kind format.Type, unsigned bool) *converter {
 	if unsigned {
-		get := func(v parquetfile.Value) uint64 { return v.Bits }
+		get := func(v parquetfile.Value) uint64 {
+			return v.Bits
+		}
 		if kind == format.Int32 {
-			get = func(v parquetfile.Value) uint64 { return uint64(uint32(v.Bits)) }
+			get = func(v parquetfile.Value) uint64 {
+				return uint64(uint32(v.Bits))
+			}
 		}
 		return &converter{
-			number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
+			number: func(v parquetfile.Value) (float64, class) {
+				return float64(get(v)), good
+			},
 			text: func(b []byte, v parquetfile.Value) []byte {
 				return strconv.AppendUint(b, get(v), 10)
 			},
@@ -272,8 +287,10 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 		many = manyIntegers
 	}
 	return &converter{
-		many:   many,
-		number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
+		many: many,
+		number: func(v parquetfile.Value) (float64, class) {
+			return float64(get(v)), good
+		},
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return strconv.AppendInt(b, get(v), 10)
 		},
@@ -283,9 +300,13 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 // integerReader returns the getter of a signed integer kind.
 func integerReader(kind format.Type) func(parquetfile.Value) int64 {
 	if kind == format.Int32 {
-		return func(v parquetfile.Value) int64 { return int64(int32(v.Bits)) }
+		return func(v parquetfile.Value) int64 {
+			return int64(int32(v.Bits))
+		}
 	}
-	return func(v parquetfile.Value) int64 { return int64(v.Bits) }
+	return func(v parquetfile.Value) int64 {
+		return int64(v.Bits)
+	}
 }
 
 func floatConverter() *converter {
@@ -295,7 +316,9 @@ func floatConverter() *converter {
 	return &converter{
 		pointed: true,
 		many:    manyFloats,
-		number:  func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
+		number: func(v parquetfile.Value) (float64, class) {
+			return cell.Classify(get(v))
+		},
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, get(v), 32)
 		},
@@ -325,8 +348,12 @@ func isVoid(source *parquetfile.Field) bool {
 // nullConverter converts a column of the null type: every cell is missing.
 func nullConverter() *converter {
 	return &converter{
-		number: func(parquetfile.Value) (float64, class) { return 0, missing },
-		text:   func(b []byte, _ parquetfile.Value) []byte { return b },
+		number: func(parquetfile.Value) (float64, class) {
+			return 0, missing
+		},
+		text: func(b []byte, _ parquetfile.Value) []byte {
+			return b
+		},
 	}
 }
 
@@ -349,7 +376,9 @@ func textConverter(rule *cell.Rule) *converter {
 			}
 			return rule.Number(string(text))
 		},
-		text: func(_ []byte, v parquetfile.Value) []byte { return v.Bytes },
+		text: func(_ []byte, v parquetfile.Value) []byte {
+			return v.Bytes
+		},
 	}
 }
 
@@ -363,7 +392,9 @@ func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 	switch kind {
 	case format.Int32, format.Int64:
 		get := integerReader(kind)
-		digits = func(v parquetfile.Value) string { return strconv.FormatInt(get(v), 10) }
+		digits = func(v parquetfile.Value) string {
+			return strconv.FormatInt(get(v), 10)
+		}
 	case format.ByteArray, format.FixedLenByteArray:
 		digits = func(v parquetfile.Value) string {
 			if len(v.Bytes) > maxDecimal {

@@ -14,7 +14,12 @@ const DefaultBlockRows = 1024
 // start is the position in v of the block's first row: f may write rows
 // [start, start+b.Len()) of an output without a lock. The context is checked
 // before every block; its error is the only one ForEach returns.
-func ForEach(ctx context.Context, v View, blockRows int, f func(b Block, start int)) error {
+func ForEach(
+	ctx context.Context,
+	v View,
+	blockRows int,
+	f func(b Block, start int),
+) error {
 	blocks := newBlocks(v, blockRows)
 	return runTasks(ctx, runtime.GOMAXPROCS(0), blocks.count, func(_, i int) error {
 		b := blocks.blockAt(i)
@@ -38,10 +43,18 @@ func newBlocks(v View, rows int) blocks {
 	if n%rows != 0 {
 		count++
 	}
-	return blocks{view: v, rows: rows, count: count}
+	return blocks{
+		view:  v,
+		rows:  rows,
+		count: count,
+	}
 }
 
 func (b blocks) blockAt(i int) Block {
 	lo := i * b.rows
-	return Block{view: b.view, lo: lo, hi: min(b.view.Len()-lo, b.rows) + lo}
+	return Block{
+		view: b.view,
+		lo:   lo,
+		hi:   min(b.view.Len()-lo, b.rows) + lo,
+	}
 }

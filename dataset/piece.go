@@ -14,7 +14,12 @@ import (
 // categories. It may be called again for one column, and concurrently if the piece is used concurrently.
 //
 // The schema must be that of a table. If it has a unit, ids names that of each record.
-func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {
+func (s Schema) Piece(
+	rows int,
+	first uint64,
+	ids []uint64,
+	cells func(j int) ColumnData,
+) *Table {
 	t := newTable(s, rows, ids)
 	t.first = first
 	t.cells = cells
@@ -65,7 +70,11 @@ func (o ReadOptions) Batches(
 	ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error,
 ) error {
 	o.noText = true
-	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
+	to := Consumer[any]{
+		Begin: func(Head) error { return nil },
+		Work:  work,
+		Emit:  emit,
+	}
 	if from != nil {
 		return StreamFrom(ctx, from, path, schema, o, to)
 	}
@@ -106,7 +115,12 @@ func (o ReadOptions) Files(path string) ([]string, error) {
 // [Table.Labels] and [Table.Words]: Floats or Codes for each column, and Words. The identity of the first
 // record is first, and those of the others follow; if the schema has a unit, ids names that of each record
 // instead.
-func (s Schema) Kept(rows int, first uint64, ids []uint64, columns []ColumnData) *Table {
+func (s Schema) Kept(
+	rows int,
+	first uint64,
+	ids []uint64,
+	columns []ColumnData,
+) *Table {
 	t := newTable(s, rows, ids)
 	t.first = first
 	for j, c := range columns {

@@ -139,7 +139,12 @@ func formatOf(path string) (fileKind, error) {
 		hint = "name it .csv, and set the separator (--separator)"
 	}
 	return fileKind{},
-		&FileError{Path: path, Msg: "has an unknown file format", Hint: hint, Err: ErrFormat}
+		&FileError{
+			Path: path,
+			Msg:  "has an unknown file format",
+			Hint: hint,
+			Err:  ErrFormat,
+		}
 }
 
 // reader is one call of Read, ReadFrom or Header.
@@ -157,7 +162,12 @@ type reader struct {
 	begins  *head   // the first bytes of a text file, once it is open
 }
 
-func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*reader, error) {
+func newReader(
+	path string,
+	fm fileKind,
+	schema Schema,
+	opts ReadOptions,
+) (*reader, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
@@ -167,12 +177,19 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	}
 	if fm.json { // it is self-describing, except for the character set; texts may contain numbers in any notation
 		f := opts.Format
-		opts.Format = Format{Escape: '"', Encoding: f.Encoding}
+		opts.Format = Format{
+			Escape:   '"',
+			Encoding: f.Encoding,
+		}
 		opts.Format.SetNumbers(f.Numbers())
 	}
 	if fm.packed != tablefile.NotPacked { // also self-describing; texts may contain numbers in any notation
 		f := opts.Format
-		opts.Format = Format{Escape: '"', Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format = Format{
+			Escape: '"',
+			Skip:   f.Skip,
+			Sheet:  f.Sheet,
+		}
 		opts.Format.SetNumbers(f.Numbers())
 	}
 	rd := &reader{path: path, format: fm, schema: schema.Clone(),
@@ -316,7 +333,11 @@ func readFile(
 }
 
 // readFile reads a file of the given size.
-func (rd *reader) readFile(ctx context.Context, f *os.File, size int64) (*Table, *Stats, error) {
+func (rd *reader) readFile(
+	ctx context.Context,
+	f *os.File,
+	size int64,
+) (*Table, *Stats, error) {
 	switch {
 	case rd.format.parquet:
 		return rd.readParquet(ctx, f, size)
@@ -360,7 +381,10 @@ func ReadFrom(
 }
 
 // readPipe reads CSV from a source that may block.
-func (rd *reader) readPipe(ctx context.Context, r io.Reader) (*Table, *Stats, error) {
+func (rd *reader) readPipe(
+	ctx context.Context,
+	r io.Reader,
+) (*Table, *Stats, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return rd.readCSV(ctx, newPump(within, r), nil, 0)

@@ -119,8 +119,12 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 			comma:  f.objects.comma,
 		}
 		out.source = &objectSource{
-			path:    rd.path,
-			lines:   lineReader{r: text, max: f.limits.Line, refuse: true},
+			path: rd.path,
+			lines: lineReader{
+				r:      text,
+				max:    f.limits.Line,
+				refuse: true,
+			},
 			objects: objects,
 		}
 	} else {
@@ -138,7 +142,10 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 }
 
 // readHeader prepares the records of a stream of CSV and reads its header.
-func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource, header, error) {
+func (f *StreamFormat) readHeader(
+	rd *reader,
+	text *bufio.Reader,
+) (recordSource, header, error) {
 	recs := rd.recordsOf(text)
 	var out recordSource
 	var lines *lineReader
@@ -151,7 +158,11 @@ func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource,
 		out = &quotedSource{quotedRecords: recs}
 	default:
 		return nil, header{},
-			&FileError{Path: rd.path, Msg: "is compressed", Err: ErrFormat}
+			&FileError{
+				Path: rd.path,
+				Msg:  "is compressed",
+				Err:  ErrFormat,
+			}
 	}
 	lines.refuse = true
 	head, err := rd.readHeader(recs)
@@ -243,7 +254,10 @@ func (s slab) columnData(j int) ColumnData {
 	if j >= len(s.floats) {
 		return ColumnData{}
 	}
-	return ColumnData{Floats: s.floats[j], Codes: s.codes[j]}
+	return ColumnData{
+		Floats: s.floats[j],
+		Codes:  s.codes[j],
+	}
 }
 
 // keptBuffer is the number of bytes of memory for long lines that a stream keeps between two batches.

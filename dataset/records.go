@@ -41,9 +41,17 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 			most:  maxColumns + 1,
 		}
 	case !rd.opts.Format.Lines():
-		return &slowRecords{lines: lines, d: &rd.dialect, each: &rd.each}
+		return &slowRecords{
+			lines: lines,
+			d:     &rd.dialect,
+			each:  &rd.each,
+		}
 	}
-	return &lineRecords{lines: lines, d: &rd.dialect, each: &rd.each}
+	return &lineRecords{
+		lines: lines,
+		d:     &rd.dialect,
+		each:  &rd.each,
+	}
 }
 
 // newFieldCutter returns a cutter that splits records of the format into fields.

@@ -225,7 +225,12 @@ func (c *Column) validate() error {
 
 // errorf returns an error about the declaration of c.
 func (c *Column) errorf(format string, args ...any) error {
-	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
+	return fmt.Errorf(
+		"%w: column %q %s",
+		ErrSchema,
+		c.Name,
+		fmt.Sprintf(format, args...),
+	)
 }
 
 // validateText validates the rule that transforms texts.

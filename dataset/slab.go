@@ -17,7 +17,11 @@ type slab struct {
 
 // newSlab allocates n rows. Columns are allocated separately, so that join can release them one by one.
 func newSlab(cols []column, unit bool, n int) slab {
-	s := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: n}
+	s := slab{
+		floats: make([][]float64, len(cols)),
+		codes:  make([][]int32, len(cols)),
+		rows:   n,
+	}
 	for j := range cols {
 		if cols[j].kind == Numeric {
 			s.floats[j] = make([]float64, n)
@@ -104,19 +108,31 @@ func joinSlabs(
 	for _, p := range parts {
 		rows += p.rows
 	}
-	out := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: rows}
+	out := slab{
+		floats: make([][]float64, len(cols)),
+		codes:  make([][]int32, len(cols)),
+		rows:   rows,
+	}
 	err := runTasks(ctx, workers, len(cols), func(_, j int) error {
 		if cols[j].kind == Numeric {
 			out.floats[j] = concatPieces(rows, parts, func(p *slab) *[]float64 {
 				return &p.floats[j]
 			})
 		} else {
-			out.codes[j] = concatPieces(rows, parts, func(p *slab) *[]int32 { return &p.codes[j] })
+			out.codes[j] = concatPieces(
+				rows,
+				parts,
+				func(p *slab) *[]int32 {
+					return &p.codes[j]
+				},
+			)
 		}
 		return nil
 	})
 	if unit {
-		out.ids = concatPieces(rows, parts, func(p *slab) *[]uint64 { return &p.ids })
+		out.ids = concatPieces(rows, parts, func(p *slab) *[]uint64 {
+			return &p.ids
+		})
 	}
 	return out, err
 }

@@ -34,7 +34,11 @@ func (rd *reader) newSource(r io.Reader) (*source, error) {
 		return nil, rd.notCoded(err)
 	}
 	rd.begins = &head{r: decoded}
-	return &source{path: rd.path, r: rd.decodedText(rd.begins), coding: rd.format.coding}, nil
+	return &source{
+		path:   rd.path,
+		r:      rd.decodedText(rd.begins),
+		coding: rd.format.coding,
+	}, nil
 }
 
 // notCoded returns the error for a file that lacks the encoding its name implies, which is err if the file is
@@ -72,7 +76,12 @@ func (rd *reader) firstBytes() []byte {
 func (rd *reader) decodedText(r io.Reader) io.Reader {
 	r = rd.opts.Format.utf8(r)
 	if rd.format.json {
-		return newJSONLines(r, rd.opts.Names, rd.opts.Format.Decimal == ',', rd.opts.maxLine())
+		return newJSONLines(
+			r,
+			rd.opts.Names,
+			rd.opts.Format.Decimal == ',',
+			rd.opts.maxLine(),
+		)
 	}
 	return r
 }
@@ -94,7 +103,11 @@ func (s *source) Read(p []byte) (int, error) {
 // damagedError converts an error of a decoder. The message does not contain any of the content.
 func damagedError(path, coding string, err error) error {
 	var known *FileError
-	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
+	e := &FileError{
+		Path: path,
+		Hint: "copy or compress it again",
+		Err:  ErrCorrupt,
+	}
 	switch {
 	case errors.As(err, &known), errors.Is(err, context.Canceled),
 		errors.Is(err, context.DeadlineExceeded):
@@ -131,7 +144,11 @@ type piece struct {
 
 // newPump starts reading r. The goroutine ends with r or, after the current read, with ctx.
 func newPump(ctx context.Context, r io.Reader) *pump {
-	p := &pump{ctx: ctx, filled: make(chan piece), free: make(chan []byte, 2)}
+	p := &pump{
+		ctx:    ctx,
+		filled: make(chan piece),
+		free:   make(chan []byte, 2),
+	}
 	p.free <- make([]byte, 1<<18)
 	p.free <- make([]byte, 1<<18)
 	go p.copyFrom(r)

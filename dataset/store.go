@@ -186,7 +186,11 @@ func (s *store) parseAnyLine(record []byte, row int) {
 	s.cut.startRecord(record)
 	f := 0
 	for ; f < len(s.lay.targets) && s.cut.more; f++ {
-		s.storeBytes(s.lay.targets[f], s.cut.nextField(s.lay.targets[f] != skipField), row)
+		s.storeBytes(
+			s.lay.targets[f],
+			s.cut.nextField(s.lay.targets[f] != skipField),
+			row,
+		)
 	}
 	fields := f + s.cut.countFields()
 	for ; f < len(s.lay.targets); f++ {

@@ -91,7 +91,9 @@ func Stream[T any](
 	case fm.packed != tablefile.NotPacked:
 		err = streamPacked(ctx, rd, f, size, to)
 	case regular:
-		err = streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
+		err = streamCSV(ctx, rd, func(context.Context) io.Reader {
+			return f
+		}, size, to)
 	default:
 		return streamCSV(ctx, rd, pumpReader(f), 0, to)
 	}
@@ -114,7 +116,9 @@ func StreamFrom[T any](
 
 // pumpReader reads r as long as a context lasts, even while r blocks.
 func pumpReader(r io.Reader) func(context.Context) io.Reader {
-	return func(ctx context.Context) io.Reader { return newPump(ctx, r) }
+	return func(ctx context.Context) io.Reader {
+		return newPump(ctx, r)
+	}
 }
 
 // streamCSV reads a CSV file. size is 0 for a source that may block.
@@ -186,7 +190,10 @@ func streamLines[T any](
 	c.long <- nil
 	return inOrder(ctx, cancel, rd.opts.workerCount(), c.out,
 		func() error {
-			return c.cutLines(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()})
+			return c.cutLines(within, &lineLimit{
+				r:   lines.lines.r,
+				max: rd.opts.maxLine(),
+			})
 		},
 		func() func(lineSegment) (T, error) {
 			st := rd.newBatchStore(lay)
@@ -283,7 +290,11 @@ func collectInOrder[S numbered, T any](
 }
 
 // streamReader returns the reader of a named stream.
-func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error) {
+func streamReader(
+	name string,
+	schema Schema,
+	opts ReadOptions,
+) (*reader, error) {
 	fm, err := formatOf(name)
 	if err != nil {
 		fm = fileKind{comma: ','}

@@ -121,7 +121,11 @@ func (m *lineMarks) countLines(data []byte, most int, ended bool) int {
 
 // sendSegment waits until the last long segment has been processed before it sends the next, so that the memory for
 // long lines does not grow with the number of workers.
-func (c *lineCutter) sendSegment(ctx context.Context, data []byte, lines int) error {
+func (c *lineCutter) sendSegment(
+	ctx context.Context,
+	data []byte,
+	lines int,
+) error {
 	home := c.free
 	if len(data) > c.chunk {
 		home = c.long

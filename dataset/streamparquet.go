@@ -46,7 +46,10 @@ func streamParquet[T any](
 			c.Close()
 		}
 	}()
-	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
+	if err := to.Begin(Head{
+		Names: names,
+		Size:  size,
+	}); err != nil {
 		return err
 	}
 	return streamSegments(ctx, cancel, rd, func(

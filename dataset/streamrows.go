@@ -21,7 +21,11 @@ type segment struct {
 }
 
 // streamRows reads the records of a stream up to its end.
-func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (slab, *Stats, error) {
+func (rd *reader) streamRows(
+	ctx context.Context,
+	src io.Reader,
+	lay layout,
+) (slab, *Stats, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := rd.opts.workerCount()
@@ -36,11 +40,17 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	}
 	sink := segments{limit: maxRows}
 	stats := make([]*Stats, workers)
-	wg := parallel.Group{Panicked: func() { cancel(nil) }}
+	wg := parallel.Group{Panicked: func() {
+		cancel(nil)
+	}}
 	wg.Go(func() {
 		defer close(c.out)
 		if err := c.cutStream(within,
-			&lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
+			&lineLimit{
+				r:    src,
+				max:  rd.opts.maxLine(),
+				drop: !rd.each,
+			}); err != nil {
 			cancel(err)
 		}
 	})

@@ -136,7 +136,11 @@ func foundCodes(d ColumnData, c *Column) (list []string, codes []int32) {
 
 // foundFloats is foundCodes for a numeric column: a cell without a number holds the text category of its code,
 // if it has one.
-func foundFloats(numbers []float64, d ColumnData, c *Column) (list []string, out []float64) {
+func foundFloats(
+	numbers []float64,
+	d ColumnData,
+	c *Column,
+) (list []string, out []float64) {
 	list, codes := foundCodes(d, c)
 	out = slices.Clone(numbers)
 	for i, x := range out {
@@ -242,7 +246,11 @@ func (t *Table) Codes(j int) []int32 {
 	if !t.tellsMissing(j) || codes == nil {
 		return codes
 	}
-	return mergeMissing(make([]int32, len(codes)), codes, len(t.schema.Columns[j].Categories))
+	return mergeMissing(
+		make([]int32, len(codes)),
+		codes,
+		len(t.schema.Columns[j].Categories),
+	)
 }
 
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code

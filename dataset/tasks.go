@@ -11,7 +11,11 @@ import (
 // runTasks runs do(worker, task) for the tasks 0..tasks-1 on the given number of workers, in order. It starts
 // no further tasks after the first failure or when the context is done, waits for running tasks, and returns
 // the context's error or that of the lowest failed task. A panic of a task becomes a panic of the caller.
-func runTasks(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
+func runTasks(
+	ctx context.Context,
+	workers, tasks int,
+	do func(worker, task int) error,
+) error {
 	workers = max(1, min(workers, tasks))
 	var (
 		next   atomic.Int64

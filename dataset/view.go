@@ -39,7 +39,12 @@ func (v View) Select(rows []int32) View {
 		}
 		rows = global
 	}
-	return View{table: v.table, rows: rows, mask: maskOf(v.table, rows), cols: v.cols}
+	return View{
+		table: v.table,
+		rows:  rows,
+		mask:  maskOf(v.table, rows),
+		cols:  v.cols,
+	}
 }
 
 // Columns returns the view of the given columns of v, renumbered from 0 in the
@@ -69,7 +74,11 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 	}
 	views := make([]View, parts)
 	for p, n := range sizes {
-		views[p] = View{table: v.table, rows: make([]int32, 0, n), cols: v.cols}
+		views[p] = View{
+			table: v.table,
+			rows:  make([]int32, 0, n),
+			cols:  v.cols,
+		}
 	}
 	for k, p := range of {
 		views[p].rows = append(views[p].rows, v.tableRow(k))
@@ -101,7 +110,12 @@ func (v View) Part(sides []uint8) (first, second View) {
 	}
 	part := func(p int) View {
 		rows := slices.Clip(rows[p][:n[p]])
-		return View{table: v.table, rows: rows, mask: maskOf(v.table, rows), cols: v.cols}
+		return View{
+			table: v.table,
+			rows:  rows,
+			mask:  maskOf(v.table, rows),
+			cols:  v.cols,
+		}
 	}
 	return part(0), part(1)
 }
@@ -145,7 +159,11 @@ func (v View) Marked(marks []byte, room []int32) (View, []int32) {
 		}
 	}
 	rows = rows[:n]
-	out := View{table: v.table, rows: rows, cols: v.cols}
+	out := View{
+		table: v.table,
+		rows:  rows,
+		cols:  v.cols,
+	}
 	if usesMask(v.table, rows) {
 		out.mask = marks
 	}
@@ -174,7 +192,10 @@ func (v View) Schema() Schema {
 	if v.cols == nil {
 		return v.table.schema
 	}
-	s := Schema{Columns: make([]Column, len(v.cols)), Unit: v.table.schema.Unit}
+	s := Schema{
+		Columns: make([]Column, len(v.cols)),
+		Unit:    v.table.schema.Unit,
+	}
 	for k, j := range v.cols {
 		s.Columns[k] = v.table.schema.Columns[j]
 	}
@@ -191,7 +212,11 @@ func (v View) Block(lo, hi int) Block {
 	if lo < 0 || hi < lo || hi > v.Len() {
 		panic("dataset: Block: rows out of range")
 	}
-	return Block{view: v, lo: lo, hi: hi}
+	return Block{
+		view: v,
+		lo:   lo,
+		hi:   hi,
+	}
 }
 
 // Compact copies the rows and columns of the view to a table of their own. The

@@ -236,7 +236,11 @@ func heldWords(names []string, c *Column) (list []string, codes []int32) {
 
 // Data returns column j in the form that [NewTable] accepts. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
-	d := ColumnData{Floats: t.floatColumn(j), Codes: t.codeColumn(j), Words: t.words[j]}
+	d := ColumnData{
+		Floats: t.floatColumn(j),
+		Codes:  t.codeColumn(j),
+		Words:  t.words[j],
+	}
 	c := &t.schema.Columns[j]
 	if d.Floats == nil && c.Kind == Numeric { // there are no records
 		d.Floats = []float64{}

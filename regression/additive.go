@@ -117,7 +117,9 @@ func (s Step) validate(path string) error {
 }
 
 func allFinite(list []float64) bool {
-	return !slices.ContainsFunc(list, func(v float64) bool { return !isFinite(v) })
+	return !slices.ContainsFunc(list, func(v float64) bool {
+		return !isFinite(v)
+	})
 }
 
 // At returns the value at x.
@@ -136,10 +138,18 @@ func (s Step) At(x float64) float64 {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predictWith(dst, rows, parallel.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
+	return m.predictWith(
+		dst,
+		rows,
+		parallel.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)),
+	)
 }
 
-func (m *Additive) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Additive) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		return m.newFiller(rows)
 	})
@@ -202,7 +212,10 @@ func (p *additiveProgram) unclamped(record []value) float64 {
 
 // scoreModel returns the linear model that predicts the score.
 func (m *Additive) scoreModel() *Linear {
-	s := &Linear{Columns: m.Columns, Terms: slices.Clone(m.Terms)}
+	s := &Linear{
+		Columns: m.Columns,
+		Terms:   slices.Clone(m.Terms),
+	}
 	for i := range s.Terms {
 		s.Terms[i].Coefficient = m.Score.Coefficients[i]
 	}
@@ -232,13 +245,21 @@ func (c shapeAddend) blockAdder(rows Rows) blockAdder {
 func additiveKind() scoreKind {
 	return numberKind[*Additive, additiveFile]{
 		kindAdditive,
-		func(m *Additive) additiveFile { return m.toFile() },
-		func(f additiveFile) (*Additive, error) { return f.toAdditive() },
+		func(m *Additive) additiveFile {
+			return m.toFile()
+		},
+		func(f additiveFile) (*Additive, error) {
+			return f.toAdditive()
+		},
 	}
 }
 
 func (m *Additive) toFile() additiveFile {
-	f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.outputLimits()}
+	f := additiveFile{
+		base:       m.baseFile(),
+		Score:      m.Score,
+		Prediction: m.outputLimits(),
+	}
 	for _, s := range m.Shapes {
 		f.Shapes = append(f.Shapes, shapeFile{m.Columns[s.Column].Name, s.Step})
 	}

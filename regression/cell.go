@@ -132,7 +132,11 @@ type cellReader struct {
 }
 
 func newCellReader(c *Column) cellReader {
-	r := cellReader{name: c.Name, values: c.Values, rule: c.Reading.cellRule()}
+	r := cellReader{
+		name:   c.Name,
+		values: c.Values,
+		rule:   c.Reading.cellRule(),
+	}
 	if c.Text() {
 		r.names = c.nameFinder()
 	}

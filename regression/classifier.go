@@ -108,7 +108,10 @@ func (m *Classifier) classAbove(score float64) float64 {
 
 // argmaxScores sets dst to the class with the largest score of each row. On entry best holds the first score of
 // each row; on return it holds the largest.
-func (m *Classifier) argmaxScores(best, dst []float64, rows Rows) ([]float64, error) {
+func (m *Classifier) argmaxScores(
+	best, dst []float64,
+	rows Rows,
+) ([]float64, error) {
 	clear(dst)
 	var score []float64
 	var err error
@@ -185,7 +188,11 @@ func validClasses(classes []string) error {
 
 // validateScore validates a score and compares its inputs with those of earlier scores. It adds its inputs to
 // the map.
-func (m *Classifier) validateScore(path string, score Model, inputs map[string]Column) error {
+func (m *Classifier) validateScore(
+	path string,
+	score Model,
+	inputs map[string]Column,
+) error {
 	if err := score.Validate(); err != nil {
 		return prefixPath(path, err)
 	}

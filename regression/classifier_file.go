@@ -50,7 +50,10 @@ func (classifierKind) encode(m Model) (any, error) {
 	return f, nil
 }
 
-func (classifierKind) decode(doc strictjson.Value, version string) (Model, error) {
+func (classifierKind) decode(
+	doc strictjson.Value,
+	version string,
+) (Model, error) {
 	var f classifierFile[strictjson.Value]
 	if err := doc.Decode(&f, version); err != nil {
 		return nil, err
@@ -75,7 +78,10 @@ func (classifierKind) decode(doc strictjson.Value, version string) (Model, error
 	return c, f.Reading.applyTo(c)
 }
 
-func (classifierKind) compile(m Model, places func([]Column) []int) (program, error) {
+func (classifierKind) compile(
+	m Model,
+	places func([]Column) []int,
+) (program, error) {
 	p := &classProgram{model: m.(*Classifier)}
 	for _, score := range p.model.Scores {
 		k := kindOf(scoreKinds(), score)
@@ -129,7 +135,10 @@ func (p chanceProgram) evaluate(record []value) float64 {
 	return p.model.Probability.At(p.scores[0].evaluate(record))
 }
 
-func decodeScore(object strictjson.Value, version, target string) (Model, error) {
+func decodeScore(
+	object strictjson.Value,
+	version, target string,
+) (Model, error) {
 	name, err := knownMember(object, "kind", kindNames(scoreKinds())...)
 	if err != nil {
 		return nil, err

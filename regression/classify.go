@@ -34,7 +34,10 @@ func (m *Classifier) Classify(rows Rows) (classes, scores []float64, err error) 
 
 // Probabilities returns for each row the probability of Classes[1], in [0, 1]. It uses dst if its capacity
 // suffices. It returns [ErrNoProbability] or an error of Predict.
-func (m *Classifier) Probabilities(dst []float64, rows Rows) ([]float64, error) {
+func (m *Classifier) Probabilities(
+	dst []float64,
+	rows Rows,
+) ([]float64, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
@@ -93,7 +96,11 @@ func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
 // ClassesAt returns for each row the index of the class: 1 if the probability of Classes[1] is at least
 // threshold, which must be in (0, 1), and 0 otherwise. It uses dst if its capacity suffices. It returns
 // [ErrThreshold] or an error of [Classifier.Probabilities].
-func (m *Classifier) ClassesAt(dst []float64, rows Rows, threshold float64) ([]float64, error) {
+func (m *Classifier) ClassesAt(
+	dst []float64,
+	rows Rows,
+	threshold float64,
+) ([]float64, error) {
 	if !(threshold > 0 && threshold < 1) {
 		return nil, ErrThreshold
 	}

@@ -91,10 +91,18 @@ func (m *ClippedLinear) Scaled() []Term {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predictWith(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+len(m.Columns)+1)))
+	return m.predictWith(
+		dst,
+		rows,
+		parallel.Workers(rows.N*(len(m.Terms)+len(m.Columns)+1)),
+	)
 }
 
-func (m *ClippedLinear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *ClippedLinear) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms := blockAdders(m.compileAddends(nil), rows)
 		squares := blockAdders(m.squaredEntries(nil), rows)

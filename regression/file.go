@@ -135,7 +135,11 @@ func versionOf(format string) string {
 
 // knownMember returns the text of a member that identifies the format or kind of an object. It must be in
 // known.
-func knownMember(object strictjson.Value, key string, known ...string) (string, error) {
+func knownMember(
+	object strictjson.Value,
+	key string,
+	known ...string,
+) (string, error) {
 	text, err := object.Text(key)
 	if err != nil || slices.Contains(known, text) {
 		return text, err

@@ -20,7 +20,11 @@ type Importance struct {
 // Importances returns one importance per column, the largest first. spreads has one list for each score of a
 // model, with one entry per column. Several scores are combined by the root mean square; their intervals are
 // widened so that all of them hold jointly with confidence level. It returns nil if a score has no entries.
-func Importances(columns []Column, spreads [][]Spread, level float64) []Importance {
+func Importances(
+	columns []Column,
+	spreads [][]Spread,
+	level float64,
+) []Importance {
 	scores := float64(len(spreads))
 	z := mathext.NormalQuantile(1 - (1-level)/(2*scores))
 	var out []Importance

@@ -86,7 +86,11 @@ func (m *Kernel) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Kernel) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Kernel) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		fill := m.newFiller(rows)
 		binners := m.newBinners(rows)
@@ -139,7 +143,9 @@ func (c *Column) numberBin(in kernelmap.Input) func(v float64) uint8 {
 	treat := c.cellTreatment()
 	center := c.Lower/2 + c.Upper/2
 	scale := kernelmap.CellOne / (c.Upper/2 - c.Lower/2)
-	return func(v float64) uint8 { return kernelmap.CellBin((treat.apply(v) - center) * scale) }
+	return func(v float64) uint8 {
+		return kernelmap.CellBin((treat.apply(v) - center) * scale)
+	}
 }
 
 // categoryBinner returns the binner of a category column.
@@ -184,7 +190,10 @@ func (m *Kernel) newProgram(places []int) program {
 		}
 	}
 	p.memory.New = func() any {
-		x := &recordScratch{bins: make([][]uint8, len(p.cells)), all: make([]uint8, len(p.cells))}
+		x := &recordScratch{
+			bins: make([][]uint8, len(p.cells)),
+			all:  make([]uint8, len(p.cells)),
+		}
 		for i := range x.bins {
 			x.bins[i] = x.all[i : i+1]
 		}
@@ -236,7 +245,10 @@ func kernelKind() scoreKind {
 	return numberKind[*Kernel, kernelFile]{
 		kindKernel,
 		func(m *Kernel) kernelFile {
-			f := kernelFile{additiveFile: m.toFile(), Landmarks: kernelmap.Texts(m.Landmarks)}
+			f := kernelFile{
+				additiveFile: m.toFile(),
+				Landmarks:    kernelmap.Texts(m.Landmarks),
+			}
 			for _, in := range m.Cells {
 				f.Inputs = append(f.Inputs,
 					inputFile{m.Columns[in.Column].Name, string(in.Of),
@@ -247,7 +259,9 @@ func kernelKind() scoreKind {
 			}
 			return f
 		},
-		func(f kernelFile) (*Kernel, error) { return f.toKernel() },
+		func(f kernelFile) (*Kernel, error) {
+			return f.toKernel()
+		},
 	}
 }
 
@@ -341,7 +355,10 @@ func (f mapFile) toTerm(landmarks [][]uint8) (t kernelmap.Term, place string, er
 			return t, fmt.Sprintf("coordinates[%d].values", i), err
 		}
 		m.Coordinates = append(m.Coordinates,
-			kernelmap.Coordinate{Input: c.Input, Values: values[0]})
+			kernelmap.Coordinate{
+				Input:  c.Input,
+				Values: values[0],
+			})
 	}
 	if m.Metric, err = kernelmap.Numbers(f.Metric); err != nil {
 		return t, "metric", err
@@ -349,5 +366,8 @@ func (f mapFile) toTerm(landmarks [][]uint8) (t kernelmap.Term, place string, er
 	if m.Weights, err = kernelmap.Numbers(f.Weights); err != nil {
 		return t, "weights", err
 	}
-	return kernelmap.Term{Map: m, Coefficients: f.Coefficients}, "", nil
+	return kernelmap.Term{
+		Map:          m,
+		Coefficients: f.Coefficients,
+	}, "", nil
 }

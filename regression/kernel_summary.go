@@ -34,7 +34,10 @@ func (m *Kernel) Interactions() Interactions {
 	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
 		return Interactions{}
 	}
-	return Interactions{Share: m.InteractionShare(), Pairs: m.strongestPairs()}
+	return Interactions{
+		Share: m.InteractionShare(),
+		Pairs: m.strongestPairs(),
+	}
 }
 
 // InteractionShare returns the Share of [Kernel.Interactions] without evaluating pairs, which is much faster.
@@ -76,7 +79,11 @@ func (m *Kernel) landmarkBins(n int) [][]uint8 {
 // landmarkRows returns records with the bins of the landmarks. Columns that no map uses are missing.
 func (m *Kernel) landmarkRows() Rows {
 	n := len(m.Landmarks)
-	rows := Rows{N: n, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
+	rows := Rows{
+		N:       n,
+		Numeric: map[string][]float64{},
+		Codes:   map[string]Codes{},
+	}
 	for i := range m.Columns {
 		if c := &m.Columns[i]; c.Type == Numeric {
 			rows.Numeric[c.Name] = slices.Repeat([]float64{math.NaN()}, n)

@@ -61,11 +61,15 @@ func findKind[K kind](list []K, fits func(K) bool) K {
 }
 
 func kindByName[K kind](list []K, name string) K {
-	return findKind(list, func(k K) bool { return k.name() == name })
+	return findKind(list, func(k K) bool {
+		return k.name() == name
+	})
 }
 
 func kindOf[K kind](list []K, m Model) K {
-	return findKind(list, func(k K) bool { return k.matches(m) })
+	return findKind(list, func(k K) bool {
+		return k.matches(m)
+	})
 }
 
 // A linearBased model is a [Linear] or embeds one.
@@ -128,7 +132,10 @@ func (k numberKind[M, B]) encode(m Model) (any, error) {
 	return f, nil
 }
 
-func (k numberKind[M, B]) decode(doc strictjson.Value, version string) (Model, error) {
+func (k numberKind[M, B]) decode(
+	doc strictjson.Value,
+	version string,
+) (Model, error) {
 	var f numberFile[B]
 	if err := doc.Decode(&f, version); err != nil {
 		return nil, err
@@ -154,7 +161,10 @@ func taskError(is, want string) error {
 	return &ModelError{"task", fmt.Sprintf("is %s, must be %s", strictjson.Quote(is), want)}
 }
 
-func (k numberKind[M, B]) compile(m Model, places func([]Column) []int) (program, error) {
+func (k numberKind[M, B]) compile(
+	m Model,
+	places func([]Column) []int,
+) (program, error) {
 	by := m.(M).newProgram(places(m.Inputs()))
 	if l := m.(M).linearPart(); l.Back != nil {
 		by = backProgram{by, l}

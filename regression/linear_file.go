@@ -9,7 +9,9 @@ import (
 func linearKind() scoreKind {
 	return numberKind[*Linear, linearFile]{
 		kindLinear,
-		func(m *Linear) linearFile { return linearFile{m.baseFile(), m.outputLimits()} },
+		func(m *Linear) linearFile {
+			return linearFile{m.baseFile(), m.outputLimits()}
+		},
 		func(f linearFile) (*Linear, error) {
 			m, err := f.toLinear(f.Prediction)
 			return &m, err
@@ -136,7 +138,11 @@ func (f *base) toLinear(prediction limits) (Linear, error) {
 
 // rule returns the rule that transforms texts.
 func (f *columnFile) rule() TextRule {
-	return TextRule{Fold: f.Fold, Prefix: f.Prefix, Hash: f.Hash}
+	return TextRule{
+		Fold:   f.Fold,
+		Prefix: f.Prefix,
+		Hash:   f.Hash,
+	}
 }
 
 // setRule sets the rule that transforms texts.

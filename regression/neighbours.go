@@ -52,7 +52,11 @@ func (m *Neighbours) Sums() []*Additive {
 
 // Output describes the target.
 func (m *Neighbours) Output() Output {
-	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes}
+	return Output{
+		Task:    TaskClassification,
+		Target:  m.Target,
+		Classes: m.Classes,
+	}
 }
 
 // Inputs returns m.Columns.
@@ -68,7 +72,10 @@ func (m *Neighbours) Validate() error {
 	if err := validClasses(m.Classes); err != nil {
 		return err
 	}
-	if err := (&Linear{Target: m.Target, Columns: m.Columns}).validateColumns(); err != nil {
+	if err := (&Linear{
+		Target:  m.Target,
+		Columns: m.Columns,
+	}).validateColumns(); err != nil {
 		return err
 	}
 	width := neighbour.Width(m.coordinateColumns())
@@ -134,9 +141,16 @@ func (m *Neighbours) coordinateColumns() []neighbour.Column {
 	out := make([]neighbour.Column, len(m.Columns))
 	for j := range m.Columns {
 		c := &m.Columns[j]
-		out[j] = neighbour.Column{Lower: c.Lower, Upper: c.Upper, Missing: c.Missing}
+		out[j] = neighbour.Column{
+			Lower:   c.Lower,
+			Upper:   c.Upper,
+			Missing: c.Missing,
+		}
 		if c.Type == Category {
-			out[j] = neighbour.Column{Category: true, Levels: len(c.Categories)}
+			out[j] = neighbour.Column{
+				Category: true,
+				Levels:   len(c.Categories),
+			}
 			if c.Other {
 				out[j].Levels++
 			}
@@ -158,7 +172,11 @@ func (m *Neighbours) newSearch() *neighbourSearch {
 		coding: m.coordinateColumns(),
 		vote:   neighbour.Vote{K: m.K, Gamma2: m.Gamma2},
 	}
-	s.scaling = neighbour.Scaling{Center: m.Center, Scale: m.Scale, Out: len(m.Center)}
+	s.scaling = neighbour.Scaling{
+		Center: m.Center,
+		Scale:  m.Scale,
+		Out:    len(m.Center),
+	}
 	points := neighbour.Points{Dim: len(m.Vectors[0])}
 	for i, v := range m.Vectors {
 		points.X, points.Class = append(points.X, v...), append(points.Class, int32(m.Labels[i]))
@@ -247,7 +265,10 @@ type neighboursScratch struct {
 }
 
 func (m *Neighbours) newProgram(places []int) program {
-	p := &neighboursProgram{neighbourSearch: m.newSearch(), places: places}
+	p := &neighboursProgram{
+		neighbourSearch: m.newSearch(),
+		places:          places,
+	}
 	p.scratch.New = func() any {
 		r := &neighboursScratch{
 			cells: make([]neighbour.Cells, len(places)),

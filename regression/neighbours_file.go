@@ -62,7 +62,10 @@ func (neighboursKind) encode(m Model) (any, error) {
 	return f, nil
 }
 
-func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error) {
+func (neighboursKind) decode(
+	doc strictjson.Value,
+	version string,
+) (Model, error) {
 	var f neighboursFile
 	if err := doc.Decode(&f, version); err != nil {
 		return nil, err
@@ -95,7 +98,10 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 	return m, f.Reading.applyTo(m)
 }
 
-func (neighboursKind) compile(m Model, places func([]Column) []int) (program, error) {
+func (neighboursKind) compile(
+	m Model,
+	places func([]Column) []int,
+) (program, error) {
 	n := m.(*Neighbours)
 	return n.newProgram(places(n.Columns)), nil
 }

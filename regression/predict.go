@@ -19,7 +19,11 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return m.predictWith(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+1)))
 }
 
-func (m *Linear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Linear) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		return m.sumFiller(m.compileAddends(nil), rows)
 	})
@@ -28,7 +32,9 @@ func (m *Linear) predictWith(dst []float64, rows Rows, workers int) ([]float64, 
 // sumFiller returns a function that adds up the addends of m.
 func (m *Linear) sumFiller(addends []addend, rows Rows) blockFiller {
 	terms := blockAdders(addends, rows)
-	return func(sums []float64, first int) { addAll(sums, m.Intercept, terms, first) }
+	return func(sums []float64, first int) {
+		addAll(sums, m.Intercept, terms, first)
+	}
 }
 
 // A Ready model is prepared for predicting many small batches. It may be used by several goroutines at once.

@@ -134,7 +134,10 @@ func (p *Predictor) readCells(cells []Cell) *[]value {
 	return record
 }
 
-func (p *Predictor) predictNamed(cells map[string]any, by program) (float64, error) {
+func (p *Predictor) predictNamed(
+	cells map[string]any,
+	by program,
+) (float64, error) {
 	record := p.records.Get().(*[]value)
 	defer p.records.Put(record)
 	for i := range p.columns {

@@ -110,7 +110,11 @@ func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Prototypes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Prototypes) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms := blockAdders(m.compileAddends(nil), rows)
 		scores := make([][]blockAdder, len(m.Prototypes))
@@ -207,7 +211,10 @@ func prototypesKind() scoreKind {
 	return numberKind[*Prototypes, prototypesFile]{
 		kindPrototypes,
 		func(m *Prototypes) prototypesFile {
-			f := prototypesFile{base: m.baseFile(), Prediction: m.outputLimits()}
+			f := prototypesFile{
+				base:       m.baseFile(),
+				Prediction: m.outputLimits(),
+			}
 			for _, p := range m.Prototypes {
 				x := prototypeFile{
 					Against:   p.Against,
@@ -228,7 +235,10 @@ func prototypesKind() scoreKind {
 			m := &Prototypes{Linear: l}
 			index := m.columnIndex()
 			for _, x := range f.Prototypes {
-				p := Prototype{Against: x.Against, Intercept: x.Intercept}
+				p := Prototype{
+					Against:   x.Against,
+					Intercept: x.Intercept,
+				}
 				var terms []termFile
 				for _, t := range x.Terms {
 					terms = append(terms,

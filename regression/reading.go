@@ -55,7 +55,9 @@ func SetReading(m Model, change func(column string, r *Reading)) {
 
 // hasReading reports whether a column of a model has a nonzero Reading.
 func hasReading(m Model) bool {
-	return slices.ContainsFunc(columnsOf(m), func(c *Column) bool { return !c.Reading.IsZero() })
+	return slices.ContainsFunc(columnsOf(m), func(c *Column) bool {
+		return !c.Reading.IsZero()
+	})
 }
 
 // columnsOf returns the columns of a model, for a classifier those of all its scores.
@@ -135,7 +137,10 @@ func (f *readingFile) applyTo(m Model) error {
 	if f == nil {
 		return nil
 	}
-	n := Reading{Strict: f.Numbers == strictNumbers, Missing: f.Missing}
+	n := Reading{
+		Strict:  f.Numbers == strictNumbers,
+		Missing: f.Missing,
+	}
 	switch {
 	case f.Numbers != "" && !n.Strict:
 		return &ModelError{"reading.numbers",
@@ -186,7 +191,9 @@ func (r *Reading) validate(path string, c *Column) error {
 		return &ModelError{"reading.thousands", "is no mark between groups of digits"}
 	case r.Thousands == decimal:
 		return &ModelError{"reading.thousands", "is the decimal mark too"}
-	case slices.ContainsFunc(r.Missing, func(x float64) bool { return !isFinite(x) }):
+	case slices.ContainsFunc(r.Missing, func(x float64) bool {
+		return !isFinite(x)
+	}):
 		return &ModelError{"reading.missing", "is not finite"}
 	case r.Source == "" && r.Part == "" && r.Date == "":
 		return nil

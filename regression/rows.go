@@ -60,7 +60,10 @@ func (rows Rows) checkInputs(inputs []Column) error {
 	var problems []error
 	for _, c := range inputs {
 		if reason := rows.checkColumn(c); reason != nil {
-			problems = append(problems, &ColumnError{Column: c.Name, Err: reason})
+			problems = append(problems, &ColumnError{
+				Column: c.Name,
+				Err:    reason,
+			})
 		}
 	}
 	return errors.Join(problems...)

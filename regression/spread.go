@@ -43,14 +43,18 @@ func (s Spread) Root(z float64) (value, lower, upper float64) {
 		lower = math.Sqrt(max(middle-width, 0))
 		upper = min(math.Sqrt(max(middle+width, 0)), most)
 	}
-	at := func(x float64) float64 { return clampFinite(min(x, most) * s.Unit) }
+	at := func(x float64) float64 {
+		return clampFinite(min(x, most) * s.Unit)
+	}
 	return at(value), at(lower), at(upper)
 }
 
 // Plus returns the spread of a sum that extends s by the difference of more and less. The covariance of that
 // difference with the rest of s is ignored.
 func (s Spread) Plus(more, less Spread) Spread {
-	rest := func(a, b float64) float64 { return math.Sqrt(max(a*a-b*b, 0)) }
+	rest := func(a, b float64) float64 {
+		return math.Sqrt(max(a*a-b*b, 0))
+	}
 	s.Variance += more.Variance - less.Variance
 	s.CountError = math.Hypot(s.CountError, rest(more.CountError, less.CountError))
 	s.NullError = math.Hypot(s.NullError, rest(more.NullError, less.NullError))
@@ -143,11 +147,18 @@ func (c Cells) Spread() Spread {
 }
 
 // addParameterNoise accounts for the noise in theta.
-func (c Cells) addParameterNoise(s *Spread, share []float64, mean float64, l lineMoments) {
+func (c Cells) addParameterNoise(
+	s *Spread,
+	share []float64,
+	mean float64,
+	l lineMoments,
+) {
 	k := c.Cov.SymmetricDim()
 	kc, along := c.scatterTimesCov(share, l), make([]float64, k) // K C, and K theta
 	for b, f := range c.Values {
-		c.forEachEntry(b, func(i int, a float64) { along[i] += share[b] * (f - mean) * a })
+		c.forEachEntry(b, func(i int, a float64) {
+			along[i] += share[b] * (f - mean) * a
+		})
 	}
 	if c.Line != nil {
 		along[0] += c.Line.Coefficient * l.weight * (c.Line.Variance - l.variance)
@@ -247,7 +258,9 @@ func (c Cells) largestError() float64 {
 	for b := range c.Values {
 		variance := 0.
 		c.forEachEntry(b, func(i int, a float64) {
-			c.forEachEntry(b, func(j int, e float64) { variance += a * e * c.Cov.At(i, j) })
+			c.forEachEntry(b, func(j int, e float64) {
+				variance += a * e * c.Cov.At(i, j)
+			})
 		})
 		most = max(most, variance)
 	}

@@ -127,7 +127,10 @@ func (m *Tree) validateNode(i int, parents []int) error {
 
 // scoreModel returns the linear model that predicts the score of node i.
 func (m *Tree) scoreModel(i int) *Linear {
-	return &Linear{Columns: m.Columns, Terms: m.Nodes[i].Terms}
+	return &Linear{
+		Columns: m.Columns,
+		Terms:   m.Nodes[i].Terms,
+	}
 }
 
 // Predict implements [Model]; see [Linear.Predict].
@@ -135,7 +138,11 @@ func (m *Tree) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return m.predictWith(dst, rows, m.workerCount(rows))
 }
 
-func (m *Tree) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Tree) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms := blockAdders(m.compileAddends(nil), rows)
 		walk := m.leafFinder(rows)
@@ -196,7 +203,11 @@ func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 		return nil, err
 	}
 	paths := m.pathCosts()
-	whole := &Linear{Lower: -Unbounded, Upper: Unbounded, Columns: m.Columns}
+	whole := &Linear{
+		Lower:   -Unbounded,
+		Upper:   Unbounded,
+		Columns: m.Columns,
+	}
 	return whole.predictBlocks(whole, dst, rows, m.workerCount(rows), func(rows Rows) blockFiller {
 		walk := m.leafFinder(rows)
 		return func(sums []float64, first int) {
@@ -306,10 +317,17 @@ func treeKind() scoreKind {
 	return numberKind[*Tree, treeFile]{
 		kindTree,
 		func(m *Tree) treeFile {
-			f := treeFile{base: m.baseFile(), Costs: m.Costs, Prediction: m.outputLimits()}
+			f := treeFile{
+				base:       m.baseFile(),
+				Costs:      m.Costs,
+				Prediction: m.outputLimits(),
+			}
 			for i := range m.Nodes {
 				n := &m.Nodes[i]
-				node := nodeFile{Intercept: n.Intercept, Terms: m.termFiles(n.Terms)}
+				node := nodeFile{
+					Intercept: n.Intercept,
+					Terms:     m.termFiles(n.Terms),
+				}
 				if !n.isLeaf() {
 					node.Split = &splitFile{n.Threshold, n.Low, n.High}
 				}
@@ -319,10 +337,16 @@ func treeKind() scoreKind {
 		},
 		func(f treeFile) (*Tree, error) {
 			l, err := f.toLinear(f.Prediction)
-			m := &Tree{Linear: l, Costs: nilIfEmpty(f.Costs)}
+			m := &Tree{
+				Linear: l,
+				Costs:  nilIfEmpty(f.Costs),
+			}
 			index := m.columnIndex()
 			for _, n := range f.Nodes {
-				node := TreeNode{Intercept: n.Intercept, Terms: termsOf(n.Terms, index)}
+				node := TreeNode{
+					Intercept: n.Intercept,
+					Terms:     termsOf(n.Terms, index),
+				}
 				if n.Split != nil {
 					node.Threshold = n.Split.Threshold
 					node.Low = n.Split.Low

@@ -79,7 +79,10 @@ func (m *Votes) Validate() error {
 
 // scoreModel returns the linear model that predicts the score of member i.
 func (m *Votes) scoreModel(i int) *Linear {
-	return &Linear{Columns: m.Columns, Terms: m.Members[i].Terms}
+	return &Linear{
+		Columns: m.Columns,
+		Terms:   m.Members[i].Terms,
+	}
 }
 
 // Predict implements [Model]; see [Linear.Predict].
@@ -91,7 +94,11 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Votes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Votes) predictWith(
+	dst []float64,
+	rows Rows,
+	workers int,
+) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms := blockAdders(m.compileAddends(nil), rows)
 		members := make([][]blockAdder, len(m.Members))
@@ -151,7 +158,10 @@ func votesKind() scoreKind {
 	return numberKind[*Votes, votesFile]{
 		kindVotes,
 		func(m *Votes) votesFile {
-			f := votesFile{base: m.baseFile(), Prediction: m.outputLimits()}
+			f := votesFile{
+				base:       m.baseFile(),
+				Prediction: m.outputLimits(),
+			}
 			for _, v := range m.Members {
 				f.Members = append(f.Members,
 					memberFile{v.Weight, v.Intercept, m.termFiles(v.Terms)})

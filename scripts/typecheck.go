@@ -63,7 +63,12 @@ func main() {
 	}
 	for _, action := range graph.Roots {
 		for _, d := range action.Diagnostics {
-			fmt.Fprintf(os.Stderr, "%s: %s\n", action.Package.Fset.Position(d.Pos), d.Message)
+			fmt.Fprintf(
+				os.Stderr,
+				"%s: %s\n",
+				action.Package.Fset.Position(d.Pos),
+				d.Message,
+			)
 			findings++
 		}
 	}
@@ -83,7 +88,11 @@ func newWorkspace() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("go 1.26.0\n\nuse (\n\t%q\n\t%q\n)\n", root, filepath.Join(root, "experiments"))
+	text := fmt.Sprintf(
+		"go 1.26.0\n\nuse (\n\t%q\n\t%q\n)\n",
+		root,
+		filepath.Join(root, "experiments"),
+	)
 	name := filepath.Join(folder, "go.work")
 	return name, os.WriteFile(name, []byte(text), 0o600)
 }

@@ -200,7 +200,10 @@ func (c *Classifier) GetMetadata() base.ClassifierMetadataV1 {
 
 // SaveWithPrefix writes the model as part of a golearn ensemble. The ensemble
 // writes the metadata, and closes the writer.
-func (c *Classifier) SaveWithPrefix(w *base.ClassifierSerializer, prefix string) error {
+func (c *Classifier) SaveWithPrefix(
+	w *base.ClassifierSerializer,
+	prefix string,
+) error {
 	data, err := c.encode()
 	if err != nil {
 		return err
@@ -210,7 +213,10 @@ func (c *Classifier) SaveWithPrefix(w *base.ClassifierSerializer, prefix string)
 
 // LoadWithPrefix reads the output of SaveWithPrefix. It returns [ErrSavedModel] if the part belongs to
 // another classifier. On an error the previous model stays.
-func (c *Classifier) LoadWithPrefix(r *base.ClassifierDeserializer, prefix string) error {
+func (c *Classifier) LoadWithPrefix(
+	r *base.ClassifierDeserializer,
+	prefix string,
+) error {
 	metadata, err := r.ReadMetadataAtPrefix(prefix)
 	if err != nil {
 		return err

@@ -99,7 +99,9 @@ func Scores(matrix evaluation.ConfusionMatrix) []ClassScore {
 		}
 		scores = append(scores, score)
 	}
-	slices.SortFunc(scores, func(a, b ClassScore) int { return cmp.Compare(a.Class, b.Class) })
+	slices.SortFunc(scores, func(a, b ClassScore) int {
+		return cmp.Compare(a.Class, b.Class)
+	})
 	return scores
 }
 

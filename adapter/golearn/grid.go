@@ -127,7 +127,10 @@ func named(grid base.FixedDataGrid, name string) (base.Attribute, error) {
 
 // Rows reads the input columns of a model from a grid, by name; other attributes, including the class, are
 // ignored. Errors are [*AttributeError].
-func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows, error) {
+func Rows(
+	grid base.FixedDataGrid,
+	inputs []regression.Column,
+) (regression.Rows, error) {
 	requests := make([]request, len(inputs))
 	for i, c := range inputs {
 		a, err := named(grid, c.Name)
@@ -163,7 +166,11 @@ func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows,
 // fit. Categories are matched with the declared lists by name. ids gives the privacy unit of each row, see
 // dataset.NewTable; nil if every row is a unit of its own. Errors are [*AttributeError] and those of
 // dataset.NewTable, and never depend on a cell.
-func Table(grid base.FixedDataGrid, schema dataset.Schema, ids []uint64) (*dataset.Table, error) {
+func Table(
+	grid base.FixedDataGrid,
+	schema dataset.Schema,
+	ids []uint64,
+) (*dataset.Table, error) {
 	requests := make([]request, len(schema.Columns))
 	for i, c := range schema.Columns {
 		a, err := named(grid, c.Name)

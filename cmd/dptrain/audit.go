@@ -76,7 +76,12 @@ func auditCommand(a *app) *cobra.Command {
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns,
 		"`NUMBER` of times to repeat the whole run on each table of a pair")
-	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "`NUMBER` of times to repeat each step")
+	f.IntVar(
+		&o.Draws,
+		"draws",
+		audit.DefaultDraws,
+		"`NUMBER` of times to repeat each step",
+	)
 	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence,
 		"joint confidence `LEVEL` of all bounds")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
@@ -85,7 +90,12 @@ func auditCommand(a *app) *cobra.Command {
 	f.IntVar(&o.Records, "records", audit.DefaultRecords,
 		"with --own-table: `NUMBER` of records to remove or replace")
 	x.recipe.add(cmd)
-	f.BoolVar(&x.force, "force", false, "with --own-table: overwrite an existing verdict")
+	f.BoolVar(
+		&x.force,
+		"force",
+		false,
+		"with --own-table: overwrite an existing verdict",
+	)
 	return cmd
 }
 
@@ -106,13 +116,20 @@ func (x *auditFlags) check() error {
 }
 
 // audit audits the plan of a job on generated tables and prints the verdict.
-func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
+func (a *app) audit(
+	ctx context.Context,
+	j *job,
+	o audit.Options,
+	asJSON bool,
+) error {
 	method, carryOut, err := a.audited(ctx, j)
 	if err != nil {
 		return err
 	}
 	meter := a.meter("")
-	o.Progress = func(done float64) { meter.Show(done, 1, "") }
+	o.Progress = func(done float64) {
+		meter.Show(done, 1, "")
+	}
 	v, err := carryOut(o)
 	meter.Clear()
 	if err != nil {
@@ -233,7 +250,11 @@ func (v *audited) text(w io.Writer) error {
 	var right []table.ColumnConfig
 	for k := 3; k <= 6; k++ {
 		right = append(right,
-			table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			table.ColumnConfig{
+				Number:      k,
+				Align:       text.AlignRight,
+				AlignHeader: text.AlignRight,
+			})
 	}
 	t.SetColumnConfigs(right)
 	t.AppendHeader(

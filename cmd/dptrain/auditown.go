@@ -18,7 +18,12 @@ import (
 // auditOwn audits the table of a job for its owner only. In the order of fit, it prepares the output folder,
 // computes the price, writes to the ledger and then reads the rows. Its output and its error do not depend on any
 // record.
-func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool) error {
+func (a *app) auditOwn(
+	ctx context.Context,
+	j *job,
+	o audit.Options,
+	force bool,
+) error {
 	if err := j.needsTable(); err != nil {
 		return err
 	}
@@ -117,7 +122,11 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 	x, tool := newAudited(methodName(p), v), thisVersion()
 	out := &ownAudit{
 		Format: ownAuditFormat, Notice: ownNotice, Date: time.Now().UTC().Format(time.RFC3339),
-		Tool: report.Tool{Version: tool.Version, Commit: tool.Commit, Go: tool.Go}, Data: j.shown(),
+		Tool: report.Tool{
+			Version: tool.Version,
+			Commit:  tool.Commit,
+			Go:      tool.Go,
+		}, Data: j.shown(),
 		Method: x.Method, Relation: x.Relation, Confidence: x.Confidence, Delta: x.Delta,
 		Run: x.Run, Pairs: x.Pairs, Violations: x.Violations,
 	}

@@ -45,7 +45,9 @@ func benchNames() string {
 // benchSummaries returns a list of the methods with a one-line description of each.
 func benchSummaries() string {
 	var b strings.Builder
-	line := func(name, summary string) { fmt.Fprintf(&b, "  %-18s%s\n", name, summary) }
+	line := func(name, summary string) {
+		fmt.Fprintf(&b, "  %-18s%s\n", name, summary)
+	}
 	b.WriteString("Models:\n")
 	for _, m := range pipeline.Trainers() {
 		line(m.Name, m.Summary)
@@ -191,9 +193,17 @@ func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 	}
 	relation, err := budget.ParseRelation(f.relation)
 	if err != nil || relation == budget.SubstitutePrivateColumns {
-		return usagef("--relation must be %s or %s", budget.AddRemove, budget.Substitute)
+		return usagef(
+			"--relation must be %s or %s",
+			budget.AddRemove,
+			budget.Substitute,
+		)
 	}
-	c.Budget = budget.Target{Epsilon: epsilon, Delta: f.delta, Relation: relation}
+	c.Budget = budget.Target{
+		Epsilon:  epsilon,
+		Delta:    f.delta,
+		Relation: relation,
+	}
 	if err := c.Budget.Validate(); err != nil {
 		return usagef("--delta must be 0, or at least %g and below 1", budget.MinDelta)
 	}
@@ -208,7 +218,9 @@ func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 	lines := json.NewEncoder(a.stdout)
 	lines.SetEscapeHTML(false)
 	meter := a.meter("trials")
-	c.Progress = func(done, total int) { meter.Show(float64(done), float64(total), "") }
+	c.Progress = func(done, total int) {
+		meter.Show(float64(done), float64(total), "")
+	}
 	summaries, err := bench.Run(ctx, c, func(r bench.Row) {
 		if !asJSON {
 			return
@@ -229,7 +241,12 @@ func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 }
 
 // printSummaries prints the summaries at the end of the output, including those of an interrupted experiment.
-func printSummaries(a *app, lines *json.Encoder, summaries []bench.Summary, asJSON bool) error {
+func printSummaries(
+	a *app,
+	lines *json.Encoder,
+	summaries []bench.Summary,
+	asJSON bool,
+) error {
 	if len(summaries) == 0 {
 		return nil
 	}

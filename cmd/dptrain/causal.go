@@ -91,7 +91,11 @@ func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 		return nil, err
 	}
 	out.describe = func(b *bill) {
-		b.run = fmt.Sprintf("causal directions, method %s, columns %s", b.Method, printable(b.Target))
+		b.run = fmt.Sprintf(
+			"causal directions, method %s, columns %s",
+			b.Method,
+			printable(b.Target),
+		)
 		if s.TestOnly {
 			b.Protected = "test"
 		}

@@ -113,7 +113,10 @@ func (j *job) priceable(ctx context.Context, header []string) error {
 // judge validates a recipe against its schema, against the header of its table, and by computing a price. A declared
 // column that is missing from the header is an error of the recipe here. If the table cannot be read, judge returns
 // its path in unread and does not check the columns.
-func (a *app) judge(ctx context.Context, path string) (unread string, err error) {
+func (a *app) judge(
+	ctx context.Context,
+	path string,
+) (unread string, err error) {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	j, err := flags.load([]string{path})
 	if err != nil {

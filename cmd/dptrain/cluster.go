@@ -29,7 +29,10 @@ var errOnSpark = usagef(
 	"the rows of data.spark are on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name it with --data")
 
 // session starts a session on the cluster. With an empty worker, the session can only list columns.
-func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error) {
+func (j *job) session(
+	ctx context.Context,
+	worker string,
+) (*cluster.Spark, error) {
 	address, err := cluster.ParseAddress(j.connect)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,11 @@ func (f *engineFlags) dial(
 }
 
 // onCluster returns a fitter that trains on the cluster.
-func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
+func (j *job) onCluster(
+	s *cluster.Spark,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+) fitter {
 	return func(
 		ctx context.Context, progress func(string),
 	) (*pipeline.Result, *dataset.Stats, error) {
@@ -135,7 +142,10 @@ func (j *job) engineOn(
 ) (*cluster.Engine, *dataset.Stats, error) {
 	if j.onSpark() {
 		return cluster.OpenQuery(ctx, s,
-			cluster.Query{Text: j.recipe.Data.Spark, Columns: j.header}, schema, j.readOptions())
+			cluster.Query{
+				Text:    j.recipe.Data.Spark,
+				Columns: j.header,
+			}, schema, j.readOptions())
 	}
 	return cluster.Open(ctx, s, j.table, schema, j.readOptions())
 }

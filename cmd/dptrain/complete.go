@@ -59,7 +59,11 @@ func files(suffixes []string) cobra.CompletionFunc {
 }
 
 // tables completes with table files.
-func tables(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+func tables(
+	cmd *cobra.Command,
+	_ []string,
+	word string,
+) ([]string, cobra.ShellCompDirective) {
 	var suffixes []string
 	for _, s := range tablefile.Suffixes() {
 		suffixes = append(suffixes, strings.TrimPrefix(s, "."))
@@ -75,7 +79,11 @@ func oneOf(list ...string) cobra.CompletionFunc {
 }
 
 // trainers completes with the names of training methods.
-func trainers(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func trainers(
+	*cobra.Command,
+	[]string,
+	string,
+) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Trainers() {
 		names = append(names, m.Name+"\t"+m.Summary)
@@ -84,7 +92,11 @@ func trainers(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 }
 
 // selectors completes with the names of feature selectors.
-func selectors(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func selectors(
+	*cobra.Command,
+	[]string,
+	string,
+) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Selectors() {
 		names = append(names, m.Name+"\t"+m.Summary)

@@ -75,7 +75,12 @@ func compressCommand(a *app) *cobra.Command {
 		"confirm that the data are public, or that the model stays with the data (required)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the model to `FILE` (required)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the output file if it exists")
-	flags.StringVar(&f.target, "target", "", "`COLUMN` with the classes (default the last)")
+	flags.StringVar(
+		&f.target,
+		"target",
+		"",
+		"`COLUMN` with the classes (default the last)",
+	)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
 	flags.StringSliceVar(&f.categories, "categories", nil,
 		"treat these numeric `COLUMNS` as categories")
@@ -163,12 +168,21 @@ func methodNames() []string {
 }
 
 // compress makes a model from a table and prints its description.
-func (a *app) compress(ctx context.Context, path string, f *compressFlags) error {
+func (a *app) compress(
+	ctx context.Context,
+	path string,
+	f *compressFlags,
+) error {
 	columns, err := bench.PublicColumns(ctx, path, f.target, f.categories)
 	if err != nil {
 		return compressError(err)
 	}
-	t, _, err := dataset.Read(ctx, path, dataset.Schema{Columns: columns}, dataset.ReadOptions{})
+	t, _, err := dataset.Read(
+		ctx,
+		path,
+		dataset.Schema{Columns: columns},
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		return err
 	}
@@ -279,7 +293,14 @@ func (c *compressed) text() string {
 		fmt.Fprintf(&b, "\n%-24s%10s%26s%10s\n", fmt.Sprintf("tested on %d records", c.Tested),
 			"vectors", "distances per prediction", "error")
 		for _, s := range c.Scores {
-			fmt.Fprintf(&b, "%-24s%10d%26.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
+			fmt.Fprintf(
+				&b,
+				"%-24s%10d%26.1f%10.4f\n",
+				s.Name,
+				s.Vectors,
+				s.Distances,
+				s.Error,
+			)
 		}
 		b.WriteString("\n")
 	}

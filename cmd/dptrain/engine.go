@@ -62,7 +62,9 @@ func (f *engineFlags) fitter(
 		if err != nil {
 			return nil, nil, err
 		}
-		return j.onCluster(s, p, plan), func() { _ = s.Close() }, nil
+		return j.onCluster(s, p, plan), func() {
+			_ = s.Close()
+		}, nil
 	}
 	store, err := f.storeOf(j, p, plan)
 	if err != nil {
@@ -103,7 +105,11 @@ func (j *job) stored(
 		ctx context.Context, progress func(string),
 	) (*pipeline.Result, *dataset.Stats, error) {
 		ended, seconds := begin(progress, "read"), 0.
-		from := stream.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
+		from := stream.Source{
+			Path:    j.table,
+			Options: j.readOptions(),
+			Folder:  folder,
+		}
 		if stdin, piped := tablefile.Stdin(j.table); piped {
 			from.Path, from.From = stdin, j.stdin
 		}

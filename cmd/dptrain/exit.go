@@ -130,5 +130,9 @@ func exitCodesTopic() *cobra.Command {
 		}
 	}
 	b.WriteString("\nAn exit code depends on a record only through the output of a mechanism.")
-	return &cobra.Command{Use: "exit-codes", Short: "Exit codes", Long: b.String()}
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "Exit codes",
+		Long:  b.String(),
+	}
 }

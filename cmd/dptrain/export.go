@@ -68,7 +68,9 @@ var exportForms = []exportForm{
 func plainForm(
 	write func(io.Writer, regression.Model) error,
 ) func(io.Writer, regression.Model, string, string) error {
-	return func(w io.Writer, m regression.Model, _, _ string) error { return write(w, m) }
+	return func(w io.Writer, m regression.Model, _, _ string) error {
+		return write(w, m)
+	}
 }
 
 // usage is the flag with its placeholder.

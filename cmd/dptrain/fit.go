@@ -70,8 +70,19 @@ func (h *fitHow) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&h.force, "force", false, "overwrite existing results")
 	flags.BoolVarP(&h.quiet, "quiet", "q", false, "print errors only")
-	flags.BoolVarP(&h.verbose, "verbose", "v", false, "print the whole report instead of a summary")
-	flags.BoolVar(&h.progress, "progress", false, "print a line per stage to standard error")
+	flags.BoolVarP(
+		&h.verbose,
+		"verbose",
+		"v",
+		false,
+		"print the whole report instead of a summary",
+	)
+	flags.BoolVar(
+		&h.progress,
+		"progress",
+		false,
+		"print a line per stage to standard error",
+	)
 	h.engine.add(flags)
 	completeFlags(cmd, map[string]cobra.CompletionFunc{"engine": oneOf(engines()...)})
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
@@ -91,7 +102,11 @@ type training struct {
 
 // fit trains the model of a job.
 func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
-	return a.carryOut(ctx, j, &training{app: a, job: j, how: how}, how)
+	return a.carryOut(ctx, j, &training{
+		app: a,
+		job: j,
+		how: how,
+	}, how)
 }
 
 func (t *training) prepare(ctx context.Context) (err error) {
@@ -188,7 +203,9 @@ func (j *job) inMemory(p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 func begin(progress func(string), stage string) func() float64 {
 	progress(stage)
 	start := time.Now()
-	return func() float64 { return time.Since(start).Seconds() }
+	return func() float64 {
+		return time.Since(start).Seconds()
+	}
 }
 
 // verdict returns the error for a run without a model, or nil. Whether there is a model was

@@ -511,7 +511,10 @@ func anySettings(_ string, values []string) ([]recipe.Setting, error) {
 			return nil, usagef("--set: %q is not KEY=VALUE, such as model.rounds=3", text)
 		}
 		out = append(out,
-			recipe.Setting{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value)})
+			recipe.Setting{
+				Path:  strings.TrimSpace(path),
+				Value: strings.TrimSpace(value),
+			})
 	}
 	return out, nil
 }

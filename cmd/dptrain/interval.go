@@ -33,7 +33,11 @@ func (f *predictFlags) levelOf(args []string) []string {
 
 // addInterval adds the columns "lower" and "upper", the bounds of the prediction interval at a level. It returns an
 // error if the model has no interval at this level.
-func (s *scorer) addInterval(path string, m regression.Model, level string) error {
+func (s *scorer) addInterval(
+	path string,
+	m regression.Model,
+	level string,
+) error {
 	w, err := halfWidth(path, m, level)
 	if err != nil {
 		return err

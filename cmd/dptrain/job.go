@@ -47,7 +47,10 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := recipe.Options{Set: settings, Flags: flagsByKey(f.command)}
+	o := recipe.Options{
+		Set:   settings,
+		Flags: flagsByKey(f.command),
+	}
 	switch f.command {
 	case "causal":
 		o.Task = recipe.TaskCausal
@@ -61,7 +64,12 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	}
 	if f.notes != nil {
 		for _, note := range r.Notes() {
-			fmt.Fprintf(f.notes, "%s: note: %s\n", cmp.Or(strings.Join(args, ""), "dptrain"), note)
+			fmt.Fprintf(
+				f.notes,
+				"%s: note: %s\n",
+				cmp.Or(strings.Join(args, ""), "dptrain"),
+				note,
+			)
 		}
 	}
 	j := &job{
@@ -103,7 +111,10 @@ func (f *recipeFlags) noted(args []string, note string) (*job, error) {
 }
 
 // pipeline returns the pipeline for a table with this header.
-func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline, error) {
+func (j *job) pipeline(
+	ctx context.Context,
+	header []string,
+) (*pipeline.Pipeline, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -255,7 +266,11 @@ func (j *job) placed(err error) error {
 		return err
 	}
 	return recipe.Problems{j.recipe.Place(
-		recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})}
+		recipe.Problem{
+			Path: wrong.Field,
+			Msg:  wrong.Message,
+			Hint: wrong.Hint,
+		})}
 }
 
 // holdable returns an error if the table does not fit into memory; see [engine.Holdable].

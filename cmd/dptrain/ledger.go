@@ -39,7 +39,9 @@ func ledgerCommand(a *app) *cobra.Command {
 			return usagef("unknown command \"ledger %s\"; see `%s --help`", args[0],
 				cmd.CommandPath())
 		},
-		RunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(*cobra.Command, []string) error {
+			return nil
+		},
 	}
 	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerSpend(a), ledgerCommit(a), ledgerVerify(a),
 		ledgerExport(a))
@@ -84,7 +86,12 @@ func ledgerInit(a *app) *cobra.Command {
 		"`NAME` of the data set, under which all its runs are added up (required)")
 	flags.StringVar(&f.epsilon, "epsilon", "",
 		"total epsilon: a `NUMBER` above 0, or 'ln(3)' (required)")
-	flags.Float64Var(&f.delta, "delta", 1e-6, "total delta: a public `NUMBER`, at least 1e-10")
+	flags.Float64Var(
+		&f.delta,
+		"delta",
+		1e-6,
+		"total delta: a public `NUMBER`, at least 1e-10",
+	)
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
 		"neighbouring `RELATION` of all runs")
 	flags.StringSliceVar(&f.private, "private", nil,
@@ -101,7 +108,11 @@ func ledgerInit(a *app) *cobra.Command {
 
 // total converts the flags into the total budget.
 func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
-	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2, Unit: f.unit}
+	t := budget.Total{
+		Delta:    f.delta,
+		BlackBox: f.delta / 2,
+		Unit:     f.unit,
+	}
 	if changed("black-box-delta") {
 		t.BlackBox = f.blackBox
 	}

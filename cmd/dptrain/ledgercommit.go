@@ -38,7 +38,11 @@ func ledgerCommit(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON bool) error {
+func (a *app) ledgerCommit(
+	ctx context.Context,
+	out, path string,
+	force, asJSON bool,
+) error {
 	kept, err := report.OpenKept(out)
 	if err != nil {
 		return err
@@ -46,7 +50,10 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 	if path == "" {
 		path = kept.Path
 	}
-	head, err := ledger.ParseHead(ledger.Head{Sequence: kept.Entry, Hash: kept.Head}.String())
+	head, err := ledger.ParseHead(ledger.Head{
+		Sequence: kept.Entry,
+		Hash:     kept.Head,
+	}.String())
 	if err != nil {
 		return ledger.InFile(path, err)
 	}

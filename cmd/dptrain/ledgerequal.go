@@ -20,7 +20,13 @@ type equalRuns struct {
 }
 
 // equalRuns computes the epsilon at which the given number of runs like this one fits into the ledger.
-func (a *app) equalRuns(ctx context.Context, j *job, r entry.Run, runs int, b *bill) error {
+func (a *app) equalRuns(
+	ctx context.Context,
+	j *job,
+	r entry.Run,
+	runs int,
+	b *bill,
+) error {
 	switch {
 	case runs < 1 || runs > mostRuns:
 		return usagef("--runs must be from 1 to %d", mostRuns)

@@ -17,7 +17,11 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 	return ledger.At(path, ledger.Options{
 		Wait: a.ledgerWait,
 		Waiting: func() {
-			fmt.Fprintf(a.stderr, "dptrain: waiting for %s, which another process is using\n", path)
+			fmt.Fprintf(
+				a.stderr,
+				"dptrain: waiting for %s, which another process is using\n",
+				path,
+			)
 		},
 	})
 }
@@ -36,7 +40,11 @@ func (a *app) checkReplaced(ctx context.Context, j *job, force bool) error {
 }
 
 // reserve enters the price of a run, or refuses it. No row was read so far.
-func (a *app) reserve(ctx context.Context, j *job, r entry.Run) (*entry.Entry, error) {
+func (a *app) reserve(
+	ctx context.Context,
+	j *job,
+	r entry.Run,
+) (*entry.Entry, error) {
 	if j.ledger == "" {
 		return nil, nil
 	}
@@ -79,7 +87,11 @@ func amountOf(c budget.Charge) amount {
 }
 
 // accountOf reads the account of the run's data set from its ledger.
-func (a *app) accountOf(ctx context.Context, j *job, r entry.Run) (*ledger.Account, error) {
+func (a *app) accountOf(
+	ctx context.Context,
+	j *job,
+	r entry.Run,
+) (*ledger.Account, error) {
 	acc, err := a.openLedger(j.ledger).Account(ctx, j.recipe.Ledger.Dataset)
 	if err != nil {
 		return nil, entry.Hint(ctx, err, j.ledger, r)
@@ -89,7 +101,12 @@ func (a *app) accountOf(ctx context.Context, j *job, r entry.Run) (*ledger.Accou
 
 // entryOf fills in the effect of the run on its ledger, if it has one. It does not write to the ledger. refused is
 // the error that the run would return.
-func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refused, err error) {
+func (a *app) entryOf(
+	ctx context.Context,
+	j *job,
+	r entry.Run,
+	b *bill,
+) (refused, err error) {
 	if j.ledger == "" {
 		return nil, nil
 	}

@@ -183,7 +183,9 @@ func spendsTable(acc *ledger.Account) string {
 		note  string
 	}
 	var lines []line
-	cost := func(c budget.Charge) string { return digits(amountOf(c).Cost) }
+	cost := func(c budget.Charge) string {
+		return digits(amountOf(c).Cost)
+	}
 	for _, r := range acc.Runs {
 		state := "reserved"
 		switch {
@@ -210,7 +212,9 @@ func spendsTable(acc *ledger.Account) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	slices.SortFunc(lines, func(x, y line) int { return cmp.Compare(x.entry, y.entry) })
+	slices.SortFunc(lines, func(x, y line) int {
+		return cmp.Compare(x.entry, y.entry)
+	})
 	t := table.NewWriter()
 	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
@@ -265,7 +269,9 @@ func hidden(relation string, private []string) string {
 
 // printable makes a text from a file safe to print on a terminal.
 func printable(s string) string {
-	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if strings.ContainsFunc(s, func(c rune) bool {
+		return !unicode.IsPrint(c)
+	}) {
 		return strconv.Quote(s)
 	}
 	return s

@@ -45,13 +45,33 @@ func ledgerSpend(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.spend.Dataset, "dataset", "", "`NAME` of the data set (required)")
-	flags.Float64Var(&f.spend.Rho, "rho", 0, "the release is rho-zCDP: a `NUMBER` above 0")
+	flags.StringVar(
+		&f.spend.Dataset,
+		"dataset",
+		"",
+		"`NAME` of the data set (required)",
+	)
+	flags.Float64Var(
+		&f.spend.Rho,
+		"rho",
+		0,
+		"the release is rho-zCDP: a `NUMBER` above 0",
+	)
 	flags.Float64Var(&f.spend.Mu, "mu", 0, "the release is mu-GDP: a `NUMBER` above 0")
 	flags.StringVar(&f.epsilon, "epsilon", "",
 		"the release is (epsilon, delta)-private: a `NUMBER` above 0, or 'ln(3)'")
-	flags.Float64Var(&f.spend.Delta, "delta", 0, "with --epsilon: a `NUMBER` from 0 to 1")
-	flags.StringVar(&f.spend.Note, "note", "", "store this `TEXT` about the release in the ledger")
+	flags.Float64Var(
+		&f.spend.Delta,
+		"delta",
+		0,
+		"with --epsilon: a `NUMBER` from 0 to 1",
+	)
+	flags.StringVar(
+		&f.spend.Note,
+		"note",
+		"",
+		"store this `TEXT` about the release in the ledger",
+	)
 	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
@@ -91,7 +111,12 @@ func (f *spendFlags) read(changed func(string) bool) error {
 	return nil
 }
 
-func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJSON bool) error {
+func (a *app) ledgerSpend(
+	ctx context.Context,
+	path string,
+	x ledger.Spend,
+	asJSON bool,
+) error {
 	l := a.openLedger(path)
 	head, charge, err := l.Spend(ctx, x)
 	switch {

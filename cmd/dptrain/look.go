@@ -99,7 +99,11 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	defer file.Close()
 	if flags.dataset != "" {
 		_, err := a.openLedger(flags.ledger).Note(ctx,
-			ledger.Note{Dataset: flags.dataset, Table: entry.RealPath(path), What: ledger.NoteLook})
+			ledger.Note{
+				Dataset: flags.dataset,
+				Table:   entry.RealPath(path),
+				What:    ledger.NoteLook,
+			})
 		if err != nil {
 			return entry.Hint(ctx, err, flags.ledger, entry.Run{})
 		}
@@ -158,7 +162,12 @@ func writeLook(
 		width = max(width, text.RuneWidthWithoutEscSequences(seen.Columns[i].Name))
 	}
 	width = min(width, 30)
-	fmt.Fprintf(&b, "%-*s  numbers   text  missing   distinct  looks like\n", width, "column")
+	fmt.Fprintf(
+		&b,
+		"%-*s  numbers   text  missing   distinct  looks like\n",
+		width,
+		"column",
+	)
 	proposed := proposedFormat(&data, seen)
 	data.Columns = map[string]recipe.Column{}
 	for i := range seen.Columns {
@@ -178,7 +187,12 @@ func writeLook(
 	}
 	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
 	delete(data.Columns, unit.Column) // the unit is not a feature
-	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
+	classes := proposedClasses(
+		&b,
+		seen,
+		cmp.Or(target, header[len(header)-1]),
+		proposed,
+	)
 	proposedEncoding(&b, &data, seen)
 	proposedFold(&b, &data, seen)
 	writePressures(&b, seen)
@@ -211,7 +225,10 @@ func proposedUnit(
 		return unit, false
 	}
 	c := &seen.Columns[best]
-	unit = recipe.Unit{Column: c.Name, MaxRows: recipe.ProposedMaxRows}
+	unit = recipe.Unit{
+		Column:  c.Name,
+		MaxRows: recipe.ProposedMaxRows,
+	}
 	how := "Its values look like names or codes, so the recipe contains this line as a comment."
 	if byName {
 		how = "Its name suggests the same, so the recipe contains this line: delete it if the column does not identify the owner of a record."
@@ -299,10 +316,18 @@ const fewValues = 10
 //
 // Whether a column holds text is a property of the export. The number of its values is a property of the data, so
 // the recipe does not contain it.
-func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed string) recipe.Names {
-	k := slices.IndexFunc(seen.Columns, func(c look.Column) bool { return c.Name == target })
+func proposedClasses(
+	b *strings.Builder,
+	seen *look.Table,
+	target, proposed string,
+) recipe.Names {
+	k := slices.IndexFunc(seen.Columns, func(c look.Column) bool {
+		return c.Name == target
+	})
 	c := &seen.Columns[k]
-	say := func(text string) { b.WriteString("\n" + report.Paragraph("Target", text)) }
+	say := func(text string) {
+		b.WriteString("\n" + report.Paragraph("Target", text))
+	}
 	declared, _ := guess(c, proposed)
 	switch few := !c.Many && c.Values <= fewValues && c.Values > 0; {
 	case declared.Categories.Declared() && c.Values < 2:

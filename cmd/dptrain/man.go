@@ -51,14 +51,24 @@ func manPage(cmd *cobra.Command) string {
 		strings.ToUpper(roff(name)), roff(name), roff(cmd.Short), roff(cmd.UseLine()))
 	plain := func(title, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", title, roff(strings.Trim(text, "\n")))
+			fmt.Fprintf(
+				&b,
+				".SH %s\n.nf\n%s\n.fi\n",
+				title,
+				roff(strings.Trim(text, "\n")),
+			)
 		}
 	}
 	plain("DESCRIPTION", cmd.Long)
 	var commands strings.Builder
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
-			fmt.Fprintf(&commands, ".TP\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
+			fmt.Fprintf(
+				&commands,
+				".TP\n.B %s\n%s\n",
+				roff(sub.Name()),
+				roff(sub.Short),
+			)
 		}
 	}
 	if commands.Len() > 0 {

@@ -18,7 +18,12 @@ const draftPrefix = ".dptrain-out-"
 
 // writeOutput writes a file that appears only when it is complete. An existing file is replaced only with force, and
 // keeps its mode. Devices and pipes are written directly; a symbolic link is followed only to these.
-func writeOutput(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+func writeOutput(
+	ctx context.Context,
+	path string,
+	force bool,
+	write func(io.Writer) error,
+) error {
 	mode, exists := fs.FileMode(0o666), true
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -47,7 +52,12 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 
 // replace writes a draft and renames it to path, with the mode of an existing file. It removes drafts of the same
 // file that killed processes left behind.
-func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
+func replace(
+	path string,
+	mode fs.FileMode,
+	exists bool,
+	write func(io.Writer) error,
+) error {
 	filesys.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) {
 		_ = dead.Remove(filepath.Base(path))
 	})
@@ -77,7 +87,11 @@ func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) e
 }
 
 // writeDevice writes to a device or a pipe. It waits until a pipe has a reader or ctx ends.
-func writeDevice(ctx context.Context, path string, write func(io.Writer) error) error {
+func writeDevice(
+	ctx context.Context,
+	path string,
+	write func(io.Writer) error,
+) error {
 	type opened struct {
 		f   *os.File
 		err error

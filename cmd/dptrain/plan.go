@@ -224,7 +224,9 @@ func raised(plan *budget.Priced) map[string]float64 {
 
 // raisedText describes the factors by which sampling and branches raise the budget of each part.
 func (b *bill) raisedText() string {
-	times := func(part string) string { return strconv.FormatFloat(b.Raised[part], 'f', 2, 64) }
+	times := func(part string) string {
+		return strconv.FormatFloat(b.Raised[part], 'f', 2, 64)
+	}
 	_, train := b.Raised[pipeline.TrainName]
 	switch _, held := b.Raised[pipeline.HoldoutName]; {
 	case held:
@@ -262,8 +264,16 @@ func (b *bill) text(w io.Writer) error {
 	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	t.SetColumnConfigs([]table.ColumnConfig{
-		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
-		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},
+		{
+			Number:      4,
+			Align:       text.AlignRight,
+			AlignHeader: text.AlignRight,
+		},
+		{
+			Number:      6,
+			Align:       text.AlignRight,
+			AlignHeader: text.AlignRight,
+		},
 	})
 	t.AppendHeader(
 		table.Row{"step", "records", "mechanism", "draws", "per draw", "share of " + of})
@@ -427,7 +437,9 @@ func branches(steps []billStep) string {
 		return out
 	}
 	count := "the public number of records"
-	if slices.ContainsFunc(steps, func(s billStep) bool { return s.stage == pipeline.CountName }) {
+	if slices.ContainsFunc(steps, func(s billStep) bool {
+		return s.stage == pipeline.CountName
+	}) {
 		count = "the noisy number of records"
 	}
 	above := pipeline.TrainName

@@ -131,9 +131,13 @@ func (a *app) explain(
 ) error {
 	config := bench.ExplainConfig{Rows: f.rows}
 	meter := a.meter("models")
-	config.Progress = func(done, total int) { meter.Show(float64(done), float64(total), "") }
+	config.Progress = func(done, total int) {
+		meter.Show(float64(done), float64(total), "")
+	}
 	if a.onStep != nil {
-		config.Progress = func(done, total int) { a.onStep(done, total, "models") }
+		config.Progress = func(done, total int) {
+			a.onStep(done, total, "models")
+		}
 	}
 	x, err := bench.Explain(ctx, p, config)
 	meter.Clear()
@@ -154,7 +158,11 @@ func (a *app) explain(
 	return e.text(a.stdout)
 }
 
-func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanation) *explanation {
+func newExplanation(
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	x *bench.Explanation,
+) *explanation {
 	e := &explanation{
 		Format: explainFormat, Notice: explainNotice,
 		Target: p.Target, Method: plan.Method(), Selection: "auto",
@@ -194,9 +202,15 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 		e.Format, e.Task = explainFormat2, p.Task
 	}
 	for _, s := range x.Sizes {
-		size := explainedSize{Rows: s.Rows, Open: bandOf(s.Open)}
+		size := explainedSize{
+			Rows: s.Rows,
+			Open: bandOf(s.Open),
+		}
 		for i, at := range s.At {
-			fit := explainedFit{Epsilon: x.Epsilons[i], explainedBand: bandOf(at.Band)}
+			fit := explainedFit{
+				Epsilon:       x.Epsilons[i],
+				explainedBand: bandOf(at.Band),
+			}
 			if e.Format == explainFormat2 {
 				fit.Abstained = &at.Abstained
 			}

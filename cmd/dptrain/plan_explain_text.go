@@ -28,7 +28,11 @@ func (e *explanation) text(w io.Writer) error {
 	for i, s := range e.Sizes {
 		head = append(head, report.FormatCount(s.Rows)+" rows")
 		columns = append(columns,
-			table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			table.ColumnConfig{
+				Number:      i + 2,
+				Align:       text.AlignRight,
+				AlignHeader: text.AlignRight,
+			})
 	}
 	t.SetColumnConfigs(columns)
 	t.AppendHeader(head)
@@ -44,14 +48,22 @@ func (e *explanation) text(w io.Writer) error {
 		if fit.Epsilon == e.Epsilon {
 			name = "yours: " + name
 		}
-		row(name, func(s explainedSize) string { return s.Private[i].cell(e.Assumed.Tables) })
+		row(name, func(s explainedSize) string {
+			return s.Private[i].cell(e.Assumed.Tables)
+		})
 	}
-	row("no privacy", func(s explainedSize) string { return s.Open.String() })
+	row("no privacy", func(s explainedSize) string {
+		return s.Open.String()
+	})
 	name, legend := "R²", e.legend()
 	if r := e.References; r != nil {
 		name, legend = "accuracy", e.classLegend()
-		row("largest class", func(explainedSize) string { return r.Largest.String() })
-		row("true function", func(explainedSize) string { return r.Truth.String() })
+		row("largest class", func(explainedSize) string {
+			return r.Largest.String()
+		})
+		row("true function", func(explainedSize) string {
+			return r.Truth.String()
+		})
 	}
 	_, err := fmt.Fprintf(w,
 		"Expected %s on synthetic tables, not on your data: median (10%% to 90%%)\n\n%s\n\n%s",
@@ -65,14 +77,24 @@ func (f explainedFit) cell(tables int) string {
 	case math.IsNaN(float64(f.Median)):
 		return "abstains"
 	case f.Abstained != nil && *f.Abstained > 0:
-		return fmt.Sprintf("%s, abstains on %d of %d", f.explainedBand, *f.Abstained, tables)
+		return fmt.Sprintf(
+			"%s, abstains on %d of %d",
+			f.explainedBand,
+			*f.Abstained,
+			tables,
+		)
 	}
 	return f.String()
 }
 
 // String formats a band, such as "0.61 (0.55 to 0.66)".
 func (b explainedBand) String() string {
-	return fmt.Sprintf("%s (%s to %s)", decimals(b.Median), decimals(b.Lower), decimals(b.Upper))
+	return fmt.Sprintf(
+		"%s (%s to %s)",
+		decimals(b.Median),
+		decimals(b.Lower),
+		decimals(b.Upper),
+	)
 }
 
 // decimals formats x with two decimals, without a minus sign for zero.

@@ -27,7 +27,12 @@ func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
 	if p.Search == nil || !ok {
 		return nil
 	}
-	b := &billSearch{Runs: p.Search.Runs, Eta: law.Eta, Gamma: law.Gamma, Holdout: p.Search.Holdout}
+	b := &billSearch{
+		Runs:    p.Search.Runs,
+		Eta:     law.Eta,
+		Gamma:   law.Gamma,
+		Holdout: p.Search.Holdout,
+	}
 	for i := range names {
 		b.Candidates = append(b.Candidates, report.CandidateOf(i, p.Search.Candidates[i]))
 	}

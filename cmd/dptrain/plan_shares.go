@@ -40,7 +40,10 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 		}) {
 			continue // the steps before a choice are not a separate branch
 		}
-		d := billDivision{Way: wayName(way), Shares: map[string]float64{}}
+		d := billDivision{
+			Way:    wayName(way),
+			Shares: map[string]float64{},
+		}
 		left := 1.
 		for i, l := range leaves {
 			if relative[i] < 0 && leadsTo(within(l), way) {
@@ -74,7 +77,9 @@ func wayName(at budget.Place) string {
 func (b *bill) sharesText() string {
 	var stages []string
 	for _, share := range b.asked.Named() {
-		used := func(d billDivision) bool { return d.Shares[share.Name] > 0 }
+		used := func(d billDivision) bool {
+			return d.Shares[share.Name] > 0
+		}
 		if slices.ContainsFunc(b.Divisions, used) {
 			stages = append(stages, share.Name)
 		}

@@ -22,7 +22,12 @@ func newBillSizes(plan *pipeline.Plan) *billSizes {
 	if !ok {
 		return nil
 	}
-	return &billSizes{Sizes: names, Runs: law.Mean(), Eta: law.Eta, Gamma: law.Gamma}
+	return &billSizes{
+		Sizes: names,
+		Runs:  law.Mean(),
+		Eta:   law.Eta,
+		Gamma: law.Gamma,
+	}
 }
 
 // text explains the choice. It is empty for a run without one.

@@ -17,7 +17,11 @@ type classFlags struct {
 
 // chances changes the columns that predict adds. With a threshold, the class is chosen by its probability. With
 // probability, it adds one column, or one per class if there are more than two. path is the path of the model.
-func (s *scorer) chances(path string, m regression.Model, flags classFlags) error {
+func (s *scorer) chances(
+	path string,
+	m regression.Model,
+	flags classFlags,
+) error {
 	if !flags.probability && !flags.given {
 		return nil
 	}
@@ -66,7 +70,11 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 }
 
 // eachChance adds a probability column for each class of a model with more than two classes.
-func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFlags) error {
+func (s *scorer) eachChance(
+	path string,
+	c *regression.Classifier,
+	flags classFlags,
+) error {
 	if flags.given {
 		return fault.WithKind(fault.Usage,
 			&pathError{path,

@@ -50,7 +50,11 @@ func (j *job) queryColumns(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, j.unanswered(err)
 	}
-	heading, _, err := dataset.HeadingFrom(bytes.NewReader(line), query.Name, j.readOptions())
+	heading, _, err := dataset.HeadingFrom(
+		bytes.NewReader(line),
+		query.Name,
+		j.readOptions(),
+	)
 	return heading.Names, err
 }
 

@@ -133,7 +133,11 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 	}
 	recipe, err := os.ReadFile(filepath.Join(filepath.Dir(at.report), "recipe.yaml"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unreadable(filepath.Join(filepath.Dir(at.report), "recipe.yaml"), "recipe", err)
+		return unreadable(
+			filepath.Join(filepath.Dir(at.report), "recipe.yaml"),
+			"recipe",
+			err,
+		)
 	}
 	s.Recipe = recipe
 	if format == "md" {
@@ -215,7 +219,11 @@ func readTaskReport(path string) (*report.Report, error) {
 }
 
 // reportTask prints the report of a run that trains no model.
-func (a *app) reportTask(path string, flags *pflag.FlagSet, format string) error {
+func (a *app) reportTask(
+	path string,
+	flags *pflag.FlagSet,
+	format string,
+) error {
 	r, err := readTaskReport(path)
 	if err != nil {
 		return err

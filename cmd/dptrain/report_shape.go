@@ -78,7 +78,9 @@ func (p part) names() []string {
 // print prints the linear term, the categories and the curve of a column.
 func (p part) print(w io.Writer, name string) error {
 	var b strings.Builder
-	row := func(label, text string) { b.WriteString(report.Paragraph(label, text)) }
+	row := func(label, text string) {
+		b.WriteString(report.Paragraph(label, text))
+	}
 	unit := "in units of " + p.Target
 	if p.Back != nil {
 		unit = "in units of " + rescale.Transform(p.Back.Transform).Name(p.Target)
@@ -86,7 +88,9 @@ func (p part) print(w io.Writer, name string) error {
 	if p.Class != "" {
 		unit = "of the score of class " + p.Class
 	}
-	j := slices.IndexFunc(p.Columns, func(c regression.Column) bool { return c.Name == name })
+	j := slices.IndexFunc(p.Columns, func(c regression.Column) bool {
+		return c.Name == name
+	})
 	switch {
 	case j >= 0 && p.Columns[j].Type == regression.Category:
 		row("Column", name+": a category; values "+unit)
@@ -148,7 +152,9 @@ func (p part) bend(column int) string {
 		return ""
 	}
 	from, to, low, high := p.ends(column)
-	curve := func(x float64) string { return digits(p.Score.At(x)) }
+	curve := func(x float64) string {
+		return digits(p.Score.At(x))
+	}
 	return fmt.Sprintf(
 		"in addition, a curve is applied to the score, a linear combination of all columns. With all other numbers in the middle of their ranges and all other categories at their means, "+
 			"the score is %s at %s and %s at %s, where the curve adds %s and %s. --shape %q prints it",
@@ -247,7 +253,9 @@ func (p part) categories(column int) string {
 		})
 	}
 	if c.Other {
-		add("all others", func(t regression.Term) bool { return t.Other })
+		add("all others", func(t regression.Term) bool {
+			return t.Other
+		})
 	}
 	return t.Render()
 }

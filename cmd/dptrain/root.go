@@ -168,7 +168,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			kindOf(value.GetFlag()))
 	case errors.As(err, &unknown):
 		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			names = append(names, f.Name)
+		})
 		if near, ok := recipe.Nearest(unknown.GetSpecifiedName(), names); ok {
 			what, and = what+"; did you mean --"+near+"?", ""
 		}
@@ -257,6 +259,11 @@ func between(low, high int, what string) cobra.PositionalArgs {
 
 // run is the whole process except for its exit. It executes args with the given streams and returns the exit code.
 // When ctx ends, it cleans up and returns 130.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(
+	ctx context.Context,
+	args []string,
+	stdin io.Reader,
+	stdout, stderr io.Writer,
+) int {
 	return newApp(stdin, stdout, stderr).run(ctx, args)
 }

@@ -115,7 +115,10 @@ func readBlock(r io.Reader, columns *scoredColumns) (regression.Rows, error) {
 			for i := range codes {
 				codes[i] = int32(binary.LittleEndian.Uint32(cells[4*i:]))
 			}
-			rows.Codes[c.Name] = regression.Codes{Values: codes, Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     codes,
+				Categories: c.Categories,
+			}
 			continue
 		}
 		if _, err := io.ReadFull(r, cells); err != nil {

@@ -38,7 +38,11 @@ type scored struct {
 }
 
 // run writes a line for each record, batch by batch.
-func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) error {
+func (s *scoring) run(
+	ctx context.Context,
+	schema dataset.Schema,
+	w io.Writer,
+) error {
 	s.out = w
 	for _, c := range s.scorer.columns {
 		if s.json {
@@ -48,7 +52,11 @@ func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) e
 		s.quoted = append(s.quoted, c.quoted())
 	}
 	return s.in.stream(ctx, schema,
-		dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
+		dataset.Consumer[*scored]{
+			Begin: s.begin,
+			Work:  s.work,
+			Emit:  s.emit,
+		})
 }
 
 // begin prepares the output columns and writes the header line.
@@ -131,7 +139,10 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 }
 
 // appended copies the records of a batch and appends the values. Each line has as many fields as the header.
-func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, error) {
+func (s *scoring) appended(
+	batch *dataset.Batch,
+	values [][]float64,
+) ([]byte, error) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	w.Comma = s.head.Comma
@@ -189,7 +200,11 @@ type partial struct {
 }
 
 func (e *partial) Error() string {
-	return fmt.Sprintf("%v; predictions for the first %d records were printed", e.error, e.records)
+	return fmt.Sprintf(
+		"%v; predictions for the first %d records were printed",
+		e.error,
+		e.records,
+	)
 }
 
 func (e *partial) Unwrap() error {

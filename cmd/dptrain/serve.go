@@ -94,7 +94,12 @@ func serveCommand(a *app) *cobra.Command {
 		"listen on `HOST:PORT`; port 0 selects a free port")
 	set.StringVar(&flags.cert, "cert", "", "PEM `FILE` with the certificate, for HTTPS")
 	set.StringVar(&flags.key, "key", "", "PEM `FILE` with the key of the certificate")
-	set.BoolVar(&flags.plain, "plain", false, "allow serving other computers without TLS")
+	set.BoolVar(
+		&flags.plain,
+		"plain",
+		false,
+		"allow serving other computers without TLS",
+	)
 	set.Int64Var(&flags.limits.Body, "max-body", defaults.Body,
 		"maximum size of a JSON body in `BYTES`")
 	set.Int64Var(&flags.limits.Buffered, "max-buffered", defaults.Buffered,
@@ -262,7 +267,11 @@ func histogramsBeside(path, hash string) []serve.Histogram {
 
 // reloadOnHangup makes a server reload its model on SIGHUP, until the returned function is called. If the new model
 // cannot be read, it prints the error and the server keeps its model.
-func (a *app) reloadOnHangup(server *serve.Server, path string, flags serveFlags) (stop func()) {
+func (a *app) reloadOnHangup(
+	server *serve.Server,
+	path string,
+	flags serveFlags,
+) (stop func()) {
 	if !hangupReloads() {
 		return func() {}
 	}

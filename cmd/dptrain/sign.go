@@ -63,7 +63,12 @@ func signCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&s.key, "key", "", "secret key `FILE`, created by --new or minisign")
+	cmd.Flags().StringVar(
+		&s.key,
+		"key",
+		"",
+		"secret key `FILE`, created by --new or minisign",
+	)
 	cmd.Flags().StringVar(&s.password, "password-file", "",
 		"read the password of the key from the first line of `FILE`")
 	cmd.Flags().StringVar(&s.path, "new", "",
@@ -162,7 +167,11 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 		return err
 	}
 	if err := v.Err(); err != nil {
-		return fmt.Errorf("%s: %w, so it was not signed; see `dptrain verify`", dir, err)
+		return fmt.Errorf(
+			"%s: %w, so it was not signed; see `dptrain verify`",
+			dir,
+			err,
+		)
 	}
 	signed := accountAt(filepath.Join(dir, report.ReportFile))
 	signature := k.Sign(v.Signed,

@@ -23,7 +23,10 @@ func strictFlags(cmd *cobra.Command) {
 				return
 			}
 			if _, list := f.Value.(pflag.SliceValue); !list || numericList(f.Value) {
-				f.Value = &strictValue{Value: f.Value, list: list}
+				f.Value = &strictValue{
+					Value: f.Value,
+					list:  list,
+				}
 			}
 		})
 	}

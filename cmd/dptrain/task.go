@@ -73,7 +73,11 @@ func (a *app) carryOut(ctx context.Context, j *job, t task, how fitHow) error {
 		return t.verdict(out)
 	}
 	if err := t.print(files, out); err != nil {
-		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
+		return usagef(
+			"the results are in %s, but their summary could not be printed: %w",
+			out,
+			err,
+		)
 	}
 	return t.verdict(out)
 }
@@ -223,7 +227,10 @@ func (s *study) run(ctx context.Context) (report.Files, error) {
 	if err != nil {
 		return none, err
 	}
-	curator.Seconds = map[string]float64{"read": reading, s.kind.name: ended()}
+	curator.Seconds = map[string]float64{
+		"read":      reading,
+		s.kind.name: ended(),
+	}
 	var public []byte
 	if s.kind.recipe {
 		if public, err = s.job.published(); err != nil {

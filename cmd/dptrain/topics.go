@@ -59,7 +59,10 @@ func item(b *strings.Builder, name, meaning string) {
 
 // recipeTopic returns the help topic recipe. Its text is generated on demand.
 func recipeTopic() *cobra.Command {
-	c := &cobra.Command{Use: "recipe", Short: "The keys of a recipe"}
+	c := &cobra.Command{
+		Use:   "recipe",
+		Short: "The keys of a recipe",
+	}
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		c.Long = recipeText()
 		c.Root().HelpFunc()(c, args)

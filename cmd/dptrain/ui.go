@@ -54,13 +54,22 @@ func (a *app) ui(ctx context.Context, folder string, port int) error {
 	}
 	token := secret.Token()
 	server, err := ui.New(
-		ui.Options{Folder: folder, Token: token, NewKey: secret.Token, Run: a.inProcess})
+		ui.Options{
+			Folder: folder,
+			Token:  token,
+			NewKey: secret.Token,
+			Run:    a.inProcess,
+		})
 	if err != nil {
 		return fault.WithKind(fault.Usage,
 			&pathError{folder, fmt.Errorf("the folder cannot be opened: %w", fault.Cause(err))})
 	}
 	var listen net.ListenConfig
-	at, err := listen.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	at, err := listen.Listen(
+		ctx,
+		"tcp4",
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+	)
 	if err != nil {
 		return errors.Join(fault.WithKind(fault.Usage, fmt.Errorf("--port: %w", fault.Cause(err))),
 			server.Close())

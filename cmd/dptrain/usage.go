@@ -50,7 +50,13 @@ func printUsage(cmd *cobra.Command) error {
 		b.WriteString("\n\nAdditional help topics:")
 		for _, c := range cmd.Commands() {
 			if c.IsAdditionalHelpTopicCommand() {
-				fmt.Fprintf(&b, "\n  %-*s  %s", c.CommandPathPadding(), c.CommandPath(), c.Short)
+				fmt.Fprintf(
+					&b,
+					"\n  %-*s  %s",
+					c.CommandPathPadding(),
+					c.CommandPath(),
+					c.Short,
+				)
 			}
 		}
 	}

@@ -42,7 +42,11 @@ func verifyCommand(a *app) *cobra.Command {
 		Example: `  dptrain verify out/release
   dptrain verify out/release --ledger dptrain.ledger
   dptrain verify out/release --key publisher.pub`,
-		Args: between(1, math.MaxInt, "the output folders of runs, or their release folders"),
+		Args: between(
+			1,
+			math.MaxInt,
+			"the output folders of runs, or their release folders",
+		),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
 				return usagef("--ledger is empty: give a file or omit the flag")
@@ -85,7 +89,11 @@ type verifiedCheck struct {
 }
 
 // showVerification prints the results of the checks.
-func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) error {
+func (a *app) showVerification(
+	dir string,
+	v *report.Verification,
+	asJSON bool,
+) error {
 	if !asJSON {
 		return v.Text(a.stdout)
 	}

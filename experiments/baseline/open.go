@@ -13,7 +13,12 @@ type Open struct{ *nonprivate.TableModel }
 
 // FitOpen trains a baseline of [nonprivate.ForTable] on the given columns of
 // a view whose last column is the target. Records in no class are left out.
-func FitOpen(ctx context.Context, name string, v dataset.View, columns []int) (*Open, error) {
+func FitOpen(
+	ctx context.Context,
+	name string,
+	v dataset.View,
+	columns []int,
+) (*Open, error) {
 	train, err := nonprivate.ForTable(name, true)
 	if err != nil {
 		return nil, err

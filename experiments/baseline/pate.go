@@ -119,7 +119,11 @@ func (t PATE) Run(
 	}
 	half := float64(t.Buckets) / 2
 	for i := range odds {
-		odds[i] += evidence((counts.Value()[i]-half)/half, s.Scale(answersLeaf)/half, shares)
+		odds[i] += evidence(
+			(counts.Value()[i]-half)/half,
+			s.Scale(answersLeaf)/half,
+			shares,
+		)
 	}
 	return signs(odds), nil
 }

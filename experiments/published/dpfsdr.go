@@ -72,9 +72,15 @@ func (m DPFSDR) Fit(src Source, x [][]float64, labels []float64) Separator {
 		if accepted < 0 {
 			break
 		}
-		left = slices.DeleteFunc(left, func(j int) bool { return j == accepted })
+		left = slices.DeleteFunc(left, func(j int) bool {
+			return j == accepted
+		})
 	}
-	out := Separator{Columns: selected, Weights: weights, NonprivateAcc: best}
+	out := Separator{
+		Columns:       selected,
+		Weights:       weights,
+		NonprivateAcc: best,
+	}
 	for _, j := range selected {
 		out.Mean = append(out.Mean, means[j])
 		out.Scale = append(out.Scale, scales[j])
@@ -163,7 +169,11 @@ func correlation(a, b []float64) float64 {
 }
 
 // byRelevance orders columns by importance over mean correlation with the selected ones (equation 15).
-func byRelevance(z [][]float64, importance []float64, left, selected []int) []int {
+func byRelevance(
+	z [][]float64,
+	importance []float64,
+	left, selected []int,
+) []int {
 	relevance := make([]float64, len(left))
 	for k, j := range left {
 		sum := 0.

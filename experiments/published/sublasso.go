@@ -54,7 +54,12 @@ func (m SubLasso) Votes(
 }
 
 // vote returns the K columns with the largest coefficients on some rows.
-func (m SubLasso) vote(ctx context.Context, x [][]float64, y []float64, rows []int) ([]int, error) {
+func (m SubLasso) vote(
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+	rows []int,
+) ([]int, error) {
 	if len(rows) < 2 {
 		return nil, ctx.Err()
 	}
@@ -70,7 +75,12 @@ func (m SubLasso) vote(ctx context.Context, x [][]float64, y []float64, rows []i
 		part[j] = take(column)
 	}
 	solver, err := lasso.NewSolver(ctx, part, take(y),
-		lasso.Options{Standardize: true, Tolerance: 1e-6, MaxSweeps: 10_000, Workers: 1})
+		lasso.Options{
+			Standardize: true,
+			Tolerance:   1e-6,
+			MaxSweeps:   10_000,
+			Workers:     1,
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,11 @@ func NormalModels(m, d int) [][]float64 {
 
 // LeastModels returns the smallest number of normal models for which a distance reaches the
 // threshold ln(1/(2 delta))/epsilon.
-func LeastModels(d int, epsilon, delta float64, distance func(TukeyCheck) int) int {
+func LeastModels(
+	d int,
+	epsilon, delta float64,
+	distance func(TukeyCheck) int,
+) int {
 	for m := 8; ; m++ {
 		if float64(
 			distance(NewTukeyCheck(NormalModels(m, d), epsilon, delta))) >= math.Log(1/(2*delta))/

@@ -44,7 +44,11 @@ func problemOf(t *dataset.Table) problem {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
 	return problem{t,
-		selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}}
+		selection.Facts{
+			Columns:  columns[:last],
+			Target:   columns[last],
+			Relation: budget.AddRemove,
+		}}
 }
 
 // features returns the columns and the target.
@@ -80,7 +84,11 @@ func (p problem) choose(
 
 // pure returns a budget without delta, as in the papers.
 func pure(epsilon float64) budget.Target {
-	return budget.Target{Epsilon: epsilon, Relation: budget.AddRemove, Composition: budget.Basic}
+	return budget.Target{
+		Epsilon:     epsilon,
+		Relation:    budget.AddRemove,
+		Composition: budget.Basic,
+	}
 }
 
 // fromOne numbers columns from 1, as records do.

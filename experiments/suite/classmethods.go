@@ -24,7 +24,10 @@ type fitJob struct {
 }
 
 // fit trains on all records of a table whose last column is the target.
-func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, error) {
+func (j fitJob) fit(
+	ctx context.Context,
+	t *dataset.Table,
+) (*pipeline.Result, error) {
 	columns := t.Schema().Columns
 	p := pipeline.Pipeline{
 		Schema: t.Schema(), Task: regression.TaskClassification,

@@ -27,7 +27,12 @@ func readClassTable(
 	columns = slices.DeleteFunc(columns, func(c dataset.Column) bool {
 		return slices.Contains(drop, c.Name)
 	})
-	t, _, err := dataset.Read(ctx, path, dataset.Schema{Columns: columns}, dataset.ReadOptions{})
+	t, _, err := dataset.Read(
+		ctx,
+		path,
+		dataset.Schema{Columns: columns},
+		dataset.ReadOptions{},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +74,17 @@ func marked(columns []dataset.Column, public []string) []dataset.Column {
 }
 
 // redeclare returns the records of a view with other column declarations.
-func redeclare(v dataset.View, columns []dataset.Column) (*dataset.Table, error) {
+func redeclare(
+	v dataset.View,
+	columns []dataset.Column,
+) (*dataset.Table, error) {
 	t := v.Compact()
 	cells := make([]dataset.ColumnData, len(columns))
 	for j := range columns {
-		cells[j] = dataset.ColumnData{Floats: t.Float(j), Codes: t.Codes(j)}
+		cells[j] = dataset.ColumnData{
+			Floats: t.Float(j),
+			Codes:  t.Codes(j),
+		}
 	}
 	return dataset.NewTable(dataset.Schema{Columns: columns}, cells, nil)
 }
@@ -133,7 +144,10 @@ func accuracy(predicted []int32, v dataset.View) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	return Outcome{Status: OK, Values: map[string]float64{metricAccuracy: got.Accuracy}}
+	return Outcome{
+		Status: OK,
+		Values: map[string]float64{metricAccuracy: got.Accuracy},
+	}
 }
 
 // tableNamed finds a table by a prefix of its name.

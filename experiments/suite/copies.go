@@ -39,12 +39,20 @@ const (
 // copiesSelectors lists the methods of the experiment.
 func copiesSelectors() []namedSelector {
 	return []namedSelector{
-		{"kendall", func(p problem, k int) selection.Selector { return selection.Kendall{K: k} }},
+		{"kendall", func(p problem, k int) selection.Selector {
+			return selection.Kendall{K: k}
+		}},
 		{"sublasso", func(p problem, k int) selection.Selector {
-			return selection.SubLasso{K: k, Buckets: rootOf(p.table.Len())}
+			return selection.SubLasso{
+				K:       k,
+				Buckets: rootOf(p.table.Len()),
+			}
 		}},
 		{"sis-tau", func(p problem, k int) selection.Selector {
-			return selection.SIS{K: k, Score: selection.ScoreTau}
+			return selection.SIS{
+				K:     k,
+				Score: selection.ScoreTau,
+			}
 		}},
 	}
 }
@@ -79,14 +87,24 @@ func copiesPlan(o Options) (*Plan, error) {
 			}
 		}
 		p.Tasks = append(p.Tasks,
-			Task{Name: data, Cells: cells, Trials: o.trials(copiesTrials), Run: copiesRun(o.Seed)})
+			Task{
+				Name:   data,
+				Cells:  cells,
+				Trials: o.trials(copiesTrials),
+				Run:    copiesRun(o.Seed),
+			})
 	}
 	return p, nil
 }
 
 func copiesCell(data, method string, n, copies int) Cell {
 	return Cell{data, method,
-		Setting{K: copiesInformative, Epsilon: copiesEpsilon, N: n, Copies: copies}}
+		Setting{
+			K:       copiesInformative,
+			Epsilon: copiesEpsilon,
+			N:       n,
+			Copies:  copies,
+		}}
 }
 
 // copiesRun chooses in fresh tables. All methods see the same tables.
@@ -103,11 +121,19 @@ func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) err
 				if s.name != k.Method {
 					continue
 				}
-				picked, err := p.choose(ctx, s.of(p, k.Setting.K), pure(k.Setting.Epsilon))
+				picked, err := p.choose(
+					ctx,
+					s.of(p, k.Setting.K),
+					pure(k.Setting.Epsilon),
+				)
 				if err != nil {
 					return failed(err)
 				}
-				return Outcome{Status: OK, Values: t.judge(picked), Picked: fromOne(picked)}
+				return Outcome{
+					Status: OK,
+					Values: t.judge(picked),
+					Picked: fromOne(picked),
+				}
 			}
 			return failure(Unavailable, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
 		}, emit)
@@ -186,5 +212,8 @@ func (t copiesTable) judge(picked []int) map[string]float64 {
 			right = 0
 		}
 	}
-	return map[string]float64{metricRight: right, metricGroups: float64(hit) / copiesInformative}
+	return map[string]float64{
+		metricRight:  right,
+		metricGroups: float64(hit) / copiesInformative,
+	}
 }

@@ -35,7 +35,10 @@ func copiesPage(records []Record) Page {
 func copiesSection(x index, title, metric, label string) Section {
 	s := Section{Title: title}
 	for i, m := range copiesSelectors() {
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 	}
 	for _, data := range []string{exactCopies, nearCopies} {
 		byCopies := Figure{
@@ -63,7 +66,10 @@ func copiesSection(x index, title, metric, label string) Section {
 				"without a value"},
 		}
 		for i, m := range copiesSelectors() {
-			a, b := Series{Name: m.name, Style: i}, Series{Name: m.name, Style: i}
+			a, b := Series{
+				Name:  m.name,
+				Style: i,
+			}, Series{Name: m.name, Style: i}
 			for _, c := range copiesCounts {
 				found := x.of(copiesCell(data, m.name, copiesRows, c), metric)
 				a.Points = append(a.Points, Point{float64(c), found.Mean, found.Low, found.High})

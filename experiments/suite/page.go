@@ -51,9 +51,16 @@ func text(cells ...string) []Entry {
 
 // document converts the page for package document.
 func (p Page) document() document.Page {
-	out := document.Page{Title: p.Title, Lead: p.Lead, Wide: true}
+	out := document.Page{
+		Title: p.Title,
+		Lead:  p.Lead,
+		Wide:  true,
+	}
 	for i, s := range p.Sections {
-		part := document.Section{ID: fmt.Sprintf("part-%d", i+1), Title: s.Title}
+		part := document.Section{
+			ID:    fmt.Sprintf("part-%d", i+1),
+			Title: s.Title,
+		}
 		for _, text := range s.Text {
 			part.Blocks = append(part.Blocks, document.Block{Text: text})
 		}
@@ -62,7 +69,10 @@ func (p Page) document() document.Page {
 		}
 		for _, t := range s.Tables {
 			part.Blocks = append(part.Blocks,
-				document.Block{Caption: t.Caption, Table: t.document()})
+				document.Block{
+					Caption: t.Caption,
+					Table:   t.document(),
+				})
 		}
 		out.Sections = append(out.Sections, part)
 	}
@@ -73,10 +83,16 @@ func (p Page) document() document.Page {
 func (s Section) gallery() *document.Gallery {
 	g := &document.Gallery{}
 	for _, x := range s.Legend {
-		g.Legend = append(g.Legend, document.Sign{Swatch: chart.Swatch(x.Style), Name: x.Name})
+		g.Legend = append(g.Legend, document.Sign{
+			Swatch: chart.Swatch(x.Style),
+			Name:   x.Name,
+		})
 	}
 	for _, f := range s.Figures {
-		g.Pictures = append(g.Pictures, document.Picture{Title: f.Title, SVG: f.SVG()})
+		g.Pictures = append(g.Pictures, document.Picture{
+			Title: f.Title,
+			SVG:   f.SVG(),
+		})
 	}
 	return g
 }
@@ -87,7 +103,12 @@ func (t Table) document() *document.Table {
 		texts, marks := make([]string, len(row)), make([]document.Mark, len(row))
 		for j, e := range row {
 			texts[j], marks[j] = e.Text,
-				document.Mark{Note: e.Note, Heat: e.Heat, Strong: e.Strong, Prose: e.Prose}
+				document.Mark{
+					Note:   e.Note,
+					Heat:   e.Heat,
+					Strong: e.Strong,
+					Prose:  e.Prose,
+				}
 		}
 		out.Rows, out.Marks = append(out.Rows, texts), append(out.Marks, marks)
 	}

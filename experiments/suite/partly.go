@@ -51,7 +51,12 @@ func partlySets() []partlySet {
 	credit := []string{"LIMIT_BAL", "SEX"}
 	names := []string{"SEX", "EDUCATION", "MARRIAGE"}
 	return []partlySet{
-		{name: adultCodes, file: "adult", public: adult, codes: true},
+		{
+			name:   adultCodes,
+			file:   "adult",
+			public: adult,
+			codes:  true,
+		},
 		{name: adultOneHot, file: "adult", public: adult},
 		{
 			name:   creditCodes,
@@ -67,7 +72,13 @@ func partlySets() []partlySet {
 			public:     credit,
 			categories: names,
 		},
-		{name: adultSmall, file: "adult", public: adult, codes: true, small: true},
+		{
+			name:   adultSmall,
+			file:   "adult",
+			public: adult,
+			codes:  true,
+			small:  true,
+		},
 	}
 }
 
@@ -84,7 +95,11 @@ func partlyPlan(o Options) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &partly{set: set, path: file.path, seed: o.Seed}
+		x := &partly{
+			set:  set,
+			path: file.path,
+			seed: o.Seed,
+		}
 		var cells []Cell
 		for _, m := range partlyMethods() {
 			cells = append(cells, m.cells(set.name)...)
@@ -99,7 +114,12 @@ func partlyPlan(o Options) (*Plan, error) {
 				})
 		}
 		p.Tasks = append(p.Tasks,
-			Task{Name: set.name, Cells: cells, Trials: o.trials(partlyTrials), Run: x.run})
+			Task{
+				Name:   set.name,
+				Cells:  cells,
+				Trials: o.trials(partlyTrials),
+				Run:    x.run,
+			})
 	}
 	p.Tasks = append(p.Tasks, toyTask(o))
 	return p, nil
@@ -115,7 +135,10 @@ type partlyMethod struct {
 func partlyCell(data string, m partlyMethod, epsilon float64) Cell {
 	c := Cell{Data: data, Method: m.name}
 	if !m.open {
-		c.Setting = Setting{Epsilon: epsilon, Delta: partlyDelta}
+		c.Setting = Setting{
+			Epsilon: epsilon,
+			Delta:   partlyDelta,
+		}
 	}
 	return c
 }
@@ -151,7 +174,11 @@ type partlyTrial struct {
 	generator   *generator // for methods without privacy
 }
 
-func (x *partly) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x *partly) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	x.once.Do(func() {
 		if x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories,
 			x.set.codes); x.err != nil {
@@ -187,5 +214,8 @@ func (x *partly) trial(k Key) partlyTrial {
 		test, train = rows[:len(rows)/10], rows[len(rows)/10:]
 	}
 	return partlyTrial{rowsOf(x.table, train), rowsOf(x.table, test),
-		budget.Target{Epsilon: k.Setting.Epsilon, Delta: k.Setting.Delta}, g}
+		budget.Target{
+			Epsilon: k.Setting.Epsilon,
+			Delta:   k.Setting.Delta,
+		}, g}
 }

@@ -145,7 +145,9 @@ type weak struct {
 }
 
 func drawWeak(d int, all bool, g *generator) weak {
-	symmetric := func() float64 { return 2*g.uniform() - 1 }
+	symmetric := func() float64 {
+		return 2*g.uniform() - 1
+	}
 	if !all {
 		return weak{symmetric(), []int{g.uniformBelow(d)}, []float64{1}}
 	}
@@ -177,7 +179,9 @@ func (h weak) votes(x [][]float64, n int) []float64 {
 // weights of the records, which sum to 1.
 func reweigh(weights, votes []float64, y []int32) float64 {
 	wrong := 0.
-	sign := func(i int) float64 { return votes[i] * float64(2*y[i]-1) }
+	sign := func(i int) float64 {
+		return votes[i] * float64(2*y[i]-1)
+	}
 	for i, w := range weights {
 		if sign(i) < 0 {
 			wrong += w

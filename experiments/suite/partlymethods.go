@@ -93,14 +93,20 @@ func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
 }
 
 // fitRun runs a method that is available in recipes.
-func fitRun(model method.Trainer, r budget.Relation) func(context.Context, partlyTrial) Outcome {
+func fitRun(
+	model method.Trainer,
+	r budget.Relation,
+) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		x.target.Relation = r
 		t, err := x.records(r)
 		if err != nil {
 			return failed(err)
 		}
-		result, err := fitJob{model: model, target: x.target}.fit(ctx, t)
+		result, err := fitJob{
+			model:  model,
+			target: x.target,
+		}.fit(ctx, t)
 		if err != nil {
 			return failed(err)
 		}
@@ -117,7 +123,10 @@ func (x partlyTrial) boost(
 	if err != nil {
 		return nil, err
 	}
-	facts := method.Facts{Columns: t.Schema().Columns, Relation: r}
+	facts := method.Facts{
+		Columns:  t.Schema().Columns,
+		Relation: r,
+	}
 	s, ranges, err := priced(ctx, func() (budget.Node, error) {
 		return b.Plan(facts)
 	}, t.All(), x.target, true)
@@ -125,7 +134,11 @@ func (x partlyTrial) boost(
 		return nil, err
 	}
 	fit, err := b.Fit(ctx, s,
-		method.Data{Facts: facts, Records: memory.NewRecords(t.All()), Ranges: ranges})
+		method.Data{
+			Facts:   facts,
+			Records: memory.NewRecords(t.All()),
+			Ranges:  ranges,
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -48,11 +48,17 @@ func partlyFigures(x index) Section {
 	style := map[string]int{}
 	for i, m := range left {
 		style[m.name] = i
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 	}
 	for _, m := range right[2:] {
 		style[m.name] = len(style)
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: style[m.name]})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: style[m.name],
+		})
 	}
 	for _, set := range partlySets() {
 		for _, side := range []struct {
@@ -77,7 +83,12 @@ func partlyFigures(x index) Section {
 }
 
 // medianSeries is a curve of medians with their quartiles.
-func medianSeries(name string, style int, at []float64, of func(float64) Summary) Series {
+func medianSeries(
+	name string,
+	style int,
+	at []float64,
+	of func(float64) Summary,
+) Series {
 	s := Series{Name: name, Style: style}
 	for _, v := range at {
 		found := of(v)
@@ -114,7 +125,10 @@ func partlyRounds(x index) Section {
 		curve := medianSeries(m.name, i, rounds, func(t float64) Summary {
 			return x.of(cell, afterRounds(int(t)))
 		})
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 		f.Series = append(f.Series, curve)
 		row := text(m.name)
 		for _, p := range curve.Points {
@@ -124,7 +138,10 @@ func partlyRounds(x index) Section {
 	}
 	flat := methodNamed(wholeLogistic)
 	i := len(curveMethods())
-	s.Legend = append(s.Legend, Series{Name: flat.name, Style: i})
+	s.Legend = append(s.Legend, Series{
+		Name:  flat.name,
+		Style: i,
+	})
 	f.Series = append(f.Series, medianSeries(flat.name, i, rounds, func(float64) Summary {
 		return x.of(partlyCell(adultCodes, flat, curveEpsilon), metricAccuracy)
 	}))
@@ -135,7 +152,9 @@ func partlyRounds(x index) Section {
 // methodNamed returns a method of figures 2 and 3.
 func methodNamed(name string) partlyMethod {
 	methods := partlyMethods()
-	return methods[slices.IndexFunc(methods, func(m partlyMethod) bool { return m.name == name })]
+	return methods[slices.IndexFunc(methods, func(m partlyMethod) bool {
+		return m.name == name
+	})]
 }
 
 // partlyToy is figure 1a.
@@ -159,7 +178,10 @@ func partlyToy(x index) Section {
 		of := func(epsilon float64) Summary {
 			return x.of(partlyCell(toySet, m, epsilon), metricAccuracy)
 		}
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 		f.Series = append(f.Series, medianSeries(m.name, i, toyEpsilons[:], of))
 		for _, epsilon := range toyEpsilons {
 			d := of(epsilon)
@@ -179,7 +201,10 @@ func partlyTables(x index) Section {
 		Text:  []string{"Medians, and below them the quartiles. The best private number of a column is bold."},
 	}
 	for _, set := range partlySets() {
-		t := Table{Caption: set.name, Head: []string{"method"}}
+		t := Table{
+			Caption: set.name,
+			Head:    []string{"method"},
+		}
 		best := make([]float64, len(partlyEpsilons))
 		for k, epsilon := range partlyEpsilons {
 			t.Head = append(t.Head, fmt.Sprint("ε = ", epsilon))

@@ -62,8 +62,18 @@ func toyTask(o Options) Task {
 func toyTable(g *generator) (*dataset.Table, error) {
 	columns := []dataset.Column{
 		{Name: "noise", Ranged: true, Lower: -1, Upper: 1},
-		{Name: "place", Ranged: true, Lower: -1, Upper: 1, Private: true},
-		{Name: "side", Kind: dataset.Category, Categories: []string{"left", "right"}},
+		{
+			Name:    "place",
+			Ranged:  true,
+			Lower:   -1,
+			Upper:   1,
+			Private: true,
+		},
+		{
+			Name:       "side",
+			Kind:       dataset.Category,
+			Categories: []string{"left", "right"},
+		},
 	}
 	cells := make([]dataset.ColumnData, len(columns))
 	for i := range toyPoints {

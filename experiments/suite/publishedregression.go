@@ -78,9 +78,12 @@ func publishedPipelines() []publishedPipeline {
 
 func publishedCell(data string, p publishedPipeline) Cell {
 	c := Cell{
-		Data:    data,
-		Method:  p.name(),
-		Setting: Setting{Epsilon: bench.DefaultEpsilon, Delta: bench.DefaultDelta},
+		Data:   data,
+		Method: p.name(),
+		Setting: Setting{
+			Epsilon: bench.DefaultEpsilon,
+			Delta:   bench.DefaultDelta,
+		},
 	}
 	if p.selector != "" {
 		c.Setting.K = publishedK
@@ -90,8 +93,16 @@ func publishedCell(data string, p publishedPipeline) Cell {
 
 // publishedTask runs the published pipelines on one table.
 func publishedTask(t tableFile, o Options) Task {
-	x := &publishedTrials{name: t.name, path: t.path, seed: o.Seed}
-	task := Task{Name: t.name + ", as published", Trials: o.trials(bench.DefaultTrials), Run: x.run}
+	x := &publishedTrials{
+		name: t.name,
+		path: t.path,
+		seed: o.Seed,
+	}
+	task := Task{
+		Name:   t.name + ", as published",
+		Trials: o.trials(bench.DefaultTrials),
+		Run:    x.run,
+	}
 	for _, p := range publishedPipelines() {
 		task.Cells = append(task.Cells, publishedCell(t.name, p))
 	}
@@ -107,8 +118,14 @@ type publishedTrials struct {
 	err   error
 }
 
-func (x *publishedTrials) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
-	x.once.Do(func() { x.table, x.err = readNumbers(ctx, x.path) })
+func (x *publishedTrials) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
+	x.once.Do(func() {
+		x.table, x.err = readNumbers(ctx, x.path)
+	})
 	if x.err != nil {
 		return x.err
 	}
@@ -137,7 +154,11 @@ func readNumbers(ctx context.Context, path string) (*dataset.Table, error) {
 }
 
 // trial trains on nine tenths of the rows and tests on the rest. The split is the same for every pipeline.
-func (x *publishedTrials) trial(ctx context.Context, p publishedPipeline, k Key) Outcome {
+func (x *publishedTrials) trial(
+	ctx context.Context,
+	p publishedPipeline,
+	k Key,
+) Outcome {
 	n := x.table.Len()
 	order := newGenerator(Seed001+" "+x.name, x.seed, uint64(k.Trial)).permutation(n)
 	train, test := rowsOf(x.table, order[n/10:]), rowsOf(x.table, order[:n/10])
@@ -159,7 +180,13 @@ func (x *publishedTrials) trial(ctx context.Context, p publishedPipeline, k Key)
 		}
 	}
 	narrow := append(slices.Clone(columns), target)
-	predicted, err := p.fit(ctx, src, train.Columns(narrow), test.Columns(narrow), epsilon)
+	predicted, err := p.fit(
+		ctx,
+		src,
+		train.Columns(narrow),
+		test.Columns(narrow),
+		epsilon,
+	)
 	if err != nil {
 		return publishedFailure(err)
 	}
@@ -196,7 +223,14 @@ func (p publishedPipeline) choose(
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := m.Fit(ctx, src, v, len(v.Schema().Columns)-1, spent, bench.DefaultDelta)
+	fitted, err := m.Fit(
+		ctx,
+		src,
+		v,
+		len(v.Schema().Columns)-1,
+		spent,
+		bench.DefaultDelta,
+	)
 	return fitted.Columns, err
 }
 
@@ -213,7 +247,14 @@ func (p publishedPipeline) fit(
 		}
 		return published.PredictClipped(theta, inputs, test.Len()), nil
 	}
-	fitted, err := variants.Tukey{}.Fit(ctx, src, train, len(inputs), epsilon, bench.DefaultDelta)
+	fitted, err := variants.Tukey{}.Fit(
+		ctx,
+		src,
+		train,
+		len(inputs),
+		epsilon,
+		bench.DefaultDelta,
+	)
 	if err != nil {
 		return nil, err
 	}

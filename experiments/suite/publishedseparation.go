@@ -36,7 +36,10 @@ func separatePublished(_ context.Context, x separationTrial) Outcome {
 }
 
 // separationNumbers returns the columns and the labels, -1 or +1, of a part of a trial.
-func separationNumbers(x separationTrial, train bool) (inputs [][]float64, labels []float64) {
+func separationNumbers(
+	x separationTrial,
+	train bool,
+) (inputs [][]float64, labels []float64) {
 	v := x.test
 	if train {
 		v = x.train

@@ -22,8 +22,17 @@ type reference struct {
 }
 
 // newReference fits the lasso. The target keeps its units, which nearly reproduces the R² of the paper's table 1.
-func newReference(ctx context.Context, x [][]float64, y []float64) (reference, error) {
-	s, err := nonprivate.NewLassoSolver(ctx, x, y, nonprivate.LassoOptions{Standardize: true})
+func newReference(
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+) (reference, error) {
+	s, err := nonprivate.NewLassoSolver(
+		ctx,
+		x,
+		y,
+		nonprivate.LassoOptions{Standardize: true},
+	)
 	if err != nil {
 		return reference{}, err
 	}
@@ -69,7 +78,9 @@ func byMagnitude(values []float64) []int {
 
 // filled returns the column with its mean in place of non-finite values, which the non-private methods cannot use.
 func filled(x []float64) []float64 {
-	odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	odd := func(v float64) bool {
+		return math.IsNaN(v) || math.IsInf(v, 0)
+	}
 	if !slices.ContainsFunc(x, odd) {
 		return x
 	}
@@ -104,11 +115,17 @@ func average(x []float64) float64 {
 }
 
 // tauScores returns n/2 |tau-a| of every column with y, the exact scores of DP-SIS with rank correlations.
-func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
+func tauScores(
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+) ([]float64, error) {
 	sums, err := kendall.AgainstTarget(ctx, len(x),
 		func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 			return kendall.Rank(x[j], scratch)
-		}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
+		}, func(scratch *kendall.Scratch) *kendall.Ranks {
+			return kendall.Rank(y, scratch)
+		}, 0)
 	if err != nil {
 		return nil, err
 	}

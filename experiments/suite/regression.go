@@ -28,7 +28,9 @@ const nonPrivate = "nonprivate-ols"
 // columns.
 func regressionMethods() (names []string, ks map[string]int) {
 	ks = map[string]int{}
-	add := func(name string, k int) { names, ks[name] = append(names, name), k }
+	add := func(name string, k int) {
+		names, ks[name] = append(names, name), k
+	}
 	add(nonPrivate, 0)
 	add("joint-gram", 0)
 	add("auto", 0)
@@ -55,7 +57,11 @@ func roundsMethod(rounds int) string {
 
 // regressionCell returns the cell of a method of seed-001 on a table.
 func regressionCell(data, method string, ks map[string]int) Cell {
-	c := Cell{Data: data, Method: method, Setting: Setting{K: ks[method]}}
+	c := Cell{
+		Data:    data,
+		Method:  method,
+		Setting: Setting{K: ks[method]},
+	}
 	if method != nonPrivate {
 		c.Setting.Epsilon, c.Setting.Delta = bench.DefaultEpsilon, bench.DefaultDelta
 	}
@@ -97,7 +103,11 @@ type regressionRun struct {
 	trials int
 }
 
-func (x regressionRun) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x regressionRun) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	var methods []string
 	wanted := map[string]map[int]Key{}
 	for _, k := range todo {
@@ -158,8 +168,13 @@ func (x regressionRun) methods(
 	}
 	_, err := bench.Run(ctx, bench.Config{
 		Public: true, Data: []string{x.path}, Methods: methods, Trials: x.trials, Seed: x.seed,
-		Budget: budget.Target{Epsilon: bench.DefaultEpsilon, Delta: bench.DefaultDelta},
-		Skip:   func(_, method string, trial int) bool { return !open[method][trial] },
+		Budget: budget.Target{
+			Epsilon: bench.DefaultEpsilon,
+			Delta:   bench.DefaultDelta,
+		},
+		Skip: func(_, method string, trial int) bool {
+			return !open[method][trial]
+		},
 	}, deliver)
 	return err
 }

@@ -153,7 +153,11 @@ func breakable(methods []string) []string {
 
 // medianEntry is a median with its annotations.
 func medianEntry(s Summary, strong bool) Entry {
-	e := Entry{Text: short(s.Median), Heat: s.Median, Strong: strong}
+	e := Entry{
+		Text:   short(s.Median),
+		Heat:   s.Median,
+		Strong: strong,
+	}
 	var notes []string
 	if s.Abstained > 0 {
 		notes = append(notes, fmt.Sprintf("%d abstained", s.Abstained))
@@ -280,7 +284,10 @@ func (t regressionTable) figures() Section {
 		curves = append(curves, curve{m, [3]string{m, m, m}, 5 + i})
 	}
 	for _, c := range curves {
-		s.Legend = append(s.Legend, Series{Name: c.name, Style: c.style})
+		s.Legend = append(s.Legend, Series{
+			Name:  c.name,
+			Style: c.style,
+		})
 	}
 	for _, data := range t.data {
 		f := Figure{
@@ -320,7 +327,10 @@ func (t regressionTable) silent() Section {
 				row := append(
 					text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable),
 						strconv.Itoa(found.Failed)), t.asked(data, m)...)
-				table.Rows = append(table.Rows, append(row, Entry{Text: found.Reason, Prose: true}))
+				table.Rows = append(table.Rows, append(row, Entry{
+					Text:  found.Reason,
+					Prose: true,
+				}))
 			}
 		}
 	}

@@ -42,7 +42,11 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 			return err
 		}
 		return forEachTrial(ctx, todo, func(_ context.Context, k Key) Outcome {
-			needed, err := rowsNeeded(strings.TrimPrefix(k.Method, planned), header, target)
+			needed, err := rowsNeeded(
+				strings.TrimPrefix(k.Method, planned),
+				header,
+				target,
+			)
 			if err != nil {
 				return failed(err)
 			}

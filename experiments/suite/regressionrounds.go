@@ -22,7 +22,11 @@ type roundsRow struct {
 }
 
 func (t regressionTable) roundsOf(data string) roundsRow {
-	row := roundsRow{data: data, chosen: t.of(data, regressionModels[0]), best: math.Inf(-1)}
+	row := roundsRow{
+		data:   data,
+		chosen: t.of(data, regressionModels[0]),
+		best:   math.Inf(-1),
+	}
 	for _, rounds := range regressionRounds {
 		median := score(t.of(data, roundsMethod(rounds)))
 		row.medians = append(row.medians, median)

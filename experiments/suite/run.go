@@ -47,7 +47,11 @@ type Progress struct {
 // Run executes the trials that are missing in the store and puts each into it when it ends. progress may be nil; its
 // calls do not overlap. The error is that of ctx, of the store, or of a table that cannot be read; finished trials
 // remain in the store.
-func (p *Plan) Run(ctx context.Context, s *Store, progress func(Progress)) error {
+func (p *Plan) Run(
+	ctx context.Context,
+	s *Store,
+	progress func(Progress),
+) error {
 	at := Progress{}
 	todo := make([][]Key, len(p.Tasks))
 	for i, t := range p.Tasks {
@@ -80,7 +84,13 @@ func (p *Plan) Run(ctx context.Context, s *Store, progress func(Progress)) error
 }
 
 // runTask runs one task. It stops if a trial cannot be stored.
-func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) error {
+func runTask(
+	ctx context.Context,
+	t Task,
+	todo []Key,
+	s *Store,
+	done func(),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var stored error

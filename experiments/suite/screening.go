@@ -51,7 +51,9 @@ func screeningKs(data string, d int) []int {
 	if second != screeningK && second > 0 {
 		ks = append(ks, second)
 	}
-	return slices.DeleteFunc(ks, func(k int) bool { return k >= d })
+	return slices.DeleteFunc(ks, func(k int) bool {
+		return k >= d
+	})
 }
 
 // screeningPlan is the experiment on the tables of a folder, on the synthetic set, and the two stability experiments.
@@ -66,7 +68,11 @@ func screeningPlan(o Options) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &screening{data: t.name, path: t.path, seed: o.Seed}
+		s := &screening{
+			data: t.name,
+			path: t.path,
+			seed: o.Seed,
+		}
 		p.Tasks = append(p.Tasks, s.tasks(len(header)-1, o)...)
 	}
 	s := &screening{data: syntheticSet, seed: o.Seed}
@@ -85,9 +91,21 @@ type screening struct {
 // tasks lists the trials with d columns in three groups: the non-private choices, which need one trial per table, the
 // private methods, and the private methods that release ranges.
 func (s *screening) tasks(d int, o Options) []Task {
-	open := Task{Name: s.data + ", without privacy", Trials: 1, Run: s.run}
-	private := Task{Name: s.data, Trials: o.trials(screeningTrials), Run: s.run}
-	ranged := Task{Name: s.data + ", private ranges", Trials: o.trials(rangedTrials), Run: s.run}
+	open := Task{
+		Name:   s.data + ", without privacy",
+		Trials: 1,
+		Run:    s.run,
+	}
+	private := Task{
+		Name:   s.data,
+		Trials: o.trials(screeningTrials),
+		Run:    s.run,
+	}
+	ranged := Task{
+		Name:   s.data + ", private ranges",
+		Trials: o.trials(rangedTrials),
+		Run:    s.run,
+	}
 	if s.path == "" {
 		open.Trials = private.Trials
 	}
@@ -116,12 +134,25 @@ func (s *screening) tasks(d int, o Options) []Task {
 	return []Task{open, private, ranged}
 }
 
-func screeningCell(data string, m screeningMethod, k int, epsilon float64) Cell {
-	return Cell{data, m.name, Setting{K: k, Epsilon: epsilon, Delta: m.delta}}
+func screeningCell(
+	data string,
+	m screeningMethod,
+	k int,
+	epsilon float64,
+) Cell {
+	return Cell{data, m.name, Setting{
+		K:       k,
+		Epsilon: epsilon,
+		Delta:   m.delta,
+	}}
 }
 
 // run reads the table once.
-func (s *screening) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (s *screening) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	var fixed *screened
 	if s.path != "" {
 		var err error
@@ -137,7 +168,11 @@ func (s *screening) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 				return failed(err)
 			}
 		}
-		return on.trial(ctx, k, newGenerator(fmt.Sprint(k.Cell), s.seed, uint64(k.Trial)))
+		return on.trial(
+			ctx,
+			k,
+			newGenerator(fmt.Sprint(k.Cell), s.seed, uint64(k.Trial)),
+		)
 	}, emit)
 }
 
@@ -193,7 +228,10 @@ func (s *screening) draw(trial int) (*screened, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newScreened(p, reference{order: truth, r2: math.NaN()}), nil
+	return newScreened(p, reference{
+		order: truth,
+		r2:    math.NaN(),
+	}), nil
 }
 
 // trial makes one choice.
@@ -252,5 +290,9 @@ func (s *screened) open(k Key, g *generator) Outcome {
 	if !math.IsNaN(s.reference.r2) {
 		values[metricR2] = s.reference.r2
 	}
-	return Outcome{Status: OK, Picked: fromOne(picked), Values: values}
+	return Outcome{
+		Status: OK,
+		Picked: fromOne(picked),
+		Values: values,
+	}
 }

@@ -51,13 +51,25 @@ const (
 // screeningMethods lists the private methods, and the published DP-SIS.
 func screeningMethods() []screeningMethod {
 	lipschitz := func(_ *screened, k int) selection.Selector {
-		return selection.SIS{K: k, Score: selection.ScoreTau, TopK: mechanism.Lipschitz}
+		return selection.SIS{
+			K:     k,
+			Score: selection.ScoreTau,
+			TopK:  mechanism.Lipschitz,
+		}
 	}
 	peeling := func(_ *screened, k int) selection.Selector {
-		return selection.SIS{K: k, Score: selection.ScoreTau, TopK: mechanism.Peeling}
+		return selection.SIS{
+			K:     k,
+			Score: selection.ScoreTau,
+			TopK:  mechanism.Peeling,
+		}
 	}
 	twoStage := func(t *screened, k int) selection.Selector {
-		return selection.SubLasso{K: k, Buckets: rootOf(len(t.y)), Lambda: referenceLambda}
+		return selection.SubLasso{
+			K:       k,
+			Buckets: rootOf(len(t.y)),
+			Lambda:  referenceLambda,
+		}
 	}
 	return []screeningMethod{
 		{name: methodSIS, quality: true, choose: pureChoice(lipschitz),
@@ -93,17 +105,28 @@ func rangedChoice(
 	score selection.SISScore,
 ) func(context.Context, *screened, Setting, *generator) ([]int, error) {
 	return func(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
-		x := selection.SIS{K: s.K, Score: score, TopK: mechanism.Lipschitz}
+		x := selection.SIS{
+			K:     s.K,
+			Score: score,
+			TopK:  mechanism.Lipschitz,
+		}
 		choice, _, err := x.Plan(t.facts)
 		if err != nil {
 			return nil, err
 		}
 		columns := append(slices.Clone(t.facts.Columns), t.facts.Target)
-		private := scaling.Private{Columns: columns, Target: len(columns) - 1}
+		private := scaling.Private{
+			Columns: columns,
+			Target:  len(columns) - 1,
+		}
 		ranges, _ := private.Plan()
 		priced, err := budget.Calibrate(
 			budget.Sequence("choose", ranges.Scaled(rangesShare), choice.Scaled(1-rangesShare)),
-			budget.Target{Epsilon: s.Epsilon, Delta: s.Delta, Relation: budget.AddRemove})
+			budget.Target{
+				Epsilon:  s.Epsilon,
+				Delta:    s.Delta,
+				Relation: budget.AddRemove,
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -122,25 +145,52 @@ func rangedChoice(
 
 // declaredChoice uses public facts about the synthetic set: a column is standard normal, and the target is their sum
 // with known weights, with a standard deviation of about 8.
-func declaredChoice(ctx context.Context, t *screened, s Setting, _ *generator) ([]int, error) {
+func declaredChoice(
+	ctx context.Context,
+	t *screened,
+	s Setting,
+	_ *generator,
+) ([]int, error) {
 	p := t.problem
 	p.facts.Ranges = make([]scaling.Range, len(p.facts.Columns)+1)
 	for j := range p.facts.Columns {
-		p.facts.Ranges[j] = scaling.Range{Lower: -4, Upper: 4}
+		p.facts.Ranges[j] = scaling.Range{
+			Lower: -4,
+			Upper: 4,
+		}
 	}
-	p.facts.Ranges[len(p.facts.Columns)] = scaling.Range{Lower: -32, Upper: 32}
+	p.facts.Ranges[len(p.facts.Columns)] = scaling.Range{
+		Lower: -32,
+		Upper: 32,
+	}
 	return p.choose(ctx,
-		selection.SIS{K: s.K, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz},
+		selection.SIS{
+			K:     s.K,
+			Score: selection.ScoreProduct,
+			TopK:  mechanism.Lipschitz,
+		},
 		pure(s.Epsilon))
 }
 
 // publishedChoice draws from a public seed, since the method has no valid guarantee.
-func publishedChoice(ctx context.Context, t *screened, s Setting, g *generator) ([]int, error) {
+func publishedChoice(
+	ctx context.Context,
+	t *screened,
+	s Setting,
+	g *generator,
+) ([]int, error) {
 	m, err := published.New(published.NameSIS, published.Options{K: s.K})
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := m.Fit(ctx, source{g}, t.table.All(), len(t.facts.Columns), s.Epsilon, 0)
+	fitted, err := m.Fit(
+		ctx,
+		source{g},
+		t.table.All(),
+		len(t.facts.Columns),
+		s.Epsilon,
+		0,
+	)
 	return fitted.Columns, err
 }
 

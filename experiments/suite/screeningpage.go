@@ -17,7 +17,11 @@ type screeningTable struct {
 }
 
 func newScreeningTable(records []Record) screeningTable {
-	t := screeningTable{ks: map[string][]int{}, index: newIndex(records), picks: map[Cell][]int{}}
+	t := screeningTable{
+		ks:    map[string][]int{},
+		index: newIndex(records),
+		picks: map[Cell][]int{},
+	}
 	for _, r := range records {
 		switch {
 		case r.Data == stableW1 || r.Data == stableW1W2:
@@ -65,7 +69,10 @@ func screeningPage(records []Record) Page {
 func (t screeningTable) methods() Section {
 	table := Table{Head: []string{"method", "what it is"}}
 	for _, m := range screeningMethods() {
-		table.Rows = append(table.Rows, []Entry{{Text: m.name}, {Text: m.says, Prose: true}})
+		table.Rows = append(table.Rows, []Entry{{Text: m.name}, {
+			Text:  m.says,
+			Prose: true,
+		}})
 	}
 	table.Rows = append(table.Rows,
 		[]Entry{{Text: plainTau},
@@ -88,15 +95,23 @@ func (t screeningTable) references() Section {
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
 			cell := Cell{data, plainTau, Setting{K: k}}
-			of := func(metric string) float64 { return t.index.of(cell, metric).Mean }
+			of := func(metric string) float64 {
+				return t.index.of(cell, metric).Mean
+			}
 			tau := t.index.of(cell, metricOverlap)
 			cell.Method = plainSIS
 			plain := t.index.of(cell, metricOverlap)
 			table.Rows = append(table.Rows, append(
 				text(data, whole(int(of(metricRows))), whole(int(of(metricColumns))),
 					short(of(metricR2)), whole(int(of(metricKept))), strconv.Itoa(k)),
-				Entry{Text: short(tau.Mean), Heat: tau.Mean},
-				Entry{Text: short(plain.Mean), Heat: plain.Mean}))
+				Entry{
+					Text: short(tau.Mean),
+					Heat: tau.Mean,
+				},
+				Entry{
+					Text: short(plain.Mean),
+					Heat: plain.Mean,
+				}))
 		}
 	}
 	return Section{Title: "What can be reached", Text: []string{
@@ -108,7 +123,10 @@ func (t screeningTable) references() Section {
 func (t screeningTable) accuracy() Section {
 	s := Section{Title: "Accuracy (figures 2 to 5)"}
 	for i, m := range screeningMethods() {
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 	}
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
@@ -149,7 +167,10 @@ func screeningNamed(name string) screeningMethod {
 
 // difference is the table of figure 6 or 7. The index which selects the k of each table.
 func (t screeningTable) difference(name string, which int) Section {
-	table := Table{Caption: methodSIS + " less " + methodTwoStage, Head: []string{"table", "k"}}
+	table := Table{
+		Caption: methodSIS + " less " + methodTwoStage,
+		Head:    []string{"table", "k"},
+	}
 	for _, epsilon := range screeningEpsilons {
 		table.Head = append(table.Head, fmt.Sprint("ε = ", epsilon))
 	}
@@ -181,7 +202,10 @@ func differenceEntry(a, b Summary) Entry {
 	}
 	difference := a.Mean - b.Mean
 	half := math.Hypot((a.High-a.Low)/2, (b.High-b.Low)/2)
-	e := Entry{Text: strconv.FormatFloat(difference, 'f', 2, 64), Heat: difference}
+	e := Entry{
+		Text: strconv.FormatFloat(difference, 'f', 2, 64),
+		Heat: difference,
+	}
 	if !math.IsNaN(half) {
 		e.Note, e.Strong = "± "+strconv.FormatFloat(half, 'f', 2, 64), math.Abs(difference) > half
 	}
@@ -199,7 +223,10 @@ func (t screeningTable) quality() Section {
 	metrics := []struct{ metric, name string }{{metricTop, "TOP"}, {metricGreat, "GREAT"},
 		{metricGood, "GOOD"}}
 	for i, m := range metrics {
-		s.Legend = append(s.Legend, Series{Name: m.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m.name,
+			Style: i,
+		})
 	}
 	for _, data := range t.data {
 		f := Figure{
@@ -242,7 +269,10 @@ func (t screeningTable) stability() Section {
 			bars := Series{Style: i}
 			for j := 1; j <= stabilityColumns; j++ {
 				if times := t.picks[cell]; times != nil {
-					bars.Points = append(bars.Points, Point{X: float64(j), Y: float64(times[j])})
+					bars.Points = append(bars.Points, Point{
+						X: float64(j),
+						Y: float64(times[j]),
+					})
 				}
 			}
 			f.Series = []Series{bars}
@@ -261,7 +291,10 @@ func (t screeningTable) numbers() Section {
 	}
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
-			table := Table{Caption: fmt.Sprintf("%s, k = %d", data, k), Head: []string{"method"}}
+			table := Table{
+				Caption: fmt.Sprintf("%s, k = %d", data, k),
+				Head:    []string{"method"},
+			}
 			for _, epsilon := range screeningEpsilons {
 				table.Head = append(table.Head, fmt.Sprint("ε = ", epsilon))
 			}
@@ -286,7 +319,14 @@ func (t screeningTable) numbers() Section {
 // accuracyEntry is a mean with its interval, or the reason why there is no value.
 func accuracyEntry(s Summary) Entry {
 	if s.Count == 0 {
-		return Entry{Text: cmp.Or(s.Reason, "–"), Prose: s.Reason != ""}
+		return Entry{
+			Text:  cmp.Or(s.Reason, "–"),
+			Prose: s.Reason != "",
+		}
 	}
-	return Entry{Text: short(s.Mean), Note: interval(s.Distribution), Heat: s.Mean}
+	return Entry{
+		Text: short(s.Mean),
+		Note: interval(s.Distribution),
+		Heat: s.Mean,
+	}
 }

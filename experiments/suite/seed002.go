@@ -37,7 +37,10 @@ func seed002Suites() []experiment {
 }
 
 // thesisPlan is the experiment on some parts.
-func thesisPlan(title string, parts ...thesisPart) func(Options) (*Plan, error) {
+func thesisPlan(
+	title string,
+	parts ...thesisPart,
+) func(Options) (*Plan, error) {
 	return func(o Options) (*Plan, error) {
 		p := &Plan{Page: func(records []Record) Page {
 			page, x := Page{Title: title}, newIndex(records)

@@ -96,7 +96,11 @@ func causalPart() thesisPart {
 }
 
 func causalCell(data, method string, epsilon, penalty float64) Cell {
-	return Cell{Data: data, Method: method, Setting: Setting{Epsilon: epsilon, Noise: penalty}}
+	return Cell{
+		Data:    data,
+		Method:  method,
+		Setting: Setting{Epsilon: epsilon, Noise: penalty},
+	}
 }
 
 // causalTasks lists the trials.
@@ -107,7 +111,11 @@ func causalTasks(o Options) ([]Task, error) {
 	}
 	var tasks, others []Task
 	for _, set := range append(slices.Clone(causalSets[:]), causalMade, causalMadePrivate) {
-		x := &causalSet{name: set, archive: archive, seed: o.Seed}
+		x := &causalSet{
+			name:    set,
+			archive: archive,
+			seed:    o.Seed,
+		}
 		var cells, theirs []Cell
 		for _, e := range causalEpsilons {
 			cells = append(cells, causalCell(set, causalHistogram, e, 0))
@@ -121,7 +129,12 @@ func causalTasks(o Options) ([]Task, error) {
 			}
 		}
 		tasks = append(tasks,
-			Task{Name: set, Cells: cells, Trials: o.trials(causalTrials), Run: x.run})
+			Task{
+				Name:   set,
+				Cells:  cells,
+				Trials: o.trials(causalTrials),
+				Run:    x.run,
+			})
 		if slices.Contains(causalSets[:], set) {
 			others = append(others,
 				Task{
@@ -155,7 +168,11 @@ type causalSet struct {
 	scores map[string][]direction.Score // of the fits, also by score; without noise
 }
 
-func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x *causalSet) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	x.once.Do(func() {
 		x.fits, x.scores = map[string][]direction.Fit{}, map[string][]direction.Score{}
 		if strings.HasPrefix(x.name, "made up") {
@@ -180,7 +197,10 @@ func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 }
 
 // values evaluates a method on all pairs.
-func (x *causalSet) values(ctx context.Context, k Key) (map[string]float64, error) {
+func (x *causalSet) values(
+	ctx context.Context,
+	k Key,
+) (map[string]float64, error) {
 	if k.Method == causalHistogram {
 		return x.histogram(ctx, k.Setting.Epsilon)
 	}
@@ -197,11 +217,17 @@ func (x *causalSet) values(ctx context.Context, k Key) (map[string]float64, erro
 		noiseless += rightness(scores[i].Prefers(), p.forward)
 	}
 	n := float64(len(x.pairs))
-	return map[string]float64{metricDirection: sum / n, metricNoiseless: noiseless / n}, nil
+	return map[string]float64{
+		metricDirection: sum / n,
+		metricNoiseless: noiseless / n,
+	}, nil
 }
 
 // histogram runs the product on every pair.
-func (x *causalSet) histogram(ctx context.Context, epsilon float64) (map[string]float64, error) {
+func (x *causalSet) histogram(
+	ctx context.Context,
+	epsilon float64,
+) (map[string]float64, error) {
 	v := map[string]float64{}
 	n, decided, stated := float64(len(x.pairs)), 0., 0.
 	for _, p := range x.pairs {

@@ -47,7 +47,10 @@ func causalAccuracy(x index) Section {
 	}}
 	table := Table{Head: causalHead("set", "method")}
 	for i, m := range causalMethods() {
-		s.Legend = append(s.Legend, Series{Name: m, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m,
+			Style: i,
+		})
 	}
 	for _, set := range causalSets {
 		f := Figure{
@@ -60,7 +63,10 @@ func causalAccuracy(x index) Section {
 			YMax:   1,
 		}
 		for i, m := range causalMethods() {
-			row, curve := text(set, m), Series{Name: m, Style: i}
+			row, curve := text(set, m), Series{
+				Name:  m,
+				Style: i,
+			}
 			if m != causalHistogram && m != causalAll {
 				row[1].Note = "without noise " +
 					share2(x.of(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
@@ -71,7 +77,10 @@ func causalAccuracy(x index) Section {
 				if m == causalAll {
 					mean = causalBest(x, set, e)
 				}
-				row = append(row, Entry{Text: share2(mean), Strong: m == causalHistogram})
+				row = append(row, Entry{
+					Text:   share2(mean),
+					Strong: m == causalHistogram,
+				})
 				curve.Points = append(curve.Points, Point{e, mean, math.NaN(), math.NaN()})
 			}
 			f.Series, table.Rows = append(f.Series, curve), append(table.Rows, row)

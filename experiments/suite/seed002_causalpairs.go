@@ -32,7 +32,9 @@ func madePair(g *generator, n int) causalPair {
 func monotone(g *generator, n int) []float64 {
 	z := g.normals(n)
 	order := count(0, n)
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(z[i], z[j]) })
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(z[i], z[j])
+	})
 	sorted := make([]float64, n)
 	for k, i := range order {
 		sorted[k] = z[i]
@@ -50,7 +52,11 @@ func monotone(g *generator, n int) []float64 {
 
 // randomFunction returns the values of a random draw from a Gaussian process with one length scale per input,
 // approximated by 100 random cosines.
-func randomFunction(g *generator, inputs [][]float64, scales []float64) []float64 {
+func randomFunction(
+	g *generator,
+	inputs [][]float64,
+	scales []float64,
+) []float64 {
 	const features = 100
 	out := make([]float64, len(inputs[0]))
 	for range features {
@@ -101,7 +107,9 @@ func readCausalPairs(path, set string) (pairs []causalPair, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		err = errors.Join(err, file.Close())
+	}()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, err

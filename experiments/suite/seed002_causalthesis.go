@@ -26,7 +26,10 @@ func (x *causalSet) scored(k Key) (scores []direction.Score, tested []int, err e
 	}
 	ridge := direction.Ridge{Penalty: .002, Width: .25} // protects test records only
 	if k.Method == causalAll {
-		ridge = direction.Ridge{Penalty: k.Setting.Noise, Width: .5}
+		ridge = direction.Ridge{
+			Penalty: k.Setting.Noise,
+			Width:   .5,
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -81,7 +84,14 @@ func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	bound, published := direction.TestBound(s.Name, m), strings.HasSuffix(k.Method, causalPublished)
 	switch {
 	case k.Method == causalAll:
-		bound = direction.HSICBound(direction.Ridge{Penalty: k.Setting.Noise, Width: .5}, m, m)
+		bound = direction.HSICBound(
+			direction.Ridge{
+				Penalty: k.Setting.Noise,
+				Width:   .5,
+			},
+			m,
+			m,
+		)
 	case published && s.Name == direction.Spearman:
 		bound = 30 / n
 	case published && s.Name == direction.HSIC:
@@ -93,10 +103,14 @@ func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	}
 	// The difference has sensitivity 2 bounds. As published, both scores get noise of bound/epsilon, which costs 2
 	// epsilon (theorem 4 is the probability).
-	kept := func(g float64) float64 { return 1 - .5*math.Exp(-g*k.Setting.Epsilon/(2*bound)) }
+	kept := func(g float64) float64 {
+		return 1 - .5*math.Exp(-g*k.Setting.Epsilon/(2*bound))
+	}
 	if published {
 		sigma := bound / k.Setting.Epsilon
-		kept = func(g float64) float64 { return 1 - (g+2*sigma)/(4*sigma)*math.Exp(-g/sigma) }
+		kept = func(g float64) float64 {
+			return 1 - (g+2*sigma)/(4*sigma)*math.Exp(-g/sigma)
+		}
 	}
 	if gap < 0 {
 		return 1 - kept(-gap)
@@ -111,7 +125,10 @@ const quartileDraws = 50
 // epsilon each, as `causal` releases them.
 func (x *causalSet) quartiles(k Key) map[string]float64 {
 	x.mu.Lock()
-	fits := x.fitted(k.Trial, direction.Ridge{Penalty: .002, Width: .25})
+	fits := x.fitted(k.Trial, direction.Ridge{
+		Penalty: .002,
+		Width:   .25,
+	})
 	x.mu.Unlock()
 	g := newGenerator(seed002+" "+x.name+" "+k.Method, x.seed, uint64(k.Trial))
 	sum, noiseless, n := 0., 0., float64(len(fits))
@@ -123,7 +140,10 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 			laws[j] = quartileLaw(f, j, k.Setting.Epsilon/8)
 		}
 		for range quartileDraws {
-			b := direction.Baseline{Score: direction.IQR, TestOnly: true}
+			b := direction.Baseline{
+				Score:    direction.IQR,
+				TestOnly: true,
+			}
 			for j, law := range laws {
 				b.Quartiles = append(b.Quartiles,
 					mechanism.QuartileAt(pick(law, g.uniform()), quartileReach(j)))

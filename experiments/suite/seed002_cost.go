@@ -114,11 +114,19 @@ func costCell(data, method string, depth, k int, epsilon, lambda float64) Cell {
 	if depth > 0 {
 		method = fmt.Sprintf("%s, depth %d", method, depth)
 	}
-	s := Setting{K: k, Epsilon: epsilon, Lambda: lambda}
+	s := Setting{
+		K:       k,
+		Epsilon: epsilon,
+		Lambda:  lambda,
+	}
 	if epsilon > 0 {
 		s.Delta = costDelta
 	}
-	return Cell{Data: data, Method: method, Setting: s}
+	return Cell{
+		Data:    data,
+		Method:  method,
+		Setting: s,
+	}
 }
 
 func costTasks(o Options) ([]Task, error) {
@@ -132,13 +140,22 @@ func costTasks(o Options) ([]Task, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &costs{set: set, path: file.path, seed: o.Seed}
+		x := &costs{
+			set:  set,
+			path: file.path,
+			seed: o.Seed,
+		}
 		var cells []Cell
 		for _, w := range costWays(set.name) {
 			cells = append(cells, w.cell)
 		}
 		tasks = append(tasks,
-			Task{Name: set.name, Cells: cells, Trials: o.trials(costTrials), Run: x.run})
+			Task{
+				Name:   set.name,
+				Cells:  cells,
+				Trials: o.trials(costTrials),
+				Run:    x.run,
+			})
 		if set.name == "spambase" {
 			var cells []Cell
 			for _, p := range logisticPrices {
@@ -146,7 +163,12 @@ func costTasks(o Options) ([]Task, error) {
 					cells = append(cells, costCell(tableOne, c.method, 0, 0, 0, p.lambda))
 				}
 			}
-			tasks = append(tasks, Task{Name: tableOne, Cells: cells, Trials: 1, Run: x.run})
+			tasks = append(tasks, Task{
+				Name:   tableOne,
+				Cells:  cells,
+				Trials: 1,
+				Run:    x.run,
+			})
 		}
 	}
 	return tasks, nil
@@ -196,7 +218,11 @@ type costs struct {
 	err   error
 }
 
-func (x *costs) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x *costs) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	x.once.Do(func() {
 		x.table, x.err = readClassTable(ctx, x.path, x.set.drop, x.set.categories, false)
 	})
@@ -211,7 +237,9 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 		return x.logistic(ctx, k)
 	}
 	ways := costWays(x.set.name)
-	i := slices.IndexFunc(ways, func(w costWay) bool { return w.cell == k.Cell })
+	i := slices.IndexFunc(ways, func(w costWay) bool {
+		return w.cell == k.Cell
+	})
 	if i < 0 {
 		return failed(fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
 	}
@@ -239,7 +267,10 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 	n := float64(len(predictions))
 	return Outcome{
 		Status: OK,
-		Values: map[string]float64{metricError: wrongs / n, metricPaid: sum / n},
+		Values: map[string]float64{
+			metricError: wrongs / n,
+			metricPaid:  sum / n,
+		},
 	}
 }
 
@@ -258,8 +289,15 @@ func (w costWay) privately(
 ) (classes, paid []float64, err error) {
 	s := w.cell.Setting
 	job := fitJob{
-		target: budget.Target{Epsilon: s.Epsilon, Delta: s.Delta},
-		model:  costtree.CostTree{Depth: w.depth, Budget: float64(s.K), Soft: w.soft},
+		target: budget.Target{
+			Epsilon: s.Epsilon,
+			Delta:   s.Delta,
+		},
+		model: costtree.CostTree{
+			Depth:  w.depth,
+			Budget: float64(s.K),
+			Soft:   w.soft,
+		},
 	}
 	result, err := job.fit(ctx, train)
 	if err != nil {
@@ -282,10 +320,18 @@ func (w costWay) exactly(
 	x.Y = signsOf(train)
 	var f *astc.Tree
 	if s.Lambda > 0 {
-		f, err = astc.CSTC(ctx, x, astc.CSTCOptions{Depth: w.depth, Lambda: s.Lambda})
+		f, err = astc.CSTC(ctx, x, astc.CSTCOptions{
+			Depth:  w.depth,
+			Lambda: s.Lambda,
+		})
 	} else {
 		f, err = astc.Fit(ctx, x,
-			astc.Options{Depth: w.depth, Budget: float64(s.K), Soft: w.soft, Ridge: 1e-3})
+			astc.Options{
+				Depth:  w.depth,
+				Budget: float64(s.K),
+				Soft:   w.soft,
+				Ridge:  1e-3,
+			})
 	}
 	if err != nil {
 		return nil, nil, err
@@ -316,7 +362,10 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	missed, features := t.Judge(beta)
 	return Outcome{
 		Status: OK,
-		Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)},
+		Values: map[string]float64{
+			metricTrained: missed,
+			metricPaid:    float64(features),
+		},
 	}
 }
 

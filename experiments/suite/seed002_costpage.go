@@ -86,7 +86,10 @@ func costCurves(x index) Section {
 		"Means of the trials. A budget is the number of new features per node: 1, 2, 5, 10 and all. CSTC has a price in its place.",
 	}}
 	for i, l := range costLines() {
-		s.Legend = append(s.Legend, Series{Name: l.name, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  l.name,
+			Style: i,
+		})
 	}
 	for _, set := range costSets() {
 		f := Figure{
@@ -131,7 +134,11 @@ func costTables(x index) Section {
 		if math.IsNaN(paid) {
 			return Entry{Text: "–"}
 		}
-		return Entry{Text: fmt.Sprintf("%.3f @%s", 1-wrong, times(math.Round(10*paid)/10))}
+		return Entry{Text: fmt.Sprintf(
+			"%.3f @%s",
+			1-wrong,
+			times(math.Round(10*paid)/10),
+		)}
 	}
 	for _, set := range costSets() {
 		row := func(method string, depth int, epsilon float64, name string) {
@@ -149,7 +156,11 @@ func costTables(x index) Section {
 		}
 		row(costSoft, costDepth, 0, "–")
 		row(costSoftly, costDepth, 1, "1")
-		entries := text(set.name, fmt.Sprintf("%s, depth %d", costCSTC, costDepth), "–")
+		entries := text(
+			set.name,
+			fmt.Sprintf("%s, depth %d", costCSTC, costDepth),
+			"–",
+		)
 		for i := len(costPrices) - 1; i >= 0; i-- {
 			entries = append(entries,
 				at(costCell(set.name, costCSTC, costDepth, 0, 0, costPrices[i])))

@@ -40,8 +40,17 @@ func spaceSets() []spaceSet {
 	return []spaceSet{
 		{name: "letters", file: "letters", train: 16000},
 		{name: "satellite", file: "satellite"},
-		{name: "usps", file: "usps", train: 7291, components: 50},
-		{name: "isolet", file: "isolet1560", components: 100},
+		{
+			name:       "usps",
+			file:       "usps",
+			train:      7291,
+			components: 50,
+		},
+		{
+			name:       "isolet",
+			file:       "isolet1560",
+			components: 100,
+		},
 	}
 }
 
@@ -91,7 +100,11 @@ func spacePart() thesisPart {
 }
 
 func spaceCell(data, method string, share, noise float64) Cell {
-	return Cell{Data: data, Method: method, Setting: Setting{Share: share, Noise: noise}}
+	return Cell{
+		Data:    data,
+		Method:  method,
+		Setting: Setting{Share: share, Noise: noise},
+	}
 }
 
 // spaceTasks lists the trials. They run sequentially, since each uses all processors and is timed.
@@ -106,7 +119,11 @@ func spaceTasks(o Options) ([]Task, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &space{set: set, path: file.path, seed: o.Seed}
+		x := &space{
+			set:  set,
+			path: file.path,
+			seed: o.Seed,
+		}
 		cells := []Cell{spaceCell(set.name, spaceAll, 0, 0), spaceCell(set.name, spaceCNN, 0, 0),
 			spaceCell(set.name, spaceFCNN, 0, 0)}
 		for _, m := range spaceCurves() {
@@ -117,7 +134,12 @@ func spaceTasks(o Options) ([]Task, error) {
 			}
 		}
 		tasks = append(tasks,
-			Task{Name: set.name, Cells: cells, Trials: o.trials(spaceTrials), Run: x.run})
+			Task{
+				Name:   set.name,
+				Cells:  cells,
+				Trials: o.trials(spaceTrials),
+				Run:    x.run,
+			})
 		if set.name == "letters" {
 			tasks = append(tasks,
 				Task{
@@ -157,7 +179,11 @@ type space struct {
 	err    error
 }
 
-func (x *space) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x *space) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	x.once.Do(func() { x.err = x.load(ctx) })
 	if x.err != nil {
 		return x.err
@@ -240,7 +266,10 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 			}.Apply(test)
 		}
 		o.Values[metricWeighted] = wrong(
-			search.Classes(test, neighbour.Vote{K: compress.Voters, Gamma2: snc.Gamma2}),
+			search.Classes(test, neighbour.Vote{
+				K:      compress.Voters,
+				Gamma2: snc.Gamma2,
+			}),
 			test.Class)
 	}
 	o.Values[metricError] = wrong(search.Classes(test, nearestOne), test.Class)

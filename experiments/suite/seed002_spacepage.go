@@ -187,8 +187,14 @@ func noiseSection(x index) Section {
 	plain := x.of(spaceCell(noisyLetters, spaceAll, 0, most), metricError).Mean
 	line := func(name, method string, share float64) {
 		style := len(f.Series)
-		s.Legend = append(s.Legend, Series{Name: name, Style: style})
-		curve, keeps, row := Series{Name: name, Style: style}, Series{Name: name, Style: style},
+		s.Legend = append(s.Legend, Series{
+			Name:  name,
+			Style: style,
+		})
+		curve, keeps, row := Series{
+			Name:  name,
+			Style: style,
+		}, Series{Name: name, Style: style},
 			text(name)
 		for _, noise := range spaceNoise {
 			c := spaceCell(noisyLetters, method, share, noise)
@@ -196,7 +202,10 @@ func noiseSection(x index) Section {
 			curve.Points = append(curve.Points, Point{noise, found.Mean, found.Low, found.High})
 			keeps.Points = append(keeps.Points,
 				Point{noise, vectors.Mean, vectors.Low, vectors.High})
-			row = append(row, Entry{Text: fine(found.Mean), Note: "keeps " + percent(vectors.Mean)})
+			row = append(row, Entry{
+				Text: fine(found.Mean),
+				Note: "keeps " + percent(vectors.Mean),
+			})
 		}
 		row = append(row,
 			Entry{Text: short(x.of(spaceCell(noisyLetters, method, share, most), metricError).Mean /

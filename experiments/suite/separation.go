@@ -71,7 +71,11 @@ func separationPlan(o Options) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &separation{name: name, path: file.path, seed: o.Seed}
+		x := &separation{
+			name: name,
+			path: file.path,
+			seed: o.Seed,
+		}
 		p.Tasks = append(p.Tasks, x.tasks(o)...)
 	}
 	return p, nil
@@ -91,9 +95,21 @@ type separation struct {
 // tasks lists the trials on the table and on generated tables. For n = 0 a generated table has as many rows as the
 // training part of a trial on the table.
 func (x *separation) tasks(o Options) []Task {
-	scores := Task{Name: x.name + ", F-scores", Trials: o.trials(scoreTrials), Run: x.run}
-	table := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
-	small := Task{Name: x.name + generatedOf, Trials: o.trials(generatedTrials), Run: x.run}
+	scores := Task{
+		Name:   x.name + ", F-scores",
+		Trials: o.trials(scoreTrials),
+		Run:    x.run,
+	}
+	table := Task{
+		Name:   x.name,
+		Trials: o.trials(separationTrials),
+		Run:    x.run,
+	}
+	small := Task{
+		Name:   x.name + generatedOf,
+		Trials: o.trials(generatedTrials),
+		Run:    x.run,
+	}
 	large := Task{
 		Name:   x.name + generatedOf + ", many rows",
 		Trials: o.trials(largeTrials),
@@ -124,7 +140,11 @@ func (x *separation) tasks(o Options) []Task {
 	return []Task{scores, table, small, large}
 }
 
-func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+func (x *separation) run(
+	ctx context.Context,
+	todo []Key,
+	emit func(Key, Outcome),
+) error {
 	x.once.Do(func() { x.err = x.load(ctx) })
 	if x.err != nil {
 		return x.err
@@ -200,10 +220,18 @@ func (x *separation) trial(k Key) (separationTrial, error) {
 func (x separationTrial) facts() selection.Facts {
 	columns := x.train.Schema().Columns
 	last := len(columns) - 1
-	f := selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}
+	f := selection.Facts{
+		Columns:  columns[:last],
+		Target:   columns[last],
+		Relation: budget.AddRemove,
+	}
 	for _, c := range columns {
 		f.Ranges = append(f.Ranges,
-			scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: c.Ranged})
+			scaling.Range{
+				Lower:    c.Lower,
+				Upper:    c.Upper,
+				Declared: c.Ranged,
+			})
 	}
 	return f
 }

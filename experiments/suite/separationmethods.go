@@ -97,7 +97,11 @@ func separationMethods() []separationMethod {
 }
 
 func separationCell(data, method string, epsilon float64, n int) Cell {
-	c := Cell{Data: data, Method: method, Setting: Setting{Epsilon: epsilon, N: n}}
+	c := Cell{
+		Data:    data,
+		Method:  method,
+		Setting: Setting{Epsilon: epsilon, N: n},
+	}
 	if epsilon != 0 {
 		c.Setting.Delta = separationDelta
 	}
@@ -163,8 +167,11 @@ func separate(
 		job := fitJob{
 			model:    model,
 			selector: selector(len(f.Columns)),
-			target:   budget.Target{Epsilon: x.epsilon, Delta: separationDelta},
-			share:    pipeline.ClassedSelectionShare,
+			target: budget.Target{
+				Epsilon: x.epsilon,
+				Delta:   separationDelta,
+			},
+			share: pipeline.ClassedSelectionShare,
 		}
 		if !whole {
 			job.target.Epsilon, job.share = splitBudget(chooseEpsilon, x.epsilon, separationDelta)
@@ -212,13 +219,20 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 }
 
 // scoreSession opens a session with the whole budget for the selection.
-func scoreSession(f selection.Facts, epsilon float64) (*mechanism.Session, error) {
+func scoreSession(
+	f selection.Facts,
+	epsilon float64,
+) (*mechanism.Session, error) {
 	node, _, err := selection.DPFSDR{}.Plan(f)
 	if err != nil {
 		return nil, err
 	}
 	p, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: separationDelta, Relation: f.Relation})
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    separationDelta,
+			Relation: f.Relation,
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -48,8 +48,14 @@ func scoreSection(x index) Section {
 	style := 0
 	for _, data := range separationSets() {
 		for _, of := range []Cell{{Data: data},
-			{Data: data + generatedOf, Setting: Setting{N: generatedSizes[1]}},
-			{Data: data + generatedOf, Setting: Setting{N: slices.Max(generatedSizes[:])}}} {
+			{
+				Data:    data + generatedOf,
+				Setting: Setting{N: generatedSizes[1]},
+			},
+			{
+				Data:    data + generatedOf,
+				Setting: Setting{N: slices.Max(generatedSizes[:])},
+			}} {
 			at := func(metric string) func(float64) Summary {
 				return func(e float64) Summary {
 					return x.of(separationCell(of.Data, methodF, e, of.Setting.N), metric)
@@ -60,7 +66,10 @@ func scoreSection(x index) Section {
 			if !math.IsNaN(rows) {
 				name, size = fmt.Sprintf("%s, %v rows", of.Data, rows), strconv.Itoa(int(rows))
 			}
-			s.Legend = append(s.Legend, Series{Name: name, Style: style})
+			s.Legend = append(s.Legend, Series{
+				Name:  name,
+				Style: style,
+			})
 			f.Series = append(f.Series,
 				medianSeries(name, style, scoreEpsilons[:], at(metricImportance)))
 			style++
@@ -107,7 +116,10 @@ func budgetSection(x index) Section {
 			chooseEpsilon, methodSVM),
 	}}
 	for i, m := range separationCurves() {
-		s.Legend = append(s.Legend, Series{Name: m, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m,
+			Style: i,
+		})
 	}
 	for _, data := range separationSets() {
 		f := Figure{
@@ -119,7 +131,10 @@ func budgetSection(x index) Section {
 			YMin:   .3,
 			YMax:   1,
 		}
-		table := Table{Caption: data, Head: []string{"method"}}
+		table := Table{
+			Caption: data,
+			Head:    []string{"method"},
+		}
 		for _, e := range separationEpsilons {
 			total, _ := splitBudget(chooseEpsilon, e, separationDelta)
 			table.Head = append(table.Head, fmt.Sprintf("ε2 = %v (together %.3g)", e, total))
@@ -147,7 +162,10 @@ func featureSection(x index) Section {
 	s := Section{Title: "Selected columns by epsilon 2 (figure 5)"}
 	names := []string{openDFS, methodDR, methodDPFS, methodCRFS}
 	for i, m := range names {
-		s.Legend = append(s.Legend, Series{Name: m, Style: i})
+		s.Legend = append(s.Legend, Series{
+			Name:  m,
+			Style: i,
+		})
 	}
 	for _, data := range separationSets() {
 		f := Figure{
@@ -157,7 +175,10 @@ func featureSection(x index) Section {
 			LogX:   true,
 			Ticks:  separationEpsilons[:],
 		}
-		table := Table{Caption: data, Head: []string{"method"}}
+		table := Table{
+			Caption: data,
+			Head:    []string{"method"},
+		}
 		for _, e := range separationEpsilons {
 			table.Head = append(table.Head, fmt.Sprint("ε2 = ", e))
 		}
@@ -240,7 +261,10 @@ func crossingSection(x index) Section {
 			openDFS + " with as many rows.",
 	}}
 	for _, name := range separationSets() {
-		table := Table{Caption: name, Head: []string{"rows", "dfs"}}
+		table := Table{
+			Caption: name,
+			Head:    []string{"rows", "dfs"},
+		}
 		for _, e := range wholeEpsilons {
 			table.Head = append(table.Head, fmt.Sprint("ε = ", e))
 		}
@@ -294,7 +318,10 @@ func wholeSection(x index) Section {
 		Text:  []string{"Whether to select at all: the same epsilon with and without a selection."},
 	}
 	for _, data := range separationSets() {
-		table := Table{Caption: data, Head: []string{"method"}}
+		table := Table{
+			Caption: data,
+			Head:    []string{"method"},
+		}
 		for _, e := range wholeEpsilons {
 			table.Head = append(table.Head, fmt.Sprint("ε = ", e))
 		}

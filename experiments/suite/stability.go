@@ -41,7 +41,11 @@ func stabilityMethods() []string {
 func stabilityTasks(o Options) []Task {
 	var tasks []Task
 	for _, data := range []string{stableW1, stableW1W2} {
-		t := Task{Name: data, Trials: o.trials(stabilityTrials), Run: stabilityRun(o.Seed)}
+		t := Task{
+			Name:   data,
+			Trials: o.trials(stabilityTrials),
+			Run:    stabilityRun(o.Seed),
+		}
 		for _, m := range stabilityMethods() {
 			t.Cells = append(t.Cells, stabilityCell(data, m))
 		}
@@ -51,7 +55,10 @@ func stabilityTasks(o Options) []Task {
 }
 
 func stabilityCell(data, method string) Cell {
-	return Cell{data, method, Setting{K: stabilityK, N: stabilityRows}}
+	return Cell{data, method, Setting{
+		K: stabilityK,
+		N: stabilityRows,
+	}}
 }
 
 func stabilityRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
@@ -121,7 +128,11 @@ func stabilityChoice(
 }
 
 // supportCounts returns, for each column, the number of blocks of consecutive rows in which a lasso keeps it.
-func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
+func supportCounts(
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+) ([]float64, error) {
 	counts := make([]float64, len(x))
 	block := len(y) / stabilityBlocks
 	for lo := 0; lo+block <= len(y); lo += block {
@@ -151,7 +162,9 @@ func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, 
 // position is favoured.
 func largest(scores []float64, k int, g *generator) []int {
 	order := g.permutation(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(scores[b], scores[a])
+	})
 	picked := order[:k:k]
 	slices.Sort(picked)
 	return picked

@@ -59,7 +59,11 @@ func OpenStore(dir string, h Header) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, unwritable(err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, ResultsFile), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(
+		filepath.Join(dir, ResultsFile),
+		os.O_RDWR|os.O_CREATE,
+		0o644,
+	)
 	if err != nil {
 		return nil, unwritable(err)
 	}

@@ -95,7 +95,11 @@ func NewPlan(name string, o Options) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Header = Header{Suite: name, Version: resultsVersion, Seed: o.Seed}
+		p.Header = Header{
+			Suite:   name,
+			Version: resultsVersion,
+			Seed:    o.Seed,
+		}
 		return p, nil
 	}
 	return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
@@ -169,7 +173,9 @@ func listTables(dir string) ([]tableFile, error) {
 		if !ok || e.IsDir() {
 			continue
 		}
-		if slices.ContainsFunc(tables, func(t tableFile) bool { return t.name == name }) {
+		if slices.ContainsFunc(tables, func(t tableFile) bool {
+			return t.name == name
+		}) {
 			name = e.Name() // the same table in another format
 		}
 		tables = append(tables, tableFile{name, filepath.Join(dir, e.Name())})

@@ -122,7 +122,11 @@ type targetTable struct {
 }
 
 // readTargetTable reads a table. Text columns are categories with all their values declared.
-func readTargetTable(s targetSource, dir string, seed uint64) (*targetTable, error) {
+func readTargetTable(
+	s targetSource,
+	dir string,
+	seed uint64,
+) (*targetTable, error) {
 	if s.file == "" {
 		return newClaims(s, seed), nil
 	}
@@ -223,7 +227,12 @@ func (t *targetTable) addCategories(name string, rows [][]string, j int) {
 		codes[i] = int32(k)
 	}
 	t.columns = append(t.columns,
-		dataset.Column{Name: name, Kind: dataset.Category, Categories: values, Other: true})
+		dataset.Column{
+			Name:       name,
+			Kind:       dataset.Category,
+			Categories: values,
+			Other:      true,
+		})
 	t.cells = append(t.cells, dataset.ColumnData{Codes: codes})
 }
 
@@ -281,7 +290,10 @@ type targetTrial struct {
 
 // newTrial splits a table. Rows without a target are left out.
 func (t *targetTable) newTrial(seed, trial uint64) *targetTrial {
-	x := &targetTrial{targetTable: t, g: newGenerator(t.source.kind+" "+t.source.name, seed, trial)}
+	x := &targetTrial{
+		targetTable: t,
+		g:           newGenerator(t.source.kind+" "+t.source.name, seed, trial),
+	}
 	var rows []int
 	for _, i := range x.g.permutation(len(t.y)) {
 		if t.y[i] == t.y[i] {
@@ -307,7 +319,10 @@ func valuesAt[T any](values []T, rows []int) []T {
 }
 
 // hold returns a table of rows for dptrain. classes are those of the target, or nil for numbers.
-func (t *targetTable) hold(rows []int, classes []string) (*dptrain.Table, error) {
+func (t *targetTable) hold(
+	rows []int,
+	classes []string,
+) (*dptrain.Table, error) {
 	columns := slices.Clone(t.columns)
 	cells := make([]dataset.ColumnData, len(t.cells))
 	for j, c := range t.cells {
@@ -327,7 +342,11 @@ func (t *targetTable) hold(rows []int, classes []string) (*dptrain.Table, error)
 		}
 		y = dataset.ColumnData{Codes: codes}
 	}
-	records, err := dataset.NewTable(dataset.Schema{Columns: append(columns, target)}, append(cells, y), nil)
+	records, err := dataset.NewTable(
+		dataset.Schema{Columns: append(columns, target)},
+		append(cells, y),
+		nil,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -418,16 +437,27 @@ func targetsPlan(o Options) (*Plan, error) {
 			}
 		}
 		p.Tasks = append(p.Tasks,
-			Task{Name: s.kind + ": " + s.name, Cells: cells, Trials: o.trials(targetsTrials), Run: targetsRun(s, o)})
+			Task{
+				Name:   s.kind + ": " + s.name,
+				Cells:  cells,
+				Trials: o.trials(targetsTrials),
+				Run:    targetsRun(s, o),
+			})
 	}
 	return p, nil
 }
 
 func targetCell(s targetSource, method string) Cell {
-	return Cell{s.kind + ": " + s.name, method, Setting{Epsilon: targetsEpsilon, Delta: targetsDelta}}
+	return Cell{s.kind + ": " + s.name, method, Setting{
+		Epsilon: targetsEpsilon,
+		Delta:   targetsDelta,
+	}}
 }
 
-func targetsRun(s targetSource, o Options) func(context.Context, []Key, func(Key, Outcome)) error {
+func targetsRun(
+	s targetSource,
+	o Options,
+) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 		t, err := readTargetTable(s, o.Data, o.Seed)
 		if err != nil {

@@ -57,7 +57,10 @@ func (x *targetTrial) judgeCounts(p []float64) map[string]float64 {
 		rest += poissonDeviance(v, max(p[i], constant/100))
 		whole += poissonDeviance(v, constant)
 	}
-	return map[string]float64{metricDeviance: 1 - rest/whole, bench.MetricR2: rSquared(y, p)}
+	return map[string]float64{
+		metricDeviance: 1 - rest/whole,
+		bench.MetricR2: rSquared(y, p),
+	}
 }
 
 // poissonDeviance returns the deviance of a count from its predicted mean.
@@ -210,7 +213,9 @@ func (x *targetTrial) appendLevels(rows [][]float64, j int) {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortFunc(order, func(a, b int) int { return counts[b] - counts[a] })
+	slices.SortFunc(order, func(a, b int) int {
+		return counts[b] - counts[a]
+	})
 	for _, k := range order[:min(len(order), mostLevels)] {
 		for i := range rows {
 			v := 0.

@@ -40,7 +40,10 @@ func (x *targetTrial) judgeLevels(p []float64) map[string]float64 {
 		distance += math.Abs(level - v)
 	}
 	n := float64(len(x.test))
-	return map[string]float64{metricAccuracy: right / n, metricLevels: -distance / n}
+	return map[string]float64{
+		metricAccuracy: right / n,
+		metricLevels:   -distance / n,
+	}
 }
 
 // The thresholds: a share of the squared budget for the counts, and the bins of predictions.
@@ -52,7 +55,14 @@ const (
 // fitThresholds trains on the levels as numbers, counts levels by prediction with noise, and predicts in each bin the
 // median level, which never decreases from bin to bin. A record adds 1 to one count.
 func (x *targetTrial) fitThresholds(ctx context.Context) (map[string]float64, error) {
-	p, err := x.fitAuto(ctx, x.train, slices.Concat(x.train, x.test), "", nil, 1-thresholdShare)
+	p, err := x.fitAuto(
+		ctx,
+		x.train,
+		slices.Concat(x.train, x.test),
+		"",
+		nil,
+		1-thresholdShare,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +153,10 @@ func quantileMethods() []targetMethod {
 
 // fitOffsets trains on a part of the rows, counts errors on the rest with noise by groups of predictions, and adds the
 // quantiles of the errors to the predictions. With 0 groups it adds and subtracts one width, as intervals do today.
-func (x *targetTrial) fitOffsets(ctx context.Context, groups int) (map[string]float64, error) {
+func (x *targetTrial) fitOffsets(
+	ctx context.Context,
+	groups int,
+) (map[string]float64, error) {
 	cut := int(heldOutShare * float64(len(x.train)))
 	held, train := x.train[:cut], x.train[cut:]
 	p, err := x.fitAuto(ctx, train, slices.Concat(held, x.test), "", nil, 1)

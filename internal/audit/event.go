@@ -82,7 +82,12 @@ func learnEvents(runs [2][][]float64, delta, z float64) learned {
 }
 
 // consider tries the two events of a threshold, each in both directions.
-func (l *learned) consider(s score, at float64, values [2][]float64, delta, z float64) {
+func (l *learned) consider(
+	s score,
+	at float64,
+	values [2][]float64,
+	delta, z float64,
+) {
 	n := float64(len(values[0]))
 	var below [2]float64
 	for side, v := range values {
@@ -198,9 +203,13 @@ func largest(values []float64, n int) []int {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(values[b], values[a])
+	})
 	order = order[:min(n, len(order))]
-	return slices.DeleteFunc(order, func(k int) bool { return !(values[k] > 0) })
+	return slices.DeleteFunc(order, func(k int) bool {
+		return !(values[k] > 0)
+	})
 }
 
 // largestGap returns the largest difference of the two empirical distribution functions (Kolmogorov-Smirnov). It finds

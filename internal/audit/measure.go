@@ -160,7 +160,12 @@ func measureTrials(ctx context.Context, trials []trial, runs int, alpha, delta f
 }
 
 // gatherRuns executes runs on both sides, fewer if their outputs would exceed the memory.
-func gatherRuns(ctx context.Context, t trial, runs int, step func(done float64)) ([2][][]float64, error) {
+func gatherRuns(
+	ctx context.Context,
+	t trial,
+	runs int,
+	step func(done float64),
+) ([2][][]float64, error) {
 	var out [2][][]float64
 	probe, err := t(ctx, 0)
 	if err != nil {
@@ -179,7 +184,13 @@ func gatherRuns(ctx context.Context, t trial, runs int, step func(done float64))
 }
 
 // count counts two events over fresh runs on both sides.
-func count(ctx context.Context, t trial, runs int, events []event, step func(done float64)) ([2][2]int, error) {
+func count(
+	ctx context.Context,
+	t trial,
+	runs int,
+	events []event,
+	step func(done float64),
+) ([2][2]int, error) {
 	var hits [2][2]atomic.Int64
 	err := runWorkers(ctx, 2*runs, step, func(i int) error {
 		x, err := t(ctx, i%2)
@@ -218,12 +229,19 @@ func replaceNaN(x []float64) []float64 {
 }
 
 // runWorkers calls f for 0 to n-1 on all cores and returns the first error.
-func runWorkers(ctx context.Context, n int, step func(done float64), f func(i int) error) error {
+func runWorkers(
+	ctx context.Context,
+	n int,
+	step func(done float64),
+	f func(i int) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next, done atomic.Int64
 	var mu sync.Mutex
-	wg := parallel.Group{Panicked: func() { cancel(nil) }}
+	wg := parallel.Group{Panicked: func() {
+		cancel(nil)
+	}}
 	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			for ctx.Err() == nil {

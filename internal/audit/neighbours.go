@@ -37,7 +37,12 @@ type cell struct {
 // editTable returns the table without the record at a position (drop), with an additional one before it, or both,
 // that is, with a record replaced. A replacement has the identity of the replaced record; an added record has a
 // new identity.
-func editTable(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Table, error) {
+func editTable(
+	t *dataset.Table,
+	at int,
+	drop bool,
+	record []cell,
+) (*dataset.Table, error) {
 	skip := 0
 	if drop {
 		skip = 1
@@ -66,7 +71,9 @@ func editTable(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Tab
 	if drop && record != nil {
 		fresh = ids[at]
 	}
-	ids = splice(ids, at, skip, record != nil, func() uint64 { return fresh })
+	ids = splice(ids, at, skip, record != nil, func() uint64 {
+		return fresh
+	})
 	return dataset.NewTable(t.Schema(), columns, ids)
 }
 

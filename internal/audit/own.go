@@ -66,8 +66,17 @@ func ownTable(
 			return cache.get(i, c.make)
 		}})
 	}
-	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
-	out.Whole, out.Pairs, err = measureWhole(ctx, p.Budget.Delta, pairs, fitPublisher(fit, plan), o)
+	out := Verdict{
+		Claim:      plan.Guarantee(),
+		Confidence: o.Confidence,
+	}
+	out.Whole, out.Pairs, err = measureWhole(
+		ctx,
+		p.Budget.Delta,
+		pairs,
+		fitPublisher(fit, plan),
+		o,
+	)
 	return out, err
 }
 
@@ -79,7 +88,10 @@ type neighbourCache struct {
 	table *dataset.Table
 }
 
-func (c *neighbourCache) get(i int, build func() (*dataset.Table, error)) (*dataset.Table, error) {
+func (c *neighbourCache) get(
+	i int,
+	build func() (*dataset.Table, error),
+) (*dataset.Table, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at == i {
@@ -121,7 +133,13 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 			out = append(out,
 				change{fmt.Sprintf("the unit of record %d removed, %s", at+1, g.why),
 					func() (*dataset.Table, error) {
-						return rebuild(w.table, func(id uint64) bool { return id == g.id }, nil)
+						return rebuild(
+							w.table,
+							func(id uint64) bool {
+								return id == g.id
+							},
+							nil,
+						)
 					}})
 		case rel == budget.AddRemove:
 			out = append(out,
@@ -171,7 +189,9 @@ func (w *owner) add(record []cell) (*dataset.Table, error) {
 	for i := range many {
 		many[i] = placed{t.Len(), id, record}
 	}
-	return rebuild(t, func(uint64) bool { return false }, many)
+	return rebuild(t, func(uint64) bool {
+		return false
+	}, many)
 }
 
 // opposite returns the replacement of a record: every column that may change has the value at the end that is

@@ -130,7 +130,11 @@ func extreme(
 // tableOf makes a table of records; their identities are their positions, so a
 // replaced record keeps its own. In a table of units all records after the crowd are
 // one unit.
-func tableOf(schema dataset.Schema, rows [][]cell, crowd int) (*dataset.Table, error) {
+func tableOf(
+	schema dataset.Schema,
+	rows [][]cell,
+	crowd int,
+) (*dataset.Table, error) {
 	var ids []uint64
 	if schema.Unit != "" {
 		ids = make([]uint64, len(rows))

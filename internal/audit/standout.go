@@ -31,7 +31,11 @@ func (w *owner) standouts() []standout {
 	if t.Schema().Unit == "" {
 		out := make([]standout, t.Len())
 		for i := range out {
-			out[i] = standout{first: int32(i), norm: norm[i], pull: pull[i]}
+			out[i] = standout{
+				first: int32(i),
+				norm:  norm[i],
+				pull:  pull[i],
+			}
 		}
 		return out
 	}
@@ -46,7 +50,10 @@ func (w *owner) standouts() []standout {
 		if !ok {
 			k = len(out)
 			index[id] = k
-			out = append(out, standout{id: id, first: int32(i)})
+			out = append(out, standout{
+				id:    id,
+				first: int32(i),
+			})
 		}
 		out[k].norm += norm[i]
 		out[k].pull += pull[i]
@@ -156,7 +163,9 @@ func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Compare(value(b), value(a))
+		})
 		return order
 	}
 	var out []standout
@@ -169,8 +178,12 @@ func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 			out = append(out, g)
 		}
 	}
-	norm := by(func(i int) float64 { return all[i].norm })
-	pull := by(func(i int) float64 { return all[i].pull })
+	norm := by(func(i int) float64 {
+		return all[i].norm
+	})
+	pull := by(func(i int) float64 {
+		return all[i].pull
+	})
 	for k := 0; k < len(all) && len(out) < (n+1)/2; k++ {
 		take(norm[k], "far from the others")
 		if len(out) < (n+1)/2 {
@@ -184,7 +197,9 @@ func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 	for i := range lots {
 		lots[i] = float64(lot(i))
 	}
-	for _, i := range by(func(i int) float64 { return lots[i] }) {
+	for _, i := range by(func(i int) float64 {
+		return lots[i]
+	}) {
 		if len(out) == n {
 			break
 		}

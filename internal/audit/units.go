@@ -26,7 +26,11 @@ func unusedID(t *dataset.Table) uint64 {
 
 // rebuild returns the table without the units that are gone and with some records
 // more.
-func rebuild(t *dataset.Table, gone func(id uint64) bool, extra []placed) (*dataset.Table, error) {
+func rebuild(
+	t *dataset.Table,
+	gone func(id uint64) bool,
+	extra []placed,
+) (*dataset.Table, error) {
 	schema := t.Schema()
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	of := make([]dataset.ColumnData, len(columns))

@@ -71,7 +71,11 @@ func (v Verdict) Violations() []string {
 // Pipeline audits a pipeline: each step of its plan by [Step], on the statistic that the step names, and the
 // whole run on the tables of [Pairs], by all of its published results. It reads no table. The confidence of o
 // is that of the whole verdict: each of k measures is wrong with probability at most (1-confidence)/k.
-func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, error) {
+func Pipeline(
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	o Options,
+) (Verdict, error) {
 	o, err := o.filled()
 	if err != nil {
 		return Verdict{}, err
@@ -98,7 +102,10 @@ func Study(ctx context.Context, s causal.Study, o Options) (Verdict, error) {
 		return Verdict{}, err
 	}
 	// Pairs of a run with the same columns and no target.
-	pairs, err := Pairs(&pipeline.Pipeline{Schema: s.Schema, Budget: s.Budget})
+	pairs, err := Pairs(&pipeline.Pipeline{
+		Schema: s.Schema,
+		Budget: s.Budget,
+	})
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -117,7 +124,10 @@ func verdict(
 	ctx context.Context, plan *budget.Priced, pairs []Pair, published publisher, o Options,
 ) (Verdict, error) {
 	leaves := plan.Leaves()
-	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
+	out := Verdict{
+		Claim:      plan.Guarantee(),
+		Confidence: o.Confidence,
+	}
 	each := o
 	each.Confidence = 1 - (1-o.Confidence)/float64(len(leaves)+1)
 	progress := o.Progress
@@ -127,14 +137,18 @@ func verdict(
 	// Whole runs take about as long as all steps.
 	done := map[string]Measure{}
 	for i, l := range leaves {
-		each.Progress = func(d float64) { progress((float64(i) + d) / float64(2*len(leaves))) }
+		each.Progress = func(d float64) {
+			progress((float64(i) + d) / float64(2*len(leaves)))
+		}
 		leaf, err := auditLeaf(ctx, l, plan.Target(), each, done)
 		if err != nil {
 			return out, err
 		}
 		out.Leaves = append(out.Leaves, leaf)
 	}
-	each.Progress = func(d float64) { progress(.5 + d/2) }
+	each.Progress = func(d float64) {
+		progress(.5 + d/2)
+	}
 	var made []sides
 	for _, pair := range pairs {
 		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) {

@@ -74,7 +74,10 @@ func measureWhole(
 	}
 	alpha := 1 - o.Confidence
 	if len(trials) == 0 {
-		return Measure{Delta: delta, Confidence: o.Confidence}, names, ctx.Err()
+		return Measure{
+			Delta:      delta,
+			Confidence: o.Confidence,
+		}, names, ctx.Err()
 	}
 	m, err := measureTrials(ctx, trials, o.Runs, alpha, delta, o.Progress)
 	return m, names, err

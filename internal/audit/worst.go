@@ -114,7 +114,9 @@ func WorstPairs() []WorstPair {
 // WorstPairOf returns the pair of a statistic and whether there is one.
 func WorstPairOf(x budget.Statistic) (WorstPair, bool) {
 	all := WorstPairs()
-	i := slices.IndexFunc(all, func(w WorstPair) bool { return w.Statistic == x })
+	i := slices.IndexFunc(all, func(w WorstPair) bool {
+		return w.Statistic == x
+	})
 	if i < 0 {
 		return WorstPair{}, false
 	}
@@ -190,7 +192,11 @@ func releaseChoice(x mechanism.Bounded[mechanism.Vector], d int) WorstRelease {
 type numberStatistic func(s *mechanism.Session, side int) (mechanism.Bounded[int64], error)
 
 // numberPair returns the pair of a number that is released with Laplace noise.
-func numberPair(x budget.Statistic, relations []budget.Relation, number numberStatistic) WorstPair {
+func numberPair(
+	x budget.Statistic,
+	relations []budget.Relation,
+	number numberStatistic,
+) WorstPair {
 	return WorstPair{
 		Statistic: x,
 		Kind:      budget.Laplace,
@@ -205,7 +211,11 @@ func numberPair(x budget.Statistic, relations []budget.Relation, number numberSt
 }
 
 // lonePair returns the pair of a number that is released as a vector of one entry, with Gaussian noise.
-func lonePair(x budget.Statistic, relations []budget.Relation, number numberStatistic) WorstPair {
+func lonePair(
+	x budget.Statistic,
+	relations []budget.Relation,
+	number numberStatistic,
+) WorstPair {
 	return vectorPair(mechanism.StatAlone(x), relations,
 		func(s *mechanism.Session, side int) (mechanism.Bounded[mechanism.Vector], error) {
 			n, err := number(s, side)
@@ -219,7 +229,11 @@ type vectorStatistic func(
 ) (mechanism.Bounded[mechanism.Vector], error)
 
 // vectorPair returns the pair of a vector that is released with Gaussian noise.
-func vectorPair(x budget.Statistic, relations []budget.Relation, vector vectorStatistic) WorstPair {
+func vectorPair(
+	x budget.Statistic,
+	relations []budget.Relation,
+	vector vectorStatistic,
+) WorstPair {
 	return WorstPair{
 		Statistic: x,
 		Kind:      budget.Gaussian,

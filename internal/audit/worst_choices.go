@@ -293,7 +293,11 @@ func tukeyDepthPair() WorstPair {
 // boundCloud returns the cloud of [tukeyDepthPair]. The check compares h with ln(1/(2 delta))/e1, e1 = .4 epsilon. If
 // all of m points coincide except u on either side, h is m/4 - 2 - u, unless the weight of the points is too small:
 // another m/4 of about ln(1/delta)/(.3 epsilon) steps of depth.
-func boundCloud(s *mechanism.Session, law budget.Law, side int) mechanism.Bounded[mechanism.Cloud] {
+func boundCloud(
+	s *mechanism.Session,
+	law budget.Law,
+	side int,
+) mechanism.Bounded[mechanism.Cloud] {
 	h := math.Log(1/(2*law.Delta))/(.4*law.Epsilon) + 1
 	steps := math.Ceil(math.Log(1/law.Delta)/(.3*law.Epsilon)) + 2
 	quarter := int(math.Ceil(h+steps)) + 4
@@ -327,7 +331,10 @@ func countWords(
 			Other: true,
 			Found: true,
 		})
-		data = append(data, dataset.ColumnData{Codes: codes, Words: pairWords})
+		data = append(data, dataset.ColumnData{
+			Codes: codes,
+			Words: pairWords,
+		})
 		positions = append(positions, j)
 	}
 	table, err := dataset.NewTable(schema, data, nil)
@@ -391,7 +398,12 @@ func newWordsPair() WorstPair {
 		Prepare: func(
 			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
 		) (WorstRelease, error) {
-			codes := pick(RecordOn(s.Relation(), side), []int32{0}, []int32{}, []int32{1})
+			codes := pick(
+				RecordOn(s.Relation(), side),
+				[]int32{0},
+				[]int32{},
+				[]int32{1},
+			)
 			x, err := countWords(s, codes, codes)
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
 				released, err := mechanism.Words(s, counts.Name, name, x)

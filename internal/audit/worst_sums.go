@@ -289,7 +289,12 @@ func classStatisticsPair() WorstPair {
 	return jointPair(mechanism.StatClassStatistics,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
 			c := s.NewClassStats(2, 2, 1, mechanism.ClassWeights{})
-			rows := pick(record, [][]int16{{0}, {one}}, [][]int16{{}, {}}, [][]int16{{one}, {0}})
+			rows := pick(
+				record,
+				[][]int16{{0}, {one}},
+				[][]int16{{}, {}},
+				[][]int16{{one}, {0}},
+			)
 			c.Add(rows, pick(record, []int32{1}, nil, []int32{0}))
 			return func(s *mechanism.Session, name string) ([]float64, error) {
 				released, err := c.Release(s, name)
@@ -349,12 +354,28 @@ func squareSumsPair() WorstPair {
 func groupedSquaresPair() WorstPair {
 	return jointPair(mechanism.StatGroupedSquares,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
-			q := s.NewGroupedSquareSums(mechanism.Nodes{Top: 4}, mechanism.CellGroups{}, 0, 2, true)
+			q := s.NewGroupedSquareSums(
+				mechanism.Nodes{Top: 4},
+				mechanism.CellGroups{},
+				0,
+				2,
+				true,
+			)
 			switch record {
 			case 1:
-				q.Add([]float64{1}, []float64{2}, []uint16{mechanism.NoSize}, []int32{0})
+				q.Add(
+					[]float64{1},
+					[]float64{2},
+					[]uint16{mechanism.NoSize},
+					[]int32{0},
+				)
 			case -1:
-				q.Add([]float64{-1}, []float64{4}, []uint16{mechanism.NoSize}, []int32{1})
+				q.Add(
+					[]float64{-1},
+					[]float64{4},
+					[]uint16{mechanism.NoSize},
+					[]int32{1},
+				)
 			}
 			return func(s *mechanism.Session, name string) ([]float64, error) {
 				released, err := q.Release(s, name)

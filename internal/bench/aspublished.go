@@ -38,7 +38,11 @@ func (g *generator) Uint64() uint64 {
 //
 // Its randomness is public, because an experiment on public data protects no records. seed differs between
 // trials, which can therefore be repeated.
-func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) {
+func publishedTrainer(
+	name string,
+	p *pipeline.Pipeline,
+	seed uint64,
+) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	features := len(p.Schema.Columns) - 1
 	method, err := published.New(name,

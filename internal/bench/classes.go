@@ -126,7 +126,11 @@ func (l *spellings) countCell(text string) {
 }
 
 // readLevels reads the values of every column of a public table with this header.
-func readLevels(ctx context.Context, path string, header []string) ([]spellings, error) {
+func readLevels(
+	ctx context.Context,
+	path string,
+	header []string,
+) ([]spellings, error) {
 	out := make([]spellings, len(header))
 	for j := range out {
 		out[j].names = map[string]bool{}
@@ -137,9 +141,14 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 		})
 	}
 	return out,
-		dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header},
+		dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{
+			Workers: 1,
+			Known:   header,
+		},
 			dataset.Consumer[struct{}]{
-				Begin: func(dataset.Head) error { return nil },
+				Begin: func(dataset.Head) error {
+					return nil
+				},
 				Work: func(b *dataset.Batch) (struct{}, error) {
 					return struct{}{}, b.Text(func(_ int, cells []string) error {
 						for j, text := range cells[:min(len(cells), len(out))] {
@@ -148,7 +157,9 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 						return nil
 					})
 				},
-				Emit: func(struct{}) error { return nil },
+				Emit: func(struct{}) error {
+					return nil
+				},
 			})
 }
 
@@ -205,7 +216,10 @@ type ClassScore struct {
 
 // ScoreClasses evaluates predictions, each the index of a class, over the rows that are in a class, that is,
 // whose truth is in the list. Its errors are [ErrNoTestRow] and [ErrRowCount].
-func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
+func ScoreClasses(
+	classes []string,
+	truth, predicted []int32,
+) (ClassScore, error) {
 	if len(truth) != len(predicted) {
 		return ClassScore{}, ErrRowCount
 	}

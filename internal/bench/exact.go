@@ -37,33 +37,59 @@ type exactForm struct {
 // An exactModel returns the score and the cost of every row.
 type exactModel func(rows [][]float64) (scores, paid []float64)
 
-func exactTree(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error) {
+func exactTree(
+	ctx context.Context,
+	t astc.Table,
+	s recipe.Exact,
+) (exactModel, error) {
 	f, err := astc.Fit(ctx, t,
-		astc.Options{Depth: s.Depth, Budget: s.Budget, Soft: s.Soft, Ridge: exactRidge})
+		astc.Options{
+			Depth:  s.Depth,
+			Budget: s.Budget,
+			Soft:   s.Soft,
+			Ridge:  exactRidge,
+		})
 	if err != nil {
 		return nil, err
 	}
 	return f.Predict, nil
 }
 
-func exactCSTC(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error) {
-	f, err := astc.CSTC(ctx, t, astc.CSTCOptions{Depth: s.Depth, Lambda: s.Penalty})
+func exactCSTC(
+	ctx context.Context,
+	t astc.Table,
+	s recipe.Exact,
+) (exactModel, error) {
+	f, err := astc.CSTC(ctx, t, astc.CSTCOptions{
+		Depth:  s.Depth,
+		Lambda: s.Penalty,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return f.Predict, nil
 }
 
-func exactLogistic(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error) {
+func exactLogistic(
+	ctx context.Context,
+	t astc.Table,
+	s recipe.Exact,
+) (exactModel, error) {
 	beta, err := astc.Logistic(ctx, t, s.Penalty, nil)
 	if err != nil {
 		return nil, err
 	}
-	return func(rows [][]float64) (scores, paid []float64) { return t.Scores(beta, rows) }, nil
+	return func(rows [][]float64) (scores, paid []float64) {
+		return t.Scores(beta, rows)
+	}, nil
 }
 
 // newExactTrainer trains an exact form on the columns that the pipeline's selector keeps.
-func newExactTrainer(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trainer, error) {
+func newExactTrainer(
+	form exactForm,
+	s recipe.Exact,
+	p *pipeline.Pipeline,
+) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	classes := p.Task == regression.TaskClassification
 	if classes && len(p.Schema.Columns[target].Categories) > 2 {
@@ -74,7 +100,10 @@ func newExactTrainer(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trai
 		return nil, err
 	}
 	return func(ctx context.Context, train *dataset.Table) (predictor, error) {
-		read := exactTarget{target: target, classes: classes}
+		read := exactTarget{
+			target:  target,
+			classes: classes,
+		}
 		train, y := read.recordsWithTarget(train)
 		enc := form.encode(train, features)
 		t := enc.Table(train)

@@ -68,7 +68,11 @@ func newExperiment(
 	if err != nil {
 		return nil, err
 	}
-	x := &experiment{source: s, header: header, read: reading}
+	x := &experiment{
+		source: s,
+		header: header,
+		read:   reading,
+	}
 	for _, m := range methods {
 		if !m.appliesTo(s.path) {
 			continue

@@ -121,7 +121,11 @@ type Explanation struct {
 // method abstained are counted. boosted-kernel, which takes longer, is replaced by boosted-additive, see Notes.
 // Wide shapes get fewer tables and sizes, see Notes, or are rejected with [ErrTooWide]. Other errors are
 // [ErrExplainRows], the context's and those of [pipeline.Pipeline.Plan].
-func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
+func Explain(
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	c ExplainConfig,
+) (*Explanation, error) {
 	x, err := newExplainer(p.AsIfFound(), c)
 	if err != nil {
 		return nil, err

@@ -127,7 +127,12 @@ type shape struct {
 }
 
 // shapeOf measures the rows of a pipeline.
-func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) shape {
+func shapeOf(
+	p *pipeline.Pipeline,
+	method string,
+	features []int,
+	private bool,
+) shape {
 	target := p.Schema.Columns[p.Schema.Index(p.Target)]
 	s := shape{width: 2, model: 2, scores: scoreCount(target), fits: 1} // the constant and the target
 	s.slow = method == adassp.AdaSSP{}.Name() || method == boosting.BoostedAdaSSP{}.Name()
@@ -138,7 +143,10 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	if x, ok := p.Selector.(selection.Sizer); ok && x.SizeList() != nil {
 		s.tries = max(p.SizeRuns, pipeline.DefaultSizeRuns)
 	}
-	facts := selection.Facts{Target: target, Relation: p.Budget.Relation}
+	facts := selection.Facts{
+		Target:   target,
+		Relation: p.Budget.Relation,
+	}
 	for _, j := range features {
 		facts.Columns = append(facts.Columns, p.Schema.Columns[j])
 		s.width += encodedEntries(p.Schema.Columns[j])

@@ -23,10 +23,18 @@ type sizeScores struct {
 }
 
 // scoreTable draws a synthetic table and trains every model on it.
-func (x *explainer) scoreTable(ctx context.Context, t int) (tableScores, error) {
+func (x *explainer) scoreTable(
+	ctx context.Context,
+	t int,
+) (tableScores, error) {
 	var scores tableScores
 	schema := x.pipelines[0].Schema
-	family := newFamily(schema, x.features, x.target, newSynthetic(x.out.Seed, uint64(t)))
+	family := newFamily(
+		schema,
+		x.features,
+		x.target,
+		newSynthetic(x.out.Seed, uint64(t)),
+	)
 	cols, err := family.drawRows(ctx, ExplainTestRows)
 	if err != nil {
 		return scores, err
@@ -55,7 +63,12 @@ func (x *explainer) scoreTable(ctx context.Context, t int) (tableScores, error) 
 			return scores, err
 		}
 		for i, p := range x.pipelines {
-			value, err := x.scoreModel(ctx, newPrivateTrainer(p, x.plans[i]), train, test)
+			value, err := x.scoreModel(
+				ctx,
+				newPrivateTrainer(p, x.plans[i]),
+				train,
+				test,
+			)
 			if errors.Is(err, ErrAbstained) {
 				value = math.NaN()
 				err = nil
@@ -143,13 +156,21 @@ func (x *explainer) summariseTables(results []tableScores) {
 	}
 	for i := range x.out.Sizes {
 		size := &x.out.Sizes[i]
-		size.Open = band(func(s tableScores) float64 { return s.sizes[i].open }).Band
+		size.Open = band(func(s tableScores) float64 {
+			return s.sizes[i].open
+		}).Band
 		for e := range x.pipelines {
-			size.At = append(size.At, band(func(s tableScores) float64 { return s.sizes[i].at[e] }))
+			size.At = append(size.At, band(func(s tableScores) float64 {
+				return s.sizes[i].at[e]
+			}))
 		}
 	}
 	if x.hasClasses() {
-		x.out.Largest = band(func(s tableScores) float64 { return s.largest }).Band
-		x.out.Truth = band(func(s tableScores) float64 { return s.truth }).Band
+		x.out.Largest = band(func(s tableScores) float64 {
+			return s.largest
+		}).Band
+		x.out.Truth = band(func(s tableScores) float64 {
+			return s.truth
+		}).Band
 	}
 }

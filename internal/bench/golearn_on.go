@@ -13,7 +13,11 @@ import (
 
 // byGolearn trains a method of golearn on the columns that the pipeline's selector keeps. seed differs between trials,
 // which can therefore be repeated.
-func byGolearn(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) {
+func byGolearn(
+	name string,
+	p *pipeline.Pipeline,
+	seed uint64,
+) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	features, err := publicChoice(p, target)
 	if err != nil {
@@ -24,7 +28,13 @@ func byGolearn(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) 
 		return nil, err
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		model, err := train(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, features)
+		model, err := train(
+			ctx,
+			newGenerator(seed, fingerprint(t)),
+			t.All(),
+			target,
+			features,
+		)
 		if err != nil {
 			return predictor{}, err
 		}

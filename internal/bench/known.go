@@ -67,7 +67,11 @@ func (c Config) RefuseKnown(
 		if _, err := os.Lstat(path); err == nil && !slices.Contains(ledgers, path) {
 			ledgers = append(ledgers, path)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFile(dir) {
-			return &ledger.FileError{Path: path, Msg: "cannot be read", Err: ledger.ErrUnreadable}
+			return &ledger.FileError{
+				Path: path,
+				Msg:  "cannot be read",
+				Err:  ledger.ErrUnreadable,
+			}
 		}
 	}
 	for _, path := range ledgers {
@@ -127,7 +131,10 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 
 // knownFile looks for a table under another name, such as a hard link or a bind mount: it compares the file at full, or
 // the files in that folder, with the tables that were read by device and inode.
-func knownFile(full string, read map[string]string) (dataset string, known bool) {
+func knownFile(
+	full string,
+	read map[string]string,
+) (dataset string, known bool) {
 	files := []string{full}
 	if entries, err := os.ReadDir(full); err == nil {
 		files = nil

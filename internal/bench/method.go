@@ -40,7 +40,9 @@ const (
 // selection "fixed" needs a list of columns, and so a recipe.
 func Selections() []string {
 	names, _ := recipe.Available()
-	return slices.DeleteFunc(names, func(name string) bool { return name == "fixed" })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "fixed"
+	})
 }
 
 // Models lists the names of models: those that give privacy and then those that
@@ -56,7 +58,11 @@ func Models() []string {
 // of cost. The error is a [*MethodError] that lists the available methods.
 func ParseMethod(name string) (Method, error) {
 	name = strings.TrimSpace(name)
-	m := Method{Name: name, Selection: keepAll, Model: name}
+	m := Method{
+		Name:      name,
+		Selection: keepAll,
+		Model:     name,
+	}
 	before, after, pair := strings.Cut(name, "+")
 	switch {
 	case name == "":

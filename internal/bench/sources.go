@@ -90,7 +90,9 @@ func namedSources(paths []string) []source {
 	var sources []source
 	count := map[string]int{}
 	for _, path := range paths {
-		if slices.ContainsFunc(sources, func(s source) bool { return s.path == path }) {
+		if slices.ContainsFunc(sources, func(s source) bool {
+			return s.path == path
+		}) {
 			continue
 		}
 		_, name, _ := tablefile.Of(filepath.Base(path))

@@ -102,8 +102,18 @@ type linear struct {
 
 // newFamily draws the columns' units and the true functions of a table, with every effect from the standard
 // normal distribution.
-func newFamily(schema dataset.Schema, features []int, target int, g *generator) *synthetic {
-	s := &synthetic{schema: schema, features: features, target: target, g: g}
+func newFamily(
+	schema dataset.Schema,
+	features []int,
+	target int,
+	g *generator,
+) *synthetic {
+	s := &synthetic{
+		schema:   schema,
+		features: features,
+		target:   target,
+		g:        g,
+	}
 	for _, c := range schema.Columns {
 		s.units = append(s.units, g.drawUnits(c))
 	}
@@ -178,7 +188,10 @@ func (t *linear) trueScore(x []float64, code []int32) float64 {
 
 // drawRows writes the next n rows of the table. Columns that the target does not
 // depend on are constant: no stage reads them.
-func (s *synthetic) drawRows(ctx context.Context, n int) ([]dataset.ColumnData, error) {
+func (s *synthetic) drawRows(
+	ctx context.Context,
+	n int,
+) ([]dataset.ColumnData, error) {
 	cols := make([]dataset.ColumnData, len(s.schema.Columns))
 	var idleFloats []float64
 	var idleCodes []int32
@@ -286,7 +299,11 @@ func scoreCount(target dataset.Column) int {
 }
 
 // firstRows returns the table of the first n rows.
-func firstRows(schema dataset.Schema, cols []dataset.ColumnData, n int) (*dataset.Table, error) {
+func firstRows(
+	schema dataset.Schema,
+	cols []dataset.ColumnData,
+	n int,
+) (*dataset.Table, error) {
 	cut := make([]dataset.ColumnData, len(cols))
 	for j, c := range cols {
 		if c.Floats != nil {

@@ -160,7 +160,10 @@ func newBaselineTrainer(name string, p *pipeline.Pipeline) (trainer, error) {
 // publicChoice returns the columns that a selector keeps without looking at a
 // row.
 func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
-	facts := selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	facts := selection.Facts{
+		Target:   p.Schema.Columns[target],
+		Relation: p.Budget.Relation,
+	}
 	var columns []int
 	for j, c := range p.Schema.Columns {
 		if j != target {

@@ -95,7 +95,13 @@ func (x *experiment) runTrial(ctx context.Context, seed uint64, t int) []Row {
 		if x.skipsTrial(m, t) {
 			continue
 		}
-		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metricName(), Err: m.err}
+		r := Row{
+			Data:   x.name,
+			Method: m.name,
+			Trial:  t + 1,
+			Metric: m.metricName(),
+			Err:    m.err,
+		}
 		if r.Private = m.private; r.Private {
 			r.Epsilon = m.recipe.Privacy.Epsilon
 			r.Delta = m.recipe.Privacy.Delta
@@ -129,7 +135,10 @@ type measured struct {
 
 // trainAndScore trains on one part and returns R², or the accuracy and the balanced accuracy, on the other, with the
 // time of training and the cost of the rows of the other.
-func (k *contender) trainAndScore(ctx context.Context, p parts) (measured, error) {
+func (k *contender) trainAndScore(
+	ctx context.Context,
+	p parts,
+) (measured, error) {
 	start := time.Now()
 	by, err := k.trainer(ctx, p.train)
 	out := measured{seconds: time.Since(start).Seconds()}

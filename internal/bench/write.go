@@ -30,7 +30,13 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Paid    *float64 `json:"paid,omitempty"`
 		Error   string   `json:"error,omitempty"`
 		Seconds float64  `json:"seconds"`
-	}{Data: r.Data, Method: r.Method, Trial: r.Trial, Metric: r.Metric, Seconds: r.Seconds}
+	}{
+		Data:    r.Data,
+		Method:  r.Method,
+		Trial:   r.Trial,
+		Metric:  r.Metric,
+		Seconds: r.Seconds,
+	}
 	if r.Private {
 		out.Epsilon = &r.Epsilon
 		out.Delta = &r.Delta
@@ -73,7 +79,14 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Second *quartiles `json:"balanced_accuracy,omitempty"`
 		Paid   *float64   `json:"paid,omitempty"`
 		Trials int        `json:"trials"`
-	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Paid: s.Paid, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
+	}{
+		Data:      s.Data,
+		Method:    s.Method,
+		Metric:    s.Metric,
+		Paid:      s.Paid,
+		Trials:    s.Trials,
+		quartiles: of(&s.Median, &s.Q25, &s.Q75),
+	}
 	if s.Private {
 		out.Epsilon = &s.Epsilon
 		out.Delta = &s.Delta

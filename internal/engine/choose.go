@@ -24,7 +24,9 @@ func StoreOf(
 		return nil, nil
 	}
 	stores := Stores()
-	i := slices.IndexFunc(stores, func(s Store) bool { return s.Name == name })
+	i := slices.IndexFunc(stores, func(s Store) bool {
+		return s.Name == name
+	})
 	if i < 0 {
 		return nil, fault.New(fault.Usage,
 			"the engine must be one of "+strings.Join(Names(), ", "))

@@ -39,9 +39,11 @@ type Opened interface {
 func Stores() []Store {
 	return []Store{
 		{
-			Name:  "stream",
-			Note:  "a scratch file",
-			Empty: func(s dataset.Schema) mechanism.Engine { return stream.Empty(s) },
+			Name: "stream",
+			Note: "a scratch file",
+			Empty: func(s dataset.Schema) mechanism.Engine {
+				return stream.Empty(s)
+			},
 			Open: func(
 				ctx context.Context, from stream.Source, s dataset.Schema,
 			) (Opened, *dataset.Stats, error) {

@@ -16,7 +16,12 @@ const longCell = 32
 // fields is the number of columns of the file, schema declares the columns that are read, and copies is the number of
 // tables held at once. The check uses only the size of the file. A table that passes may still be too large: then the
 // system ends the process. The error wraps [dataset.ErrTooLarge].
-func Holdable(path string, fields int, schema dataset.Schema, copies int) error {
+func Holdable(
+	path string,
+	fields int,
+	schema dataset.Schema,
+	copies int,
+) error {
 	limit, limited := ram.Tightest()
 	info, err := os.Stat(path)
 	if !limited || err != nil || !info.Mode().IsRegular() {

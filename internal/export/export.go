@@ -57,12 +57,16 @@ func findColumn(m regression.Model, rule func(regression.Column) bool) string {
 // exactTexts rejects models that fold, cut or hash texts, or convert them to numbers, if a form cannot express
 // that.
 func exactTexts(m regression.Model, form string) error {
-	if c := findColumn(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
+	if c := findColumn(m, func(c regression.Column) bool {
+		return c.Values != nil
+	}); c != "" {
 		return fmt.Errorf(
 			"a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it",
 			c, ErrKind, form)
 	}
-	c := findColumn(m, func(c regression.Column) bool { return c.TextRule != regression.TextRule{} })
+	c := findColumn(m, func(c regression.Column) bool {
+		return c.TextRule != regression.TextRule{}
+	})
 	if c == "" {
 		return nil
 	}
@@ -100,16 +104,28 @@ func Dialects() []string {
 // named probability. Numeric columns must have a numeric type. The error wraps [ErrKind] for kernels, whose
 // query would be too large, or reports an unknown dialect.
 func SQL(w io.Writer, m regression.Model, dialect, table string) error {
-	i := slices.IndexFunc(dialects, func(d sqlDialect) bool { return d.name == dialect })
+	i := slices.IndexFunc(dialects, func(d sqlDialect) bool {
+		return d.name == dialect
+	})
 	if i < 0 {
-		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
+		return fmt.Errorf(
+			"%q %w; choose %s",
+			dialect,
+			ErrDialect,
+			strings.Join(Dialects(), ", "),
+		)
 	}
-	if c := findColumn(m, func(c regression.Column) bool { return c.TextRule.Hash > 0 }); c != "" {
+	if c := findColumn(m, func(c regression.Column) bool {
+		return c.TextRule.Hash > 0
+	}); c != "" {
 		return fmt.Errorf(
 			"a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it",
 			c, ErrKind)
 	}
-	q := &query{dialect: &dialects[i], names: map[string]string{}}
+	q := &query{
+		dialect: &dialects[i],
+		names:   map[string]string{},
+	}
 	if err := m.Validate(); err != nil {
 		return err
 	}

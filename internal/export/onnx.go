@@ -29,7 +29,11 @@ func ONNX(w io.Writer, m regression.Model) error {
 		}
 		names = append(names, c.Name)
 	}
-	x := onnxModel{onnxGraph: newONNXGraph(names), treated: map[string]onnxCell{}, names: names}
+	x := onnxModel{
+		onnxGraph: newONNXGraph(names),
+		treated:   map[string]onnxCell{},
+		names:     names,
+	}
 	for _, c := range m.Inputs() {
 		kind := int64(onnxDouble)
 		if c.Type == regression.Category {
@@ -105,7 +109,10 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 }
 
 // probabilityOf returns the probability of the second class at a score.
-func (x *onnxModel) probabilityOf(p *regression.Probability, score string) string {
+func (x *onnxModel) probabilityOf(
+	p *regression.Probability,
+	score string,
+) string {
 	if len(p.Scores) == 0 {
 		z := x.addOp("Add",
 			[]string{x.addOp("Mul", []string{score, x.rowConstant(p.Slope)}),
@@ -209,8 +216,14 @@ type design struct {
 }
 
 // concatDesign concatenates the columns used by any of the terms.
-func (x *onnxModel) concatDesign(m *regression.Linear, terms ...[]regression.Term) design {
-	d := design{model: m, first: make([]int, len(m.Columns))}
+func (x *onnxModel) concatDesign(
+	m *regression.Linear,
+	terms ...[]regression.Term,
+) design {
+	d := design{
+		model: m,
+		first: make([]int, len(m.Columns)),
+	}
 	for i := range d.first {
 		d.first[i] = -1
 	}

@@ -72,7 +72,11 @@ func (g *onnxGraph) newName() string {
 }
 
 // addOp adds a node and returns the name of its only value. Attributes must be sorted by name.
-func (g *onnxGraph) addOp(kind string, inputs []string, attributes ...[]byte) string {
+func (g *onnxGraph) addOp(
+	kind string,
+	inputs []string,
+	attributes ...[]byte,
+) string {
 	return g.addNode("", kind, inputs, g.newName(), attributes)
 }
 
@@ -124,7 +128,11 @@ func stringsAttribute(name string, list []string) []byte {
 }
 
 // addConstant adds a tensor, or returns the existing one with the same content.
-func (g *onnxGraph) addConstant(kind int64, dims []int, content message) string {
+func (g *onnxGraph) addConstant(
+	kind int64,
+	dims []int,
+	content message,
+) string {
 	var t message // TensorProto
 	for _, d := range dims {
 		t.addInteger(1, int64(d))
@@ -200,7 +208,11 @@ func (g *onnxGraph) concatColumns(list []string) string {
 }
 
 // encodeValueInfo describes an input or an output: columns is 0 for one dimension.
-func (g *onnxGraph) encodeValueInfo(name string, kind int64, columns int) []byte {
+func (g *onnxGraph) encodeValueInfo(
+	name string,
+	kind int64,
+	columns int,
+) []byte {
 	var shape, records message // TensorShapeProto, its Dimension
 	records.addText(2, "records")
 	shape.addBytes(1, records)

@@ -7,7 +7,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func (x *onnxModel) clippedScore(m *regression.ClippedLinear, sum string) string {
+func (x *onnxModel) clippedScore(
+	m *regression.ClippedLinear,
+	sum string,
+) string {
 	norm := []string{x.addOp("Add",
 		[]string{x.addOp("Mul", []string{x.zeroColumn(&m.Linear), x.rowConstant(0)}),
 			x.rowConstant(m.Constant * m.Constant)})}
@@ -100,7 +103,11 @@ func (x *onnxModel) votesScore(m *regression.Votes, total string) string {
 
 // reduceRows reduces every row to one number.
 func (x *onnxModel) reduceRows(kind, of string) string {
-	return x.addOp(kind, []string{of, x.integerConstant(1)}, integerAttribute("keepdims", 1))
+	return x.addOp(
+		kind,
+		[]string{of, x.integerConstant(1)},
+		integerAttribute("keepdims", 1),
+	)
 }
 
 // treeScore adds the score of the leaf of each record. A record is in a leaf if at each split on the path to the leaf
@@ -168,7 +175,10 @@ func (t *treePaths) collectPaths(at int, way []turn) {
 	t.collectPaths(n.High, append(way, turn{split, true}))
 }
 
-func (x *onnxModel) prototypesScore(m *regression.Prototypes, total string) string {
+func (x *onnxModel) prototypesScore(
+	m *regression.Prototypes,
+	total string,
+) string {
 	var sides [2][]line
 	for _, p := range m.Prototypes {
 		side := 0

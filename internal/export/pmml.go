@@ -25,7 +25,10 @@ func PMML(w io.Writer, m regression.Model) error {
 	if err := exactTexts(m, "PMML"); err != nil {
 		return err
 	}
-	p := pmmlModel{used: map[string]bool{}, treated: map[string]string{}}
+	p := pmmlModel{
+		used:    map[string]bool{},
+		treated: map[string]string{},
+	}
 	dictionary := newTag("DataDictionary")
 	schema := newTag("MiningSchema")
 	for _, c := range m.Inputs() {
@@ -140,7 +143,11 @@ func applyFunction(function string, arguments ...*tag) *tag {
 }
 
 func clampTag(x *tag, lower, upper float64) *tag {
-	return applyFunction("min", applyFunction("max", x, constantTag(lower)), constantTag(upper))
+	return applyFunction(
+		"min",
+		applyFunction("max", x, constantTag(lower)),
+		constantTag(upper),
+	)
 }
 
 func (s *pmmlSum) addTerm(coefficient float64, field string) {
@@ -193,7 +200,15 @@ func (p *pmmlModel) targetAndModel(m regression.Model) (field, model *tag, err e
 	p.output.addInside(
 		newTag("OutputField", "name", p.unusedName("prediction"), "optype", pmmlNumber, "dataType",
 			"double", "feature", "predictedValue"))
-	field = newTag("DataField", "name", p.target, "optype", pmmlNumber, "dataType", "double")
+	field = newTag(
+		"DataField",
+		"name",
+		p.target,
+		"optype",
+		pmmlNumber,
+		"dataType",
+		"double",
+	)
 	return field,
 		newTag("RegressionModel", "functionName",
 			"regression").addInside(sums[0].asRegressionTable()), nil
@@ -219,7 +234,10 @@ func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
 
 // classifierTree is a tree with one split per class: it predicts the class with the largest score, and of equal
 // scores the first.
-func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (field, tree *tag) {
+func (p *pmmlModel) classifierTree(
+	m *regression.Classifier,
+	sums []pmmlSum,
+) (field, tree *tag) {
 	var scores []string
 	for i := range sums {
 		limits := regression.LinearPart(m.Scores[i])
@@ -245,7 +263,15 @@ func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (fi
 		}
 	}
 	class := p.numberField("choice", choice)
-	field = newTag("DataField", "name", p.target, "optype", pmmlText, "dataType", "string")
+	field = newTag(
+		"DataField",
+		"name",
+		p.target,
+		"optype",
+		pmmlText,
+		"dataType",
+		"string",
+	)
 	root := newTag("Node").addInside(newTag("True"))
 	for i, c := range m.Classes {
 		field.addInside(newTag("Value", "value", c))
@@ -265,7 +291,10 @@ func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (fi
 }
 
 // addProbabilities adds outputs for the probabilities of the classes, if the model has them.
-func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) {
+func (p *pmmlModel) addProbabilities(
+	m *regression.Classifier,
+	scores []string,
+) {
 	var parts []string // proportional to the probabilities
 	switch {
 	case m.Probability != nil && len(m.Probability.Scores) > 0:

@@ -42,13 +42,20 @@ func (p *pmmlModel) modelScore(m regression.Model) (pmmlSum, error) {
 }
 
 // lineField is a linear sum as a field.
-func (p *pmmlModel) lineField(m *regression.Linear, name string, l line) string {
+func (p *pmmlModel) lineField(
+	m *regression.Linear,
+	name string,
+	l line,
+) string {
 	sum := p.linearSum(m, l.intercept, l.terms)
 	return p.numberField(name, sum.asExpression())
 }
 
 // clippedField returns the sum, moved towards the center if the record is longer than the norm.
-func (p *pmmlModel) clippedField(m *regression.ClippedLinear, sum *pmmlSum) string {
+func (p *pmmlModel) clippedField(
+	m *regression.ClippedLinear,
+	sum *pmmlSum,
+) string {
 	squares := pmmlSum{intercept: m.Constant * m.Constant}
 	for i := range m.Columns {
 		c := &m.Columns[i]

@@ -36,14 +36,18 @@ const plainNumber = `^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$`
 var dialects = []sqlDialect{
 	{
 		name: "duckdb", double: "%s", asText: "CAST(%s AS VARCHAR)", trim: "trim(%s, %s)",
-		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
+		characters: func(text string) string {
+			return eachCharacter(text, "chr(%d)", " || ")
+		},
 		number: "CASE WHEN typeof(%[1]s) <> 'VARCHAR' THEN TRY_CAST(%[1]s AS DOUBLE) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0::DOUBLE WHEN lower(%[2]s) IN (%[4]s) THEN 0.0::DOUBLE " +
 			"WHEN regexp_matches(%[2]s, '" + plainNumber + "') THEN TRY_CAST(%[2]s AS DOUBLE) END",
 		finite: "isfinite(%s)", largest: "greatest", least: "least",
 	},
 	{
 		name: "postgres", double: "(%s)::float8", asText: "(%s)::text", trim: "btrim(%s, %s)",
-		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
+		characters: func(text string) string {
+			return eachCharacter(text, "chr(%d)", " || ")
+		},
 		// Casting a text beyond the range of a double is an error for float8, but not for numeric.
 		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" +
 			plainNumber + "' THEN NULL " +
@@ -171,7 +175,13 @@ func (q *query) rawNumber(c *regression.Column) string {
 		yes = "'true'"
 		no = "'false'"
 	}
-	x := fmt.Sprintf(q.dialect.number, "t."+quoteIdentifier(c.Name), q.trimmedCell(c), yes, no)
+	x := fmt.Sprintf(
+		q.dialect.number,
+		"t."+quoteIdentifier(c.Name),
+		q.trimmedCell(c),
+		yes,
+		no,
+	)
 	for _, missing := range c.Reading.Missing {
 		x = fmt.Sprintf("nullif(%s, %s)", x, q.formatNumber(missing))
 	}
@@ -189,7 +199,11 @@ func (q *query) trimmedCell(c *regression.Column) string {
 
 // trimBlanks removes blanks around a text.
 func (q *query) trimBlanks(text string) string {
-	return fmt.Sprintf(q.dialect.trim, text, q.dialect.characters(cell.Blanks+cell.Invisible))
+	return fmt.Sprintf(
+		q.dialect.trim,
+		text,
+		q.dialect.characters(cell.Blanks+cell.Invisible),
+	)
 }
 
 // treatedCell is the treated cell of a numeric column.
@@ -246,7 +260,9 @@ func (q *query) textOf(c *regression.Column) string {
 
 // canonicalSpelling is the category that [cell.Names] finds for a spelling, or the text itself.
 func (q *query) canonicalSpelling(c *regression.Column, text string) string {
-	name := func(code int32) string { return quoteLiteral(cell.Normal(c.Categories[code])) }
+	name := func(code int32) string {
+		return quoteLiteral(cell.Normal(c.Categories[code]))
+	}
 	names := namesOf(c)
 	found := names.Spellings()
 	var exact strings.Builder
@@ -312,7 +328,9 @@ func (q *query) normalForm(c *regression.Column, text string) string {
 		}
 		return "normalize(" + text + ", NFC)"
 	}
-	replace := func(old, by string) { text = fmt.Sprintf("replace(%s, %s, %s)", text, old, by) }
+	replace := func(old, by string) {
+		text = fmt.Sprintf("replace(%s, %s, %s)", text, old, by)
+	}
 	for _, r := range cell.Removed {
 		replace(q.dialect.characters(string(r)), "''")
 	}

@@ -27,7 +27,10 @@ func (q *query) undoTransform(m *regression.Linear, score string) string {
 }
 
 // predictedClass selects the class with the largest score, and of equal scores the first.
-func (q *query) predictedClass(c *regression.Classifier, scores []string) string {
+func (q *query) predictedClass(
+	c *regression.Classifier,
+	scores []string,
+) string {
 	if len(scores) == 1 {
 		return fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", scores[0],
 			q.formatNumber(c.Cutoff), quoteLiteral(c.Classes[1]), quoteLiteral(c.Classes[0]))
@@ -37,7 +40,13 @@ func (q *query) predictedClass(c *regression.Classifier, scores []string) string
 	last := len(scores) - 1
 	for i := range last {
 		largest := q.callFunction(q.dialect.largest, scores[i+1:])
-		fmt.Fprintf(&out, " WHEN %s >= %s THEN %s", scores[i], largest, quoteLiteral(c.Classes[i]))
+		fmt.Fprintf(
+			&out,
+			" WHEN %s >= %s THEN %s",
+			scores[i],
+			largest,
+			quoteLiteral(c.Classes[i]),
+		)
 	}
 	fmt.Fprintf(&out, " ELSE %s END", quoteLiteral(c.Classes[last]))
 	return out.String()
@@ -182,7 +191,11 @@ func (q *query) prototypesScore(m *regression.Prototypes) string {
 }
 
 // linearSum is an intercept with terms.
-func (q *query) linearSum(m *regression.Linear, intercept float64, terms []regression.Term) string {
+func (q *query) linearSum(
+	m *regression.Linear,
+	intercept float64,
+	terms []regression.Term,
+) string {
 	sum := []string{q.formatNumber(intercept)}
 	weights := map[int][]regression.Term{}
 	for _, t := range terms {
@@ -206,7 +219,10 @@ func (q *query) linearSum(m *regression.Linear, intercept float64, terms []regre
 }
 
 // categoryWeight is the coefficient of the category of a cell. A listed category without a term is not other.
-func (q *query) categoryWeight(c *regression.Column, terms []regression.Term) string {
+func (q *query) categoryWeight(
+	c *regression.Column,
+	terms []regression.Term,
+) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "CASE %s", q.cellText(c))
 	other := 0.
@@ -222,7 +238,12 @@ func (q *query) categoryWeight(c *regression.Column, terms []regression.Term) st
 	}
 	for _, name := range c.Categories {
 		if other != 0 && !has[name] {
-			fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(name)), q.formatNumber(0))
+			fmt.Fprintf(
+				&out,
+				" WHEN %s THEN %s",
+				quoteLiteral(normalName(name)),
+				q.formatNumber(0),
+			)
 		}
 	}
 	if len(has) == 0 && len(c.Categories) == 0 {

@@ -118,7 +118,11 @@ func knownOf(m regression.Model) (map[string]any, error) {
 
 // addReading adds the reading of its cells to a column of a file. The date is omitted if its layout has no pattern:
 // the record then needs the parts.
-func addReading(column map[string]any, c *regression.Column, layouts map[string]cell.DatePattern) {
+func addReading(
+	column map[string]any,
+	c *regression.Column,
+	layouts map[string]cell.DatePattern,
+) {
 	if c.Text() {
 		column["spellings"] = namesOf(c).Spellings()
 	}

@@ -16,7 +16,9 @@ import (
 // unicodeTablesOf returns the Unicode tables that a Go program needs for the texts of a model, or "" for a
 // model without text columns. Python and JavaScript have them in their libraries.
 func unicodeTablesOf(m regression.Model) string {
-	if findColumn(m, func(c regression.Column) bool { return c.Text() }) == "" {
+	if findColumn(m, func(c regression.Column) bool {
+		return c.Text()
+	}) == "" {
 		return ""
 	}
 	return unicodeTables()

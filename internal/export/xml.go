@@ -19,7 +19,10 @@ func newTag(name string, attributes ...string) *tag {
 	t := &tag{StartElement: xml.StartElement{Name: xml.Name{Local: name}}}
 	for i := 0; i < len(attributes); i += 2 {
 		t.Attr = append(t.Attr,
-			xml.Attr{Name: xml.Name{Local: attributes[i]}, Value: attributes[i+1]})
+			xml.Attr{
+				Name:  xml.Name{Local: attributes[i]},
+				Value: attributes[i+1],
+			})
 	}
 	return t
 }

@@ -109,7 +109,12 @@ func (a *Account) CheckPublic(public []string) error {
 	}
 	for _, name := range public {
 		if slices.Contains(a.Private, name) {
-			return fmt.Errorf("%w: data set %q protects column %q", ErrPublic, a.Name, name)
+			return fmt.Errorf(
+				"%w: data set %q protects column %q",
+				ErrPublic,
+				a.Name,
+				name,
+			)
 		}
 	}
 	return nil
@@ -141,7 +146,11 @@ func (r Records) describeQuoting() string {
 func checkPrivate(r budget.Relation, private []string) error {
 	switch {
 	case r != budget.SubstitutePrivateColumns && len(private) > 0:
-		return fmt.Errorf("%w: with the relation %v every column is protected, so list none", ErrInvalid, r)
+		return fmt.Errorf(
+			"%w: with the relation %v every column is protected, so list none",
+			ErrInvalid,
+			r,
+		)
 	case r == budget.SubstitutePrivateColumns && len(private) == 0:
 		return fmt.Errorf("%w: with the relation %v the protected columns must be listed", ErrInvalid,
 			r)

@@ -81,7 +81,12 @@ func (b *Book) Contains(h Head) bool {
 
 // damagedError returns an error wrapping ErrDamaged that names the damaged entry.
 func damagedError(sequence int, format string, args ...any) error {
-	return fmt.Errorf("%w: entry %d: %s", ErrDamaged, sequence, fmt.Sprintf(format, args...))
+	return fmt.Errorf(
+		"%w: entry %d: %s",
+		ErrDamaged,
+		sequence,
+		fmt.Sprintf(format, args...),
+	)
 }
 
 // readBook checks the chain of entries against its head and sums them up.
@@ -95,7 +100,11 @@ func readBook(raw [][]byte, head string) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Book{hashes: hashes, runs: map[int64]place{}, nonces: map[string]bool{}}
+	b := &Book{
+		hashes: hashes,
+		runs:   map[int64]place{},
+		nonces: map[string]bool{},
+	}
 	for i, data := range raw {
 		e, err := decodeEntry(data)
 		if err != nil {
@@ -168,7 +177,11 @@ func (b *Book) applyEntry(e *Entry) error {
 		want = [9]bool{2: true, 4: true}
 		err = b.applyReservation(e)
 	case e.Kind == KindCommit:
-		want = [9]bool{3: true, 7: e.Release != "", 8: e.Charge != nil}
+		want = [9]bool{
+			3: true,
+			7: e.Release != "",
+			8: e.Charge != nil,
+		}
 		err = b.applyCommit(e.Of, e.Release, e.Charge)
 	case e.Kind == KindNote && e.Note != nil:
 		want = [9]bool{4: true, 5: true}
@@ -247,7 +260,10 @@ func (b *Book) applyRegistration(d *Dataset) error {
 		!isClose(d.Limit.Delta, limit.Delta) {
 		return errors.New("the limit does not match the total")
 	}
-	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
+	b.Datasets = append(b.Datasets, &Account{
+		Dataset: *d,
+		Promise: total,
+	})
 	return nil
 }
 
@@ -293,7 +309,11 @@ func (b *Book) applyReservation(e *Entry) error {
 	}
 	b.runs[e.Sequence] = place{slices.Index(b.Datasets, a), len(a.Runs)}
 	a.Reserved = a.Reserved.Plus(r.Charge)
-	a.Runs = append(a.Runs, RunState{Run: r, Sequence: e.Sequence, Date: e.Date})
+	a.Runs = append(a.Runs, RunState{
+		Run:      r,
+		Sequence: e.Sequence,
+		Date:     e.Date,
+	})
 	return nil
 }
 
@@ -314,7 +334,11 @@ func (b *Book) checkNonce(nonce string) error {
 
 // applyCommit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise.
 // [Book.audit] compares it with the plan.
-func (b *Book) applyCommit(of int64, release string, stopped *budget.Charge) error {
+func (b *Book) applyCommit(
+	of int64,
+	release string,
+	stopped *budget.Charge,
+) error {
 	a, r, err := b.reservedRun(of)
 	if err != nil {
 		return err
@@ -359,7 +383,13 @@ func (b *Book) reservedRun(of int64) (*Account, *RunState, error) {
 	}
 	release, committed := b.sums.committedRelease(of)
 	return a,
-		&RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release},
+		&RunState{
+			Run:       e.Run,
+			Sequence:  of,
+			Date:      e.Date,
+			Committed: committed,
+			Release:   release,
+		},
 		nil
 }
 
@@ -385,7 +415,9 @@ func (b *Book) otherDatasets(table, file, name string) []string {
 		used := slices.ContainsFunc(a.Runs, func(r RunState) bool {
 			return isTable(r.Table, r.File)
 		}) ||
-			slices.ContainsFunc(a.Notes, func(n NoteState) bool { return isTable(n.Table, n.File) })
+			slices.ContainsFunc(a.Notes, func(n NoteState) bool {
+				return isTable(n.Table, n.File)
+			})
 		if used {
 			names = append(names, a.Name)
 		}
@@ -427,7 +459,11 @@ func (b *Book) auditPrices() error {
 			}
 			want, err := r.recomputePrice(a.Promise.Currency)
 			if err != nil {
-				return damagedError(int(r.Sequence), "its plan cannot be priced: %v", err)
+				return damagedError(
+					int(r.Sequence),
+					"its plan cannot be priced: %v",
+					err,
+				)
 			}
 			if !isClose(r.Charge.Cost, want.Cost) || !isClose(r.Charge.Delta, want.Delta) {
 				return damagedError(int(r.Sequence), "its charge does not match the price of its plan")

@@ -20,7 +20,10 @@ type Claim struct {
 // VerifyClaims is [Ledger.Verify] for the heads of releases. An entry belongs to one run, so it also detects a release
 // whose entry belongs to another one: if the file was rolled back between runs, the runs have the
 // same number and at most one of them is in the chain. The error wraps ErrDamaged, ErrHead or ErrReleases.
-func (l *Ledger) VerifyClaims(ctx context.Context, claims ...Claim) (*Book, error) {
+func (l *Ledger) VerifyClaims(
+	ctx context.Context,
+	claims ...Claim,
+) (*Book, error) {
 	b, err := l.Verify(ctx)
 	if err != nil {
 		return b, err

@@ -100,7 +100,12 @@ type Dataset struct {
 
 // Total returns the total as a budget.Total.
 func (d *Dataset) Total() (budget.Total, error) {
-	t := budget.Total{Epsilon: d.Epsilon, Delta: d.Delta, BlackBox: d.BlackBox, Unit: d.Unit}
+	t := budget.Total{
+		Epsilon:  d.Epsilon,
+		Delta:    d.Delta,
+		BlackBox: d.BlackBox,
+		Unit:     d.Unit,
+	}
 	var err error
 	if t.Relation, err = budget.ParseRelation(d.Relation); err != nil {
 		return t, err
@@ -227,7 +232,13 @@ func hashOf(data []byte) string {
 func checkHex(what, text string, size int) error {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != size || hex.EncodeToString(raw) != text {
-		return fmt.Errorf("%w: %.80q is not a %s of %d hex digits", ErrInvalid, text, what, 2*size)
+		return fmt.Errorf(
+			"%w: %.80q is not a %s of %d hex digits",
+			ErrInvalid,
+			text,
+			what,
+			2*size,
+		)
 	}
 	return nil
 }

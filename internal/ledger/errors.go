@@ -84,7 +84,11 @@ func InFile(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &FileError{Path: path, Msg: err.Error(), Err: err}
+	return &FileError{
+		Path: path,
+		Msg:  err.Error(),
+		Err:  err,
+	}
 }
 
 // SpentError is the refusal of a run that would cross the total.

@@ -105,13 +105,22 @@ func (l *Ledger) Register(
 				fmt.Errorf("%w: %+q looks like %+q; use the existing name, or choose one that is easier to tell apart",
 					ErrExists, name, like)
 		}
-		return &Entry{Kind: KindRegister, Date: timestamp(), Dataset: d}, nil
+		return &Entry{
+			Kind:    KindRegister,
+			Date:    timestamp(),
+			Dataset: d,
+		}, nil
 	})
 }
 
 // createWith creates the file with its first data set.
 func (l *Ledger) createWith(d *Dataset) (Head, error) {
-	first := &Entry{Sequence: 1, Kind: KindOpen, Date: timestamp(), Format: Format}
+	first := &Entry{
+		Sequence: 1,
+		Kind:     KindOpen,
+		Date:     timestamp(),
+		Format:   Format,
+	}
 	data, err := first.Encode()
 	if err != nil {
 		return Head{}, err
@@ -149,7 +158,9 @@ func (l *Ledger) appendEntry(
 	if err != nil {
 		return Head{}, err
 	}
-	defer func() { err = errors.Join(err, s.db.Close()) }()
+	defer func() {
+		err = errors.Join(err, s.db.Close())
+	}()
 	tx, err := s.db.Begin(true)
 	if err != nil {
 		return Head{}, unwritableError(err)
@@ -165,7 +176,11 @@ func (l *Ledger) appendEntry(
 	}
 	list := []*Entry{e}
 	if e.needsLaterFormat(book.format) {
-		list = []*Entry{{Kind: KindUpgrade, Date: timestamp(), Format: Format}, e}
+		list = []*Entry{{
+			Kind:   KindUpgrade,
+			Date:   timestamp(),
+			Format: Format,
+		}, e}
 	}
 	for _, e := range list {
 		if err := l.linkEntry(tx, book, e); err != nil {
@@ -307,7 +322,11 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 				Plan: stepOf(r.Plan.Tree()),
 				Note: r.Note, Mu: mu, Nonce: nonce, File: file,
 			}
-			return &Entry{Kind: KindReserve, Date: timestamp(), Run: run}, nil
+			return &Entry{
+				Kind: KindReserve,
+				Date: timestamp(),
+				Run:  run,
+			}, nil
 		})
 	if err != nil {
 		return nil, err
@@ -333,7 +352,11 @@ func (r *Reservation) Stop(ctx context.Context, release string) error {
 
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It is for a process other than the
 // one of the run.
-func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
+func (l *Ledger) Commit(
+	ctx context.Context,
+	reservation Head,
+	release string,
+) error {
 	return l.commitReservation(ctx, reservation, release,
 		func(*Account, *RunState) (*budget.Charge, error) {
 			return nil, nil
@@ -341,7 +364,11 @@ func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) e
 }
 
 // Stop enters that the run of a reservation stopped; see [Reservation.Stop].
-func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) error {
+func (l *Ledger) Stop(
+	ctx context.Context,
+	reservation Head,
+	release string,
+) error {
 	return l.commitReservation(ctx, reservation, release,
 		func(a *Account, r *RunState) (*budget.Charge, error) {
 			charge, err := r.stopPrice(a.Promise.Currency)

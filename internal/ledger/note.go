@@ -42,7 +42,11 @@ func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 			if _, err := b.Account(n.Dataset); err != nil {
 				return nil, err
 			}
-			return &Entry{Kind: KindNote, Date: timestamp(), Note: &n}, nil
+			return &Entry{
+				Kind: KindNote,
+				Date: timestamp(),
+				Note: &n,
+			}, nil
 		})
 }
 

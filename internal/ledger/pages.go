@@ -109,7 +109,9 @@ func brokenError(format string, args ...any) error {
 func checkImage(data []byte) error {
 	im := &image{
 		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: byteOrder(),
-		load: func(at, n int64) ([]byte, error) { return data[at : at+n], nil },
+		load: func(at, n int64) ([]byte, error) {
+			return data[at : at+n], nil
+		},
 	}
 	return im.checkPages()
 }
@@ -160,10 +162,17 @@ func (im *image) readMeta(i int) (*meta, error) {
 		return nil, nil
 	}
 	b := im.head[i*pageSize+pageHeaderSize:]
-	u := func(at int) uint64 { return im.order.Uint64(b[at:]) }
+	u := func(at int) uint64 {
+		return im.order.Uint64(b[at:])
+	}
 	h := fnv.New64a()
 	h.Write(b[:56])
-	m := &meta{root: u(16), freelist: u(32), pages: u(40), txid: u(48)}
+	m := &meta{
+		root:     u(16),
+		freelist: u(32),
+		pages:    u(40),
+		txid:     u(48),
+	}
 	switch {
 	case im.order.Uint32(b) != boltMagic || im.order.Uint32(b[4:]) != 2 || h.Sum64() != u(56):
 		return nil, nil
@@ -201,7 +210,11 @@ func (im *image) takePage(id uint64) (flags, count int, b []byte, err error) {
 
 // checkTree checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It
 // returns the first key of the page.
-func (im *image) checkTree(id uint64, keys [][]byte, depth int) (first []byte, err error) {
+func (im *image) checkTree(
+	id uint64,
+	keys [][]byte,
+	depth int,
+) (first []byte, err error) {
 	if depth > maxDepth {
 		return nil, brokenError("its pages are nested too deeply")
 	}
@@ -265,14 +278,19 @@ func keysBelow(keys, names [][]byte, i int) (below [][]byte) {
 	return below
 }
 
-func (im *image) checkLeaf(b []byte, count, depth int) (first []byte, err error) {
+func (im *image) checkLeaf(
+	b []byte,
+	count, depth int,
+) (first []byte, err error) {
 	if pageHeaderSize+count*elementSize > len(b) {
 		return nil, brokenError("a leaf page has %d elements", count)
 	}
 	var last []byte
 	for i := range count {
 		at := pageHeaderSize + i*elementSize
-		u := func(k int) uint32 { return im.order.Uint32(b[at+4*k:]) }
+		u := func(k int) uint32 {
+			return im.order.Uint32(b[at+4*k:])
+		}
 		key, value, err := im.keyAndValue(b, at, u(1), u(2), u(3))
 		if err != nil {
 			return nil, err

@@ -36,7 +36,11 @@ func stepOf(n budget.Node) Step {
 			Delta:   l.Delta,
 		}
 	}
-	s := Step{Name: n.Name, Op: n.Op.String(), Lead: n.Lead}
+	s := Step{
+		Name: n.Name,
+		Op:   n.Op.String(),
+		Lead: n.Lead,
+	}
 	if n.Select != nil {
 		s.Eta, s.Gamma = n.Select.Eta, n.Select.Gamma
 	}
@@ -72,7 +76,10 @@ func (s Step) pricedNode() (budget.Node, error) {
 		return n, fmt.Errorf("%w: unknown step %.40q", ErrInvalid, s.Op)
 	}
 	if n.Op == budget.OpSelect {
-		n.Select = &budget.Selection{Eta: s.Eta, Gamma: s.Gamma}
+		n.Select = &budget.Selection{
+			Eta:   s.Eta,
+			Gamma: s.Gamma,
+		}
 	}
 	for _, kid := range s.Kids {
 		k, err := kid.pricedNode()

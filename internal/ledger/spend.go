@@ -42,7 +42,11 @@ func (x *Spend) checkGuarantee() error {
 			given++
 		}
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("%w: a spend must be a finite number above 0, not %v", ErrInvalid, v)
+			return fmt.Errorf(
+				"%w: a spend must be a finite number above 0, not %v",
+				ErrInvalid,
+				v,
+			)
 		}
 	}
 	switch {
@@ -51,7 +55,11 @@ func (x *Spend) checkGuarantee() error {
 	case x.Epsilon == 0 && x.Delta != 0:
 		return fmt.Errorf("%w: delta needs epsilon", ErrInvalid)
 	case !(x.Delta >= 0 && x.Delta < 1):
-		return fmt.Errorf("%w: delta must be at least 0 and below 1, not %v", ErrInvalid, x.Delta)
+		return fmt.Errorf(
+			"%w: delta must be at least 0 and below 1, not %v",
+			ErrInvalid,
+			x.Delta,
+		)
 	}
 	return checkNote(x.Note)
 }
@@ -71,17 +79,28 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 	case x.Rho > 0: // a Gaussian step of that rho
 		return budget.ChargeLaws(
 			budget.FixedLeaf("spend",
-				budget.Law{Kind: budget.Gaussian, Mu: math.Sqrt(2 * x.Rho), Draws: 1}), c)
+				budget.Law{
+					Kind:  budget.Gaussian,
+					Mu:    math.Sqrt(2 * x.Rho),
+					Draws: 1,
+				}), c)
 	case x.Mu > 0:
 		return budget.ChargeLaws(
-			budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: x.Mu, Draws: 1}), c)
+			budget.FixedLeaf("spend", budget.Law{
+				Kind:  budget.Gaussian,
+				Mu:    x.Mu,
+				Draws: 1,
+			}), c)
 	}
 	return budget.BlackBoxCharge(c, x.Epsilon, x.Delta), nil
 }
 
 // Spend enters a release of another tool, ideally before it is made: a spend that would cross the total is refused
 // with a [*SpentError]. The fields of x except Charge describe it. The error wraps ErrUnknown, ErrRho or ErrInvalid.
-func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
+func (l *Ledger) Spend(
+	ctx context.Context,
+	x Spend,
+) (Head, budget.Charge, error) {
 	head, err := l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait,
 		func(b *Book) (*Entry, error) {
 			a, err := b.Account(x.Dataset)
@@ -94,7 +113,11 @@ func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error
 			if err := a.Refuse(x.Charge); err != nil {
 				return nil, err
 			}
-			return &Entry{Kind: KindSpend, Date: timestamp(), Spend: &x}, nil
+			return &Entry{
+				Kind:  KindSpend,
+				Date:  timestamp(),
+				Spend: &x,
+			}, nil
 		})
 	return head, x.Charge, err
 }

@@ -103,7 +103,12 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 		return f, nil
 	}
 	db, err := bolt.Open(l.path, 0o600,
-		&bolt.Options{ReadOnly: !write, Timeout: 1, PageSize: pageSize, OpenFile: openFile})
+		&bolt.Options{
+			ReadOnly: !write,
+			Timeout:  1,
+			PageSize: pageSize,
+			OpenFile: openFile,
+		})
 	switch {
 	case refused != nil:
 		return nil, refused
@@ -152,7 +157,9 @@ func openLocked(
 	}
 	check := checkPages
 	if paths != nil {
-		check = func(f *os.File) error { return checkPaths(f, paths) }
+		check = func(f *os.File) error {
+			return checkPaths(f, paths)
+		}
 	}
 	if err := check(f); err != nil {
 		return refuse(err)

@@ -125,7 +125,11 @@ func (s *Session) beginSelection(name string) (runs int, candidates []string, er
 
 // newTry returns a session for try i, from 1, and the index of its candidate. The session
 // has a separate key, derived from the run key, the selection and the try.
-func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
+func (s *Session) newTry(
+	name string,
+	i int,
+	candidates []string,
+) (*Session, int) {
 	path := s.childPath(name)
 	c := newRunState(s.core.priced)
 	c.key = s.core.key.Derive("try", path, uint64(i))

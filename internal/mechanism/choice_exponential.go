@@ -14,7 +14,12 @@ import (
 // record is added. The step is epsilon-bounded-range (range lemma,
 // docs/proofs/kendall.md, "Sensitivity and proof"; McSherry and Talwar 2007).
 // It spends draw number draw of a leaf priced as Exponential.
-func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
+func Choose(
+	s *Session,
+	name string,
+	draw int,
+	scores Bounded[Vector],
+) (Public[int], error) {
 	scores, err := perUnit(s, name, scores, Width)
 	if err != nil {
 		return Public[int]{}, err
@@ -48,7 +53,12 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 // outcome moves by a constant and, for each list, by an amount in epsilon [a_k, b_k]/width. The
 // widths of these ranges add up to at most epsilon, so the release is epsilon-bounded-range like
 // one choice (range lemma, docs/proofs/kendall.md, "Sensitivity and proof").
-func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Public[[]int], error) {
+func ChooseEach(
+	s *Session,
+	name string,
+	draw int,
+	scores Bounded[Lists],
+) (Public[[]int], error) {
 	scores, err := perUnit(s, name, scores, Width)
 	if err != nil {
 		return Public[[]int]{}, err

@@ -50,7 +50,11 @@ type lipschitzClasses struct {
 
 // newLipschitzClasses sorts the candidates. rate is epsilon over the width of the
 // scores' change, in score units.
-func newLipschitzClasses(scores Vector, k int, gamma, rate float64) *lipschitzClasses {
+func newLipschitzClasses(
+	scores Vector,
+	k int,
+	gamma, rate float64,
+) *lipschitzClasses {
 	d := len(scores)
 	l := &lipschitzClasses{
 		k:     k,
@@ -101,7 +105,10 @@ func (l *lipschitzClasses) drawSet(s *noise.Stream, exponential bool) []int {
 // drawClass draws a class; (k-1, k) is the best set alone. Every class draws its
 // bits, but logarithms are computed only if they can matter: a class whose value is
 // certain to stay below the best so far is skipped.
-func (l *lipschitzClasses) drawClass(s *noise.Stream, exponential bool) (h, t int) {
+func (l *lipschitzClasses) drawClass(
+	s *noise.Stream,
+	exponential bool,
+) (h, t int) {
 	const margin = 0x1p-10 // far above any rounding error
 	h = l.k - 1
 	t = l.k

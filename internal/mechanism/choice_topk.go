@@ -116,7 +116,12 @@ func (t TopK) Plan(name string, share float64) budget.Node {
 func (t TopK) Validate(d int) error {
 	switch {
 	case int(t.Form) >= len(topKNames):
-		return fmt.Errorf("%w: form %v is unknown; there are %q", ErrTopK, t.Form, topKNames)
+		return fmt.Errorf(
+			"%w: form %v is unknown; there are %q",
+			ErrTopK,
+			t.Form,
+			topKNames,
+		)
 	case t.K < 1 || t.K >= d:
 		return fmt.Errorf(
 			"%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK,
@@ -130,7 +135,11 @@ func (t TopK) Validate(d int) error {
 	case !t.HasGamma && t.Gamma != 0:
 		return fmt.Errorf("%w: gamma is %v but HasGamma is not set", ErrTopK, t.Gamma)
 	case t.HasGamma && !t.isLipschitz():
-		return fmt.Errorf("%w: gamma belongs to the Lipschitz forms, not to %v", ErrTopK, t.Form)
+		return fmt.Errorf(
+			"%w: gamma belongs to the Lipschitz forms, not to %v",
+			ErrTopK,
+			t.Form,
+		)
 	case t.HasGamma && !(t.Gamma >= 0 && t.Gamma < 1):
 		return fmt.Errorf("%w: gamma is %v and must be in [0, 1)", ErrTopK, t.Gamma)
 	}
@@ -141,7 +150,11 @@ func (t TopK) Validate(d int) error {
 // ranks are not released. The sensitivity of scores is the width b - a of the range
 // of the change of any score when a record is added. Release spends every draw of
 // the leaf that Plan returned under this name.
-func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
+func (t TopK) Release(
+	s *Session,
+	name string,
+	scores Bounded[Vector],
+) (Public[[]int], error) {
 	wide, err := perUnit(s, name, scores, Width)
 	if err != nil {
 		return Public[[]int]{}, err
@@ -237,7 +250,12 @@ func (t TopK) releaseByPeeling(
 // rounds of the exponential mechanism without replacement (P(j first) ~
 // exp(u_j), and the rest independent of the maximum), and the set is a function
 // of it. Ties between computed sums go to the smaller index.
-func drawOneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
+func drawOneShot(
+	random *noise.Stream,
+	scores Vector,
+	k int,
+	rate float64,
+) []int {
 	sorted := slices.Clone(scores)
 	slices.Sort(sorted)
 	boundary := sorted[len(sorted)-k]

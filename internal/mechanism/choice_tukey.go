@@ -199,7 +199,10 @@ func TukeyDepth(
 	if err != nil {
 		return point, false, fmt.Errorf("%w: %q", err, t.path)
 	}
-	law := depthLaw{step: depthStep(split.Step * t.law.Epsilon), delta: t.law.Delta}
+	law := depthLaw{
+		step:  depthStep(split.Step * t.law.Epsilon),
+		delta: t.law.Delta,
+	}
 	n := newNestedBoxes(c)
 	h, total := n.measureStability(law)
 	out := make(Vector, 1+c.d)

@@ -86,7 +86,11 @@ func toDyadic(x float64) (a *big.Int, c int) {
 // its factor, and then a point of the box uniformly, side by side. In units of
 // rho^t 2^(-32 (Q-t)) the factors are 2^(32 (Q-t)) and, with N = 2^32 rho,
 // N^(q-1-t) (N - 2^32) 2^(32 (Q-q)).
-func (n *nestedBoxes) drawPoint(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
+func (n *nestedBoxes) drawPoint(
+	s *noise.Stream,
+	law depthLaw,
+	total *big.Int,
+) []float64 {
 	depth := n.selectBox(law, s.UniformBig(total))
 	point := make([]float64, len(n.sorted))
 	for j := range point {
@@ -153,7 +157,12 @@ type nestedBoxes struct {
 }
 
 func newNestedBoxes(c Cloud) *nestedBoxes {
-	n := &nestedBoxes{m: c.m, t: c.m / 4, q: c.m / 2, sorted: make([][]*big.Int, c.d)}
+	n := &nestedBoxes{
+		m:      c.m,
+		t:      c.m / 4,
+		q:      c.m / 2,
+		sorted: make([][]*big.Int, c.d),
+	}
 	column := make([]float64, c.m)
 	for j := range n.sorted {
 		for i := range column {

@@ -44,7 +44,14 @@ type Release struct {
 }
 
 // newRelease describes the release that a ticket paid for.
-func newRelease(k ticket, shape int, kind string, in Vector, bound float64, out Vector) Release {
+func newRelease(
+	k ticket,
+	shape int,
+	kind string,
+	in Vector,
+	bound float64,
+	out Vector,
+) Release {
 	return Release{
 		Path:  k.path,
 		Draw:  k.draw,
@@ -159,7 +166,12 @@ func (t tap) watchOutput(rel Release) Vector {
 }
 
 // watchWords records the release of a lexicon. The input contains the names of the counts.
-func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
+func (t tap) watchWords(
+	k ticket,
+	in Lexicon,
+	bound float64,
+	out [][]Word,
+) [][]Word {
 	rel := newRelease(k, len(in.columns), "words", nil, bound, nil)
 	if t.rec == nil {
 		return out
@@ -211,7 +223,12 @@ func (t tap) watchRelease(rel Release) Release {
 	return rel
 }
 
-func (t tap) watchVector(k ticket, in Vector, bound float64, out Vector) Vector {
+func (t tap) watchVector(
+	k ticket,
+	in Vector,
+	bound float64,
+	out Vector,
+) Vector {
 	return t.watchOutput(newRelease(k, 0, "vector", append(Vector(nil), in...), bound, out))
 }
 
@@ -220,13 +237,23 @@ func (t tap) watchCells(k ticket, in Vector, bound float64, out Vector) Vector {
 	return t.watchOutput(newRelease(k, 0, "cells", append(Vector(nil), in...), bound, out))
 }
 
-func (t tap) watchSymmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
+func (t tap) watchSymmetric(
+	k ticket,
+	in Symmetric,
+	bound float64,
+	out Vector,
+) Vector {
 	out = t.watchOutput(
 		newRelease(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
 	return t.withoutNoise(in, out)
 }
 
-func (t tap) watchWeighted(k ticket, in Weighted, bound float64, out Vector) Vector {
+func (t tap) watchWeighted(
+	k ticket,
+	in Weighted,
+	bound float64,
+	out Vector,
+) Vector {
 	return t.watchOutput(
 		newRelease(k, 0, "weighted", append(Vector(nil), in.Values...), bound,
 			out).withWeights(in.Weights))

@@ -45,7 +45,10 @@ type planDigest struct {
 }
 
 // hashPlan returns the hash of a seed, a purpose and a plan, and keeps it in d.
-func (d *planDigest) hashPlan(seed, purpose string, p *budget.Priced) [sha256.Size]byte {
+func (d *planDigest) hashPlan(
+	seed, purpose string,
+	p *budget.Priced,
+) [sha256.Size]byte {
 	target := p.Target()
 	leaves := p.Leaves()
 	if d.leaves != nil && d.seed == seed && d.purpose == purpose && d.target == target &&

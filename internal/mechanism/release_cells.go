@@ -15,7 +15,11 @@ const L1 Norm = 1 << 4
 // which fits any epsilon-private step. (Dwork, McSherry, Nissim and Smith 2006,
 // proposition 1: the density of the noise changes by at most the factor
 // exp(|x - x'|_1/b).)
-func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {
+func LaplaceCells(
+	s *Session,
+	name string,
+	x Bounded[Vector],
+) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L1)
 	if err != nil {
 		return Public[[]float64]{}, err
@@ -36,7 +40,12 @@ func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64]
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.random.Laplace(b))
 	}
-	out = s.core.tap.watchCells(t, x.value, x.sens, s.core.tap.noisyCounts(x.value, out))
+	out = s.core.tap.watchCells(
+		t,
+		x.value,
+		x.sens,
+		s.core.tap.noisyCounts(x.value, out),
+	)
 	s.noteRelease(t, x.Sensitivity(), float64(b)*x.unit)
 	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }

@@ -13,12 +13,21 @@ import (
 // (grid units times the unit), one number per entry of x. It spends draw 0 of
 // the leaf name, which must be priced as Gaussian; GaussianDraw spends another.
 // (Dong, Roth and Su, "Gaussian differential privacy", 2022)
-func Gaussian(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {
+func Gaussian(
+	s *Session,
+	name string,
+	x Bounded[Vector],
+) (Public[[]float64], error) {
 	return GaussianDraw(s, name, 0, x)
 }
 
 // GaussianDraw is [Gaussian] for draw number draw of a leaf with several.
-func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[[]float64], error) {
+func GaussianDraw(
+	s *Session,
+	name string,
+	draw int,
+	x Bounded[Vector],
+) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
 		return Public[[]float64]{}, err
@@ -31,7 +40,12 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.random.Normal(sigma))
 	}
-	out = s.core.tap.watchVector(t, x.value, x.sens, s.core.tap.noisyCounts(x.value, out))
+	out = s.core.tap.watchVector(
+		t,
+		x.value,
+		x.sens,
+		s.core.tap.noisyCounts(x.value, out),
+	)
 	s.noteRelease(t, x.Sensitivity(), float64(sigma)*x.unit)
 	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
@@ -42,7 +56,11 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // noise is N(0, sigma^2 I) (docs/proofs/joint-gram.md, "Sensitivity and
 // proof"). The sensitivity of x is the Frobenius norm of the change of all its matrices
 // together. The result is packed like x.
-func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
+func SymmetricGaussian(
+	s *Session,
+	name string,
+	x Bounded[Symmetric],
+) (Public[[]float64], error) {
 	return SymmetricGaussianDraw(s, name, 0, x)
 }
 
@@ -54,7 +72,13 @@ func SymmetricGaussianDraw(
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, draw, x.statistic, x.sens, len(x.value.Packed))
+	t, sigma, err := s.takeGaussian(
+		name,
+		draw,
+		x.statistic,
+		x.sens,
+		len(x.value.Packed),
+	)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}

@@ -11,7 +11,12 @@ import (
 // sensitivity. The result is in the statistic's own measure. It spends draw
 // number draw of a leaf priced as Laplace. (Dwork, McSherry, Nissim and Smith
 // 2006)
-func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float64], error) {
+func Laplace(
+	s *Session,
+	name string,
+	draw int,
+	x Bounded[int64],
+) (Public[float64], error) {
 	x, err := perUnit(s, name, x, Absolute)
 	if err != nil {
 		return Public[float64]{}, err

@@ -24,8 +24,15 @@ type Lexicon struct {
 }
 
 // LexiconIn returns a lexicon of the given number of columns whose parts are computed by part. It is for engines.
-func LexiconIn(columns, parts int, part func(k int) ([]WordCounts, error)) Lexicon {
-	return Lexicon{columns: make([]WordCounts, columns), parts: parts, part: part}
+func LexiconIn(
+	columns, parts int,
+	part func(k int) ([]WordCounts, error),
+) Lexicon {
+	return Lexicon{
+		columns: make([]WordCounts, columns),
+		parts:   parts,
+		part:    part,
+	}
 }
 
 // forEachPart calls do for all parts.
@@ -108,7 +115,11 @@ type Word struct {
 //
 // Given the earlier releases, the sensitivity and the number of columns are constants, so the two
 // leaves have the planned price for any number of columns.
-func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Word], error) {
+func Words(
+	s *Session,
+	counts, words string,
+	x Bounded[Lexicon],
+) (Public[[][]Word], error) {
 	var none Public[[][]Word]
 	law, ok := s.core.priced.Law(s.childPath(words))
 	if !ok {
@@ -118,7 +129,13 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 	if err != nil {
 		return none, err
 	}
-	t, sigma, err := s.takeGaussian(counts, 0, x.statistic, x.sens, len(x.value.columns))
+	t, sigma, err := s.takeGaussian(
+		counts,
+		0,
+		x.statistic,
+		x.sens,
+		len(x.value.columns),
+	)
 	if err != nil {
 		return none, err
 	}
@@ -170,13 +187,22 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 // Then sum P(c_i) = sum c_i (P(c_i)/c_i) <= m max_c P(c)/c, and all d columns have at most d m times
 // the largest P(c)/c, which is at most q where P(c) <= q c/(d m) for every c from 1 to m.
 func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
-	return leastCount(q, float64(sigma), d, s.unitRecords(), s.core.tap.thresholdQuantile)
+	return leastCount(
+		q,
+		float64(sigma),
+		d,
+		s.unitRecords(),
+		s.core.tap.thresholdQuantile,
+	)
 }
 
 // CategoryThreshold returns the noisy count from which [Words] publishes a text category, for the probability q that a
 // new category appears, the standard deviation sigma of the noise, the number of columns, and the number of records of
 // a unit. Verification of a report recomputes it. The error is [ErrScale] for a threshold that no count reaches.
-func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) {
+func CategoryThreshold(
+	q, sigma float64,
+	columns, records int,
+) (float64, error) {
 	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records,
 		func(z float64) float64 {
 			return z
@@ -185,7 +211,11 @@ func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) 
 }
 
 // leastCount is [Session.leastCount] for units of m records. adjust changes a quantile in tests.
-func leastCount(q, sigma float64, d, m int, adjust func(float64) float64) (int64, error) {
+func leastCount(
+	q, sigma float64,
+	d, m int,
+	adjust func(float64) float64,
+) (int64, error) {
 	most := 0.
 	for c := 1; c <= m; c++ {
 		p := q * float64(c) / (float64(d) * float64(m))
@@ -258,7 +288,11 @@ func NewLexicon(
 
 // Resolve replaces the columns of parts of one table, which all have the same columns, by as; see
 // [dataset.View.Resolve]. It returns [ErrGather] if the engine cannot resolve words.
-func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error {
+func Resolve(
+	ctx context.Context,
+	as []dataset.Column,
+	parts ...*Records,
+) error {
 	engines := map[Engine]Engine{}
 	for _, r := range parts {
 		e := r.engine

@@ -67,7 +67,11 @@ func (c Coins) randomWord(record, try uint64) uint64 {
 
 // coinWord returns 64 pseudorandom bits of a record: half of an encrypted block. It uses b as a buffer. The blocks of
 // consecutive records are those of a counter, which [tosses.assignSides] relies on.
-func coinWord(by cipher.Block, b *[aes.BlockSize]byte, record, try uint64) uint64 {
+func coinWord(
+	by cipher.Block,
+	b *[aes.BlockSize]byte,
+	record, try uint64,
+) uint64 {
 	binary.BigEndian.PutUint64(b[:8], try)
 	binary.BigEndian.PutUint64(b[8:], record)
 	by.Encrypt(b[:], b[:])
@@ -110,11 +114,16 @@ type tossBuffer struct {
 	pad [tossRows * aes.BlockSize]byte
 }
 
-var tossBuffers = sync.Pool{New: func() any { return new(tossBuffer) }}
+var tossBuffers = sync.Pool{New: func() any {
+	return new(tossBuffer)
+}}
 
 // newTosser returns a tosser of coins that are heads with probability p.
 func (c Coins) newTosser(p float64) *tosser {
-	return &tosser{block: c.block, threshold: uint64(math.Round(min(p, 1) * (1 << 53)))}
+	return &tosser{
+		block:     c.block,
+		threshold: uint64(math.Round(min(p, 1) * (1 << 53))),
+	}
 }
 
 // tossRecord reports whether the coin of a record is heads.

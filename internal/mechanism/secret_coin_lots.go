@@ -80,7 +80,9 @@ func (l Lots) Smallest(all []Entry, most int) []int64 {
 	}
 	var out []int64
 	for len(all) > 0 {
-		n := slices.IndexFunc(all, func(x Entry) bool { return x.Unit != all[0].Unit })
+		n := slices.IndexFunc(all, func(x Entry) bool {
+			return x.Unit != all[0].Unit
+		})
 		if n < 0 {
 			n = len(all)
 		}
@@ -90,7 +92,9 @@ func (l Lots) Smallest(all []Entry, most int) []int64 {
 			tickets[i] = ticket{l.Draw(x.Unit, x.Content, copies[x.Content]), x.Row}
 			copies[x.Content]++
 		}
-		slices.SortStableFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.lot, b.lot) })
+		slices.SortStableFunc(tickets, func(a, b ticket) int {
+			return cmp.Compare(a.lot, b.lot)
+		})
 		for _, t := range tickets[:min(most, n)] {
 			out = append(out, t.row)
 		}

@@ -21,7 +21,11 @@ func (c *runState) checkReady(path string) error {
 	case c.over:
 		return fmt.Errorf("%w: %q, and the try is over", ErrTry, path)
 	case c.busy:
-		return fmt.Errorf("%w: %q, while a private selection is carried out", ErrTry, path)
+		return fmt.Errorf(
+			"%w: %q, while a private selection is carried out",
+			ErrTry,
+			path,
+		)
 	}
 	return nil
 }

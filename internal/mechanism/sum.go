@@ -193,7 +193,11 @@ func (t *Total) Add(ctx context.Context, v dataset.View) error {
 // AddBlock adds block i of the [Pass.Blocks] blocks of a view. kept, if not nil, returns the
 // current state of the block; otherwise the state is computed. If the state is a [Leaver], its
 // memory is released.
-func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) {
+func (t *Total) AddBlock(
+	v dataset.View,
+	i int,
+	kept func(block int, b dataset.Block) Kept,
+) {
 	if kept == nil {
 		kept = t.computed
 	}
@@ -215,7 +219,9 @@ func (p Pass) computedState() func(block int, b dataset.Block) Kept {
 	if !ok {
 		return nil
 	}
-	return func(_ int, b dataset.Block) Kept { return Advance(x.State(), x.State().Begin(b), 0, b) }
+	return func(_ int, b dataset.Block) Kept {
+		return Advance(x.State(), x.State().Begin(b), 0, b)
+	}
 }
 
 // Blocks returns the number of blocks of a view.
@@ -224,7 +230,11 @@ func (p Pass) Blocks(v dataset.View) int {
 }
 
 // blockAt returns block i of a view, with its state.
-func (p Pass) blockAt(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
+func (p Pass) blockAt(
+	v dataset.View,
+	i int,
+	kept func(block int, b dataset.Block) Kept,
+) Block {
 	rows := p.BlockRows()
 	b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
 	if kept != nil {
@@ -244,12 +254,22 @@ func mergeAll(accs []Accumulator) []int64 {
 // Sum accumulates a statistic over records. All private values of many records are computed by it.
 // A is the accumulator type of the statistic. Errors are those of the engine and the context and do
 // not depend on a record.
-func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
+func Sum[A Accumulator](
+	ctx context.Context,
+	s *Session,
+	r Records,
+	x Statistic,
+) (A, error) {
 	return SumFor[A](ctx, s.Maker, r, x)
 }
 
 // SumFor is [Sum] for sums over public columns, which are not released with noise.
-func SumFor[A Accumulator](ctx context.Context, m Maker, r Records, x Statistic) (A, error) {
+func SumFor[A Accumulator](
+	ctx context.Context,
+	m Maker,
+	r Records,
+	x Statistic,
+) (A, error) {
 	acc := x.New(m).(A)
 	values, err := r.engine.Sum(ctx, Pass{r.part, x, m.relation, m.tap})
 	if err != nil {

@@ -24,7 +24,10 @@ const maxSum = 8
 // NewSums prepares the sums of statistics k with public intervals
 // [lower[k], upper[k]]. It panics on one that leaves [-8, 8].
 func (m Maker) NewSums(lower, upper []float64) *Sums {
-	b := &Sums{relation: m.Relation(), sums: make([]int64, len(lower))}
+	b := &Sums{
+		relation: m.Relation(),
+		sums:     make([]int64, len(lower)),
+	}
 	for k := range lower {
 		if !(lower[k] >= -maxSum && lower[k] <= upper[k] && upper[k] <= maxSum) {
 			panic("mechanism: the interval of a sum leaves [-8, 8] or is empty")

@@ -62,7 +62,11 @@ type ClassStats struct {
 // NewClassStats returns an empty accumulator for rows of p >= 1 entries of norm
 // at most sqrt(limit2), limit2 >= 2^-20, and classes >= 1 classes. It panics for
 // a limit below or weights that are not above 0 and finite.
-func (m Maker) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *ClassStats {
+func (m Maker) NewClassStats(
+	p, classes int,
+	limit2 float64,
+	w ClassWeights,
+) *ClassStats {
 	if w == (ClassWeights{}) {
 		w = DefaultClassWeights()
 	}
@@ -225,7 +229,10 @@ func (m *ClassMoments) NoiseOf(i int, noise float64) float64 {
 
 // Release releases all statistics in one step by [WeightedGaussian], as draw 0 of the
 // leaf name.
-func (c *ClassStats) Release(s *Session, name string) (Public[ClassMoments], error) {
+func (c *ClassStats) Release(
+	s *Session,
+	name string,
+) (Public[ClassMoments], error) {
 	released, noise, err := WeightedGaussian(s, name, c.Bound())
 	if err != nil {
 		return Public[ClassMoments]{}, err

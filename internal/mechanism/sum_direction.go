@@ -63,7 +63,10 @@ func QuartileAt(i int, reach float64) float64 {
 //
 // The number m of values is public. A replaced value moves the count by at most 1, so every score
 // by an amount in [-1, 1]: width 2, attained by two points on both sides of the quantile.
-func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector], error) {
+func (s *Session) Quartile(
+	values []float64,
+	reach, q float64,
+) (Bounded[Vector], error) {
 	if s.Relation() == budget.AddRemove {
 		return Bounded[Vector]{},
 			fmt.Errorf("%w: these quartiles need a public number of records", ErrRelation)

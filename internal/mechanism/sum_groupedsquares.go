@@ -115,7 +115,10 @@ func (q *GroupedSquareSums) Cells() Cells {
 // 5.9075 in all, so the change is at most sqrt(5.9075/2) = 1.718648. It is less than sqrt((S^2 + 2 2.4375)/2), which bounds the
 // halves one by one. Attained is sqrt(5.845/2), with d^2 as it was. Substituted private columns are a case of substitution: of
 // one group if the groups are public, of any two if they are private.
-func groupedSquaresSensitivity(relation budget.Relation, cells, change bool) float64 {
+func groupedSquaresSensitivity(
+	relation budget.Relation,
+	cells, change bool,
+) float64 {
 	square := func(x float64) float64 { return x * x }
 	w := weightsOf(relation)
 	all := square(squareSumsSensitivity(relation, cells))
@@ -142,7 +145,12 @@ func groupedSquaresSensitivity(relation budget.Relation, cells, change bool) flo
 
 // GroupedSquaresNoise is [SquareSumsNoise] for the sums over all records of [GroupedSquareSums]: it returns the
 // standard deviation of the noise of the sums of squares from both halves, see [GroupedSquares.Join].
-func GroupedSquaresNoise(s *Session, name string, groups int, change bool) float64 {
+func GroupedSquaresNoise(
+	s *Session,
+	name string,
+	groups int,
+	change bool,
+) float64 {
 	w := weightsOf(s.Relation())
 	unit := groupedSquaresSensitivity(s.Relation(), true, change) / s.Mu(name) / squareHalf
 	noise := unit / w.target
@@ -209,7 +217,12 @@ func (a GroupedSquares) Join() Squares {
 		total.Missing += g.Missing
 	}
 	noise := GroupNoise(a.Unit * math.Sqrt(float64(len(a.Groups))))
-	out.Count, out.CountNoise = joinNoisy(out.Count, out.CountNoise, total.Count, noise.Count)
+	out.Count, out.CountNoise = joinNoisy(
+		out.Count,
+		out.CountNoise,
+		total.Count,
+		noise.Count,
+	)
 	out.Sum, out.SumNoise = joinNoisy(out.Sum, out.SumNoise, total.Sum, noise.Sum)
 	out.Missing, out.MissingNoise = joinNoisy(out.Missing, out.MissingNoise, total.Missing,
 		noise.Missing)
@@ -245,7 +258,10 @@ func joinNoisy(x, sigma, y, other float64) (value, noise float64) {
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
-func (q *GroupedSquareSums) Release(s *Session, name string) (Public[GroupedSquares], error) {
+func (q *GroupedSquareSums) Release(
+	s *Session,
+	name string,
+) (Public[GroupedSquares], error) {
 	noisy, err := Gaussian(s, name, q.boundSums())
 	if err != nil {
 		return Public[GroupedSquares]{}, err

@@ -71,7 +71,11 @@ func (m Maker) NewKendallOnce(
 	if err != nil {
 		return nil, err
 	}
-	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
+	k := &Kendall{
+		relation: m.Relation(),
+		n:        n,
+		between:  make([]int64, d),
+	}
 	k.target = k.gridTau(counts)
 	return k, nil
 }
@@ -204,7 +208,10 @@ const StatKendall budget.Statistic = "kendall"
 
 // NewKendallOver is [Maker.NewKendall] of all columns of r except the last, against the last, on an engine that has
 // [Capabilities.Concordance]. It returns nil for other engines, for which the records have to be gathered.
-func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) {
+func (m Maker) NewKendallOver(
+	ctx context.Context,
+	r Records,
+) (*Kendall, error) {
 	concordance := CapabilitiesOf(r.engine).Concordance
 	if concordance == nil {
 		return nil, nil
@@ -214,7 +221,11 @@ func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) 
 	if err != nil {
 		return nil, err
 	}
-	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
+	k := &Kendall{
+		relation: m.Relation(),
+		n:        n,
+		between:  make([]int64, d),
+	}
 	k.against = func(ctx context.Context, j int) ([]int64, error) {
 		return concordance(ctx, r.part, d, j)
 	}

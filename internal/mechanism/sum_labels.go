@@ -91,7 +91,10 @@ type PublicCross struct {
 
 // NewPublicCross returns an empty accumulator for rows of p entries.
 func (m Maker) NewPublicCross(p int) *PublicCross {
-	return &PublicCross{relation: m.Relation(), sums: make([]int64, p)}
+	return &PublicCross{
+		relation: m.Relation(),
+		sums:     make([]int64, p),
+	}
 }
 
 // Add adds a block of records. columns holds one slice per entry and one fixed-point number in [-FixedOne, FixedOne]

@@ -44,7 +44,11 @@ type Minimizer struct {
 // constant entry in [0, 2^10], rounded toward zero to the grid 2^-14, a penalty
 // lambda of at least [LeastPenalty] times limit2 + constant^2, and two classes or
 // more. It panics outside: all of these are public.
-func (m Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+func (m Maker) NewMinimizer(
+	p int,
+	limit2, constant, lambda float64,
+	classes int,
+) *Minimizer {
 	switch {
 	case p < 1 || classes < 2:
 		panic("mechanism: a Minimizer needs an entry and two classes")
@@ -54,7 +58,11 @@ func (m Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int
 		panic("mechanism: the penalty of a Minimizer is out of range")
 	}
 	return &Minimizer{
-		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
+		clipper: &Gram{
+			p:        p,
+			limit:    uint64(limit2 / gramUnit),
+			relation: m.Relation(),
+		},
 		constant: int64(constant * FixedOne),
 		lambda:   lambda,
 		classes:  classes,

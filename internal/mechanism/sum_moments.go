@@ -26,7 +26,10 @@ type Moments struct {
 
 // NewMoments returns an empty accumulator for a number of columns.
 func (m Maker) NewMoments(columns int) *Moments {
-	return &Moments{relation: m.Relation(), sums: make([]int64, 3*columns)}
+	return &Moments{
+		relation: m.Relation(),
+		sums:     make([]int64, 3*columns),
+	}
 }
 
 // Add adds a block of n records: columns has one slice per column with one value per record, which is clamped to [-1, 1]; NaN is

@@ -76,7 +76,12 @@ func (g *NodeGrams) Add(columns [][]int16, weights [][]float64) {
 }
 
 // addNode adds the products of the records that have a weight in node k.
-func (g *NodeGrams) addNode(k int, columns [][]int16, weights []float64, left []int64) {
+func (g *NodeGrams) addNode(
+	k int,
+	columns [][]int16,
+	weights []float64,
+	left []int64,
+) {
 	factors := g.factors[:len(weights)]
 	members := 0
 	for i, w := range weights {

@@ -39,7 +39,12 @@ func (m Maker) NewPartClassStats(
 		panic("mechanism: exact products beside a private class need public entries only")
 	}
 	stats := m.NewClassStats(len(public), classes, max(limit2, 0x1p-20), w)
-	limiter := &Gram{tap: m.tap, p: private, limit: stats.rows.limit, relation: m.Relation()}
+	limiter := &Gram{
+		tap:      m.tap,
+		p:        private,
+		limit:    stats.rows.limit,
+		relation: m.Relation(),
+	}
 	stats.rows.limit = math.MaxUint64
 	return &PartClassStats{
 		stats:   stats,
@@ -96,7 +101,12 @@ func (c *PartClassStats) Add(columns [][]int16, classes []int32) {
 
 // Cells are those that [PartClassStats.Add] adds to.
 func (c *PartClassStats) Cells() Cells {
-	return Join(c.stats.Cells(), sumCells(c.totals), sumCells(c.records[:]), maxCells(c.longest[:]))
+	return Join(
+		c.stats.Cells(),
+		sumCells(c.totals),
+		sumCells(c.records[:]),
+		maxCells(c.longest[:]),
+	)
 }
 
 // partBlocks are the weights of the released entries, for values of 1/FixedOne and gramUnit.
@@ -210,7 +220,10 @@ func (c *PartClassStats) Bound() (Bounded[Weighted], error) {
 
 // Release releases the private statistics as draw 0 of the leaf name and returns them together with the exact ones. If no
 // statistic is private, it spends no budget.
-func (c *PartClassStats) Release(s *Session, name string) (Public[ClassMoments], error) {
+func (c *PartClassStats) Release(
+	s *Session,
+	name string,
+) (Public[ClassMoments], error) {
 	bound, err := c.Bound()
 	if err != nil {
 		return Public[ClassMoments]{}, err

@@ -170,7 +170,9 @@ func (g *PartGram) Bound() (Bounded[Vector], error) {
 			out = append(out, clampedProduct(v, w))
 		}
 	}
-	eachPacked(g.z.p, func(k, w int) { out = append(out, clampedProduct(g.z.sums[k], w)) })
+	eachPacked(g.z.p, func(k, w int) {
+		out = append(out, clampedProduct(g.z.sums[k], w))
+	})
 	return Bounded[Vector]{out, L2, roundUp(sens), gramUnit, StatPrivateBlocks}, nil
 }
 
@@ -212,7 +214,9 @@ func (g *PartGram) Unpack(
 			cross[j] = released[j] / float64(w)
 		}
 	}
-	eachPacked(g.z.p, func(k, w int) { square[k] = released[n+k] / float64(w) })
+	eachPacked(g.z.p, func(k, w int) {
+		square[k] = released[n+k] / float64(w)
+	})
 	return cross, square, crossSigma, sigma / diagonalWeight
 }
 

@@ -59,7 +59,10 @@ func (r Records) Schema() dataset.Schema {
 
 // Schema returns the declarations of the columns of the part. all is the schema of the engine.
 func (p Part) Schema(all dataset.Schema) dataset.Schema {
-	s := dataset.Schema{Columns: make([]dataset.Column, len(p.Columns)), Unit: all.Unit}
+	s := dataset.Schema{
+		Columns: make([]dataset.Column, len(p.Columns)),
+		Unit:    all.Unit,
+	}
 	for k, j := range p.Columns {
 		s.Columns[k] = all.Columns[j]
 		for _, c := range p.Recoded {
@@ -146,7 +149,10 @@ func (r Records) View(ctx context.Context) (dataset.View, error) {
 
 // Len returns the exact number of records, which may be private.
 func (r Records) Len(ctx context.Context) (int, error) {
-	values, err := r.engine.Sum(ctx, Pass{Part: r.part, Statistic: Number{}})
+	values, err := r.engine.Sum(ctx, Pass{
+		Part:      r.part,
+		Statistic: Number{},
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -172,7 +178,10 @@ func (n *recordCounter) Cells() Cells {
 
 // Select returns the records of a view that belong to the part, with the part's columns. The
 // view has the columns of the engine's schema. The only error is that of the context.
-func (p Part) Select(ctx context.Context, v dataset.View) (dataset.View, error) {
+func (p Part) Select(
+	ctx context.Context,
+	v dataset.View,
+) (dataset.View, error) {
 	for _, c := range p.Cuts {
 		kept, _, err := c.Deal(ctx, v)
 		if err != nil {
@@ -188,7 +197,10 @@ func (p Part) Select(ctx context.Context, v dataset.View) (dataset.View, error) 
 
 // Deal returns the records of a view of all columns that the cut keeps and, if it is one by
 // coins, those of the opposite cut. The only error is that of the context.
-func (c Cut) Deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
+func (c Cut) Deal(
+	ctx context.Context,
+	v dataset.View,
+) (kept, others dataset.View, err error) {
 	switch {
 	case c.None:
 		return v.Select(nil), others, ctx.Err()
@@ -253,7 +265,12 @@ type Buckets func(first int, records []dataset.View) error
 // Buckets assigns every record to one of m buckets, 1 <= m < 2^31, by its own coin. It calls each with all
 // buckets in order, as many at a time as the engine chooses. It returns [ErrGather] if the engine has no
 // buckets. Other errors are those of the engine, the context and each.
-func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) error {
+func (r Records) Buckets(
+	ctx context.Context,
+	coins Coins,
+	m int,
+	each Buckets,
+) error {
 	buckets := CapabilitiesOf(r.engine).Buckets
 	if buckets == nil {
 		return ErrGather

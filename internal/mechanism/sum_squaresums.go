@@ -41,7 +41,13 @@ type squareWeights struct {
 // places, for which all cells have small weights.
 func weightsOf(relation budget.Relation) squareWeights {
 	if relation != budget.AddRemove {
-		return squareWeights{tilt: 0, target: 1, node: .6, far: .25, cell: .25}
+		return squareWeights{
+			tilt:   0,
+			target: 1,
+			node:   .6,
+			far:    .25,
+			cell:   .25,
+		}
 	}
 	const node = .9
 	return squareWeights{
@@ -133,7 +139,11 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups, ratio float64) *SquareSums {
 }
 
 // scaledSquareSums is NewSquareSums with a factor of every weight.
-func (m Maker) scaledSquareSums(n Nodes, g CellGroups, ratio, part float64) *SquareSums {
+func (m Maker) scaledSquareSums(
+	n Nodes,
+	g CellGroups,
+	ratio, part float64,
+) *SquareSums {
 	if g.Len() < 0 || g.Len() >= NoSize || !(ratio >= 0 && ratio <= math.MaxFloat64) {
 		panic("mechanism: the cells of sums of squares are too many, or the ratio is not at least 0")
 	}
@@ -231,7 +241,12 @@ func (q *SquareSums) addBeyond(r float64) {
 
 // Cells are those that [SquareSums.Add] adds to.
 func (q *SquareSums) Cells() Cells {
-	return Join(sumCells(q.sums[:]), sumCells(q.beyond), sumCells(q.far[:]), sumCells(q.cells))
+	return Join(
+		sumCells(q.sums[:]),
+		sumCells(q.beyond),
+		sumCells(q.far[:]),
+		sumCells(q.cells),
+	)
 }
 
 // squareSumsSensitivity returns the L2 sensitivity of [SquareSums], with or without cells.

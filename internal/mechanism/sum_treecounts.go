@@ -37,7 +37,10 @@ type TreeCounts struct {
 // NewTreeCounts returns an empty accumulator for a number of numeric columns, followed by one category column per entry of
 // levels with codes from 0 to levels-1.
 func (m Maker) NewTreeCounts(numeric int, levels []int) *TreeCounts {
-	t := &TreeCounts{relation: m.Relation(), numeric: numeric}
+	t := &TreeCounts{
+		relation: m.Relation(),
+		numeric:  numeric,
+	}
 	cells := 0
 	for range numeric {
 		t.starts = append(t.starts, cells)

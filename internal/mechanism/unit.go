@@ -32,7 +32,12 @@ func (s *Session) unitRecords() int {
 // for units as well. The noise grows with the sensitivity, while the noise distribution of the
 // plan, relative to the sensitivity, stays the same, so the accountant adds up the privacy loss of
 // a unit.
-func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T], error) {
+func perUnit[T any](
+	s *Session,
+	name string,
+	x Bounded[T],
+	kind Norm,
+) (Bounded[T], error) {
 	if x.norm&^OfUnit != kind {
 		return x, fmt.Errorf("%w: %q needs %s", ErrNorm, s.childPath(name), kind)
 	}

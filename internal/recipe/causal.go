@@ -36,7 +36,11 @@ type Causal struct {
 func (c *checker) causal() {
 	r := c.r
 	if c.bench {
-		c.add("task", "task: causal cannot be used in an experiment with models", "`dptrain causal` runs it")
+		c.add(
+			"task",
+			"task: causal cannot be used in an experiment with models",
+			"`dptrain causal` runs it",
+		)
 	}
 	for _, x := range []struct {
 		key  string
@@ -46,7 +50,11 @@ func (c *checker) causal() {
 		{"holdout", false}, {"evaluate", r.Evaluate != nil}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
-			c.add(x.key, x.key+" cannot be used with task: causal, which does not train a model", "remove it; causal.columns names the columns")
+			c.add(
+				x.key,
+				x.key+" cannot be used with task: causal, which does not train a model",
+				"remove it; causal.columns names the columns",
+			)
 		}
 	}
 	c.path("data.path", r.Data.Path)
@@ -56,7 +64,11 @@ func (c *checker) causal() {
 	c.nameList("data.header", r.Data.Header, "column")
 	switch {
 	case c.given("data.header") && len(r.Data.Header) == 0:
-		c.add("data.header", "data.header is empty", "list all columns of the table, or remove it and give data.path")
+		c.add(
+			"data.header",
+			"data.header is empty",
+			"list all columns of the table, or remove it and give data.path",
+		)
 	case r.Data.Path == "" && r.Data.SQL == nil && r.Data.Spark == "" && len(r.Data.Header) == 0 && !c.bench:
 		c.add("data.path", "data.path is required: the table to read", "")
 	}
@@ -73,7 +85,11 @@ func (c *checker) causal() {
 func (c *checker) causalColumns() {
 	x := c.r.Causal
 	if x == nil {
-		c.add("causal", "causal.columns is required with task: causal", "causal: {columns: [x, y]}")
+		c.add(
+			"causal",
+			"causal.columns is required with task: causal",
+			"causal: {columns: [x, y]}",
+		)
 		return
 	}
 	switch n := len(x.Columns); {
@@ -89,21 +105,37 @@ func (c *checker) causalColumns() {
 			"omit it to let a noisy count decide")
 	}
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
-		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" identifies the unit and cannot be a cause", "")
+		c.add(
+			item("causal.columns", i),
+			"the column "+quoted(x.Columns[i])+" identifies the unit and cannot be a cause",
+			"",
+		)
 	}
 	c.causalMethod()
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		switch {
 		case !slices.Contains(x.Columns, name):
-			c.add(path, "the column "+quoted(name)+" is declared, but not listed in causal.columns", "remove it here, or add it there")
+			c.add(
+				path,
+				"the column "+quoted(name)+" is declared, but not listed in causal.columns",
+				"remove it here, or add it there",
+			)
 		case col.Categories.Declared():
-			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, but causal directions need numbers", "")
+			c.add(
+				child(path, "categories"),
+				"the column "+quoted(name)+" has categories, but causal directions need numbers",
+				"",
+			)
 		case col.Missing.asIndicator():
 			c.add(child(path, "missing"), shown(path)+": missing: indicator cannot be used with task: causal",
 				"declare a number, or omit it; records without a value are then left out of the pairs of this column")
 		case col.Private:
-			c.add(child(path, "private"), "private columns cannot be used with task: causal", "every column is protected; remove private")
+			c.add(
+				child(path, "private"),
+				"private columns cannot be used with task: causal",
+				"every column is protected; remove private",
+			)
 		default:
 			c.bounds(path, col)
 		}
@@ -231,7 +263,13 @@ type publishedCausal struct {
 // publicCausal is [Recipe.Public] of such a recipe. A header that would make it too long
 // becomes that of the columns it names.
 func (r *Recipe) publicCausal() []byte {
-	p := publishedCausal{Version: r.Version, Task: r.Task, Data: r.Data.published(), Privacy: r.Privacy, Causal: r.Causal}
+	p := publishedCausal{
+		Version: r.Version,
+		Task:    r.Task,
+		Data:    r.Data.published(),
+		Privacy: r.Privacy,
+		Causal:  r.Causal,
+	}
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

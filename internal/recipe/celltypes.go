@@ -53,7 +53,10 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 
 // UndeclaredDates returns the features that the schema of the table stores as dates and the recipe does not declare as dates
 // or categories. Such cells are texts, as in a CSV file.
-func (r *Recipe) UndeclaredDates(header []string, types map[string]celltypes.Type) []string {
+func (r *Recipe) UndeclaredDates(
+	header []string,
+	types map[string]celltypes.Type,
+) []string {
 	var out []string
 	excluded := nameSet(r.Data.Exclude)
 	for _, name := range header {

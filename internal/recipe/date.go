@@ -49,10 +49,16 @@ func dayOf(text string) float64 {
 
 // date checks a column of dates.
 func (c *checker) date(name, path string, col Column) {
-	at := func(key string) string { return child(path, key) }
+	at := func(key string) string {
+		return child(path, key)
+	}
 	none := func(used bool, key, why, hint string) {
 		if used {
-			c.add(at(key), shown(path)+": "+key+" cannot be combined with date"+why, hint)
+			c.add(
+				at(key),
+				shown(path)+": "+key+" cannot be combined with date"+why,
+				hint,
+			)
 		}
 	}
 	none(col.Lower != nil, "lower", "",
@@ -61,7 +67,12 @@ func (c *checker) date(name, path string, col Column) {
 		`declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
 	none(col.Missing != nil, "missing", "",
 		"a missing date is replaced by the median day and the middle of the other parts")
-	none(col.Categories.Declared(), "categories", "", "a column has either dates or categories")
+	none(
+		col.Categories.Declared(),
+		"categories",
+		"",
+		"a column has either dates or categories",
+	)
 	none(col.Prefix != 0, "prefix", "", "a column has either dates or categories")
 	none(col.Hash != 0, "hash", "", "a column has either dates or buckets")
 	none(col.Encode != "", "encode", "", "a column has either dates or categories")

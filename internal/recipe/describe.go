@@ -61,7 +61,10 @@ func (r *Recipe) Describe(header []string) (describe.Study, error) {
 	d := r.Description
 	reading := r.Data.Reading()
 	s := describe.Study{
-		Schema: dataset.Schema{Unit: r.unitColumn(), Numbers: reading.Format.Numbers()},
+		Schema: dataset.Schema{
+			Unit:    r.unitColumn(),
+			Numbers: reading.Format.Numbers(),
+		},
 		By:     d.By,
 		Budget: target,
 	}

@@ -25,7 +25,11 @@ func (x elsewhere) Plan(method.Facts) (budget.Node, error) {
 }
 
 // Fit returns the error of refuse.
-func (x elsewhere) Fit(context.Context, *mechanism.Session, method.Data) (*method.Fit, error) {
+func (x elsewhere) Fit(
+	context.Context,
+	*mechanism.Session,
+	method.Data,
+) (*method.Fit, error) {
 	return nil, x.refuse()
 }
 

@@ -96,7 +96,9 @@ func entries(v reflect.Value) []entry {
 		for _, key := range v.MapKeys() {
 			add(key.String(), v.MapIndex(key))
 		}
-		slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+		slices.SortFunc(out, func(a, b entry) int {
+			return strings.Compare(a.key, b.key)
+		})
 		return out
 	}
 	for i := range v.NumField() {

@@ -8,7 +8,11 @@ func (o Options) FromSettings() (*Recipe, Problems) {
 	if o.Task == TaskCausal {
 		root.put("task", textNode(TaskCausal))
 		root.put("causal",
-			&node{kind: mapping, keys: []*node{textNode("columns")}, kids: []*node{{kind: list}}})
+			&node{
+				kind: mapping,
+				keys: []*node{textNode("columns")},
+				kids: []*node{{kind: list}},
+			})
 	}
 	settings, problems := applyAll(root, o.Set)
 	if len(problems) > 0 {
@@ -33,5 +37,9 @@ func numberNode(s string) *node {
 		n.notation = otherNotation.MatchString(s)
 		return n
 	}
-	return &node{kind: number, literal: s, num: x}
+	return &node{
+		kind:    number,
+		literal: s,
+		num:     x,
+	}
 }

@@ -28,11 +28,28 @@ type Format struct {
 
 // Names of characters in the keys of a format, accepted in addition to the characters themselves.
 var (
-	separatorWords = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
-	markWords      = map[string]byte{"comma": ',', "point": '.', "blank": ' ', "apostrophe": '\''}
-	quoteWords     = map[string]byte{"double": '"', "single": '\'', "none": 0}
-	escapeWords    = map[string]byte{"doubled": '"', "backslash": '\\'}
-	numberWords    = []string{numbersLenient, numbersStrict}
+	separatorWords = map[string]byte{
+		"comma":     ',',
+		"semicolon": ';',
+		"tab":       '\t',
+		"bar":       '|',
+	}
+	markWords = map[string]byte{
+		"comma":      ',',
+		"point":      '.',
+		"blank":      ' ',
+		"apostrophe": '\'',
+	}
+	quoteWords = map[string]byte{
+		"double": '"',
+		"single": '\'',
+		"none":   0,
+	}
+	escapeWords = map[string]byte{
+		"doubled":   '"',
+		"backslash": '\\',
+	}
+	numberWords = []string{numbersLenient, numbersStrict}
 )
 
 const (
@@ -43,7 +60,11 @@ const (
 
 // character returns the character that a name or a character of a list denotes; ok is also true for an empty
 // text.
-func character(text string, words map[string]byte, list string) (c byte, ok bool) {
+func character(
+	text string,
+	words map[string]byte,
+	list string,
+) (c byte, ok bool) {
 	if text == "" {
 		return 0, true
 	}

@@ -42,7 +42,11 @@ func (c *checker) groups() {
 	case by == "":
 		c.add(path, path+" is empty", "name a category column, or remove it")
 	case by == c.r.unitColumn():
-		c.add(path, path+" is the column that identifies the unit", "name a category column")
+		c.add(
+			path,
+			path+" is the column that identifies the unit",
+			"name a category column",
+		)
 	case declared:
 	case slices.Contains(c.r.Data.Exclude, by):
 		c.add(path, path+": the column "+quoted(by)+" is excluded, so its values cannot be found privately privately",

@@ -14,7 +14,12 @@ import (
 // The first line of a table without a header contains data, so no message quotes a name from header unless the
 // recipe and the header have at least one column in common, up to letter case and surrounding space.
 func (r *Recipe) Validate(header []string) Problems {
-	h := &headerCheck{r: r, names: nameSet(header), columns: nameSet(header), header: header}
+	h := &headerCheck{
+		r:       r,
+		names:   nameSet(header),
+		columns: nameSet(header),
+		header:  header,
+	}
 	h.dates()
 	folded := map[string]bool{}
 	for name := range h.names {
@@ -134,12 +139,22 @@ func (h *headerCheck) present() {
 	}
 	for i, name := range h.r.Data.Exclude {
 		if !h.columns[name] {
-			h.absent(h.r.src.problem, item("data.exclude", i), "the excluded column", name)
+			h.absent(
+				h.r.src.problem,
+				item("data.exclude", i),
+				"the excluded column",
+				name,
+			)
 		}
 	}
 	for name := range h.r.Data.Columns {
 		if !h.columns[name] {
-			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
+			h.absent(
+				h.r.src.atKey,
+				child("data.columns", name),
+				"the declared column",
+				name,
+			)
 		}
 	}
 	for _, c := range h.r.named() {
@@ -196,7 +211,10 @@ func (h *headerCheck) candidates() []string {
 		target = h.header[len(h.header)-1]
 	}
 	var out []string
-	seen := map[string]bool{target: true, h.r.unitColumn(): true}
+	seen := map[string]bool{
+		target:           true,
+		h.r.unitColumn(): true,
+	}
 	for _, name := range h.r.Data.Exclude {
 		seen[name] = true
 	}

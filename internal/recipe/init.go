@@ -31,7 +31,11 @@ func Init(header []string, path, target string, classes Names) ([]byte, error) {
 }
 
 // Init is [Init] for a table at d.Path with the reading settings of d.
-func (d Data) Init(header []string, target string, classes Names) ([]byte, error) {
+func (d Data) Init(
+	header []string,
+	target string,
+	classes Names,
+) ([]byte, error) {
 	return d.InitUnit(header, target, Unit{}, false, classes)
 }
 
@@ -84,7 +88,11 @@ func (d Data) InitUnit(
 	selectors, trainers := describedFor(number)
 	who := fmt.Sprintf("# unit: {column: PERSON, max_rows: %d}", ProposedMaxRows)
 	if unit.Column != "" {
-		who = fmt.Sprintf("unit: {column: %s, max_rows: %d}", yamlWord(unit.Column), unit.MaxRows)
+		who = fmt.Sprintf(
+			"unit: {column: %s, max_rows: %d}",
+			yamlWord(unit.Column),
+			unit.MaxRows,
+		)
 		if propose {
 			who = "# " + who
 		}
@@ -117,7 +125,9 @@ func (d Data) initColumns(b *strings.Builder, header []string) {
 // describedFor lists the selectors and the trainers for that many classes, 0 for numbers, as comments of one
 // line each.
 func describedFor(classes int) (selectors, trainers string) {
-	line := func(name, summary string) string { return fmt.Sprintf("#   %-18s%s\n", name, summary) }
+	line := func(name, summary string) string {
+		return fmt.Sprintf("#   %-18s%s\n", name, summary)
+	}
 	for _, m := range pipeline.Selectors() {
 		if !(m.NeedsClasses && classes == 0) && !(m.TwoClasses && classes > 2) {
 			selectors += line(m.Name, m.Summary)
@@ -141,10 +151,19 @@ func usableHeader(header []string) error {
 			return fmt.Errorf("%w: the name of column %d is empty", ErrHeader, i+1)
 		}
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("%w: the name of column %d is not UTF-8 text", ErrHeader, i+1)
+			return fmt.Errorf(
+				"%w: the name of column %d is not UTF-8 text",
+				ErrHeader,
+				i+1,
+			)
 		}
 		if j, again := first[name]; again {
-			return fmt.Errorf("%w: columns %d and %d have the same name", ErrHeader, j+1, i+1)
+			return fmt.Errorf(
+				"%w: columns %d and %d have the same name",
+				ErrHeader,
+				j+1,
+				i+1,
+			)
 		}
 		first[name] = i
 	}

@@ -44,7 +44,12 @@ func Load(path string) (*Recipe, error) {
 // Load is [Load] with options.
 func (o Options) Load(path string) (*Recipe, error) {
 	fail := func(msg, hint string, err error) error {
-		return Problems{{File: path, Msg: msg, Hint: hint, err: err}}
+		return Problems{{
+			File: path,
+			Msg:  msg,
+			Hint: hint,
+			err:  err,
+		}}
 	}
 	if tablefile.Holds(path) {
 		return nil,
@@ -69,9 +74,19 @@ func (o Options) Parse(name string, src []byte) (*Recipe, Problems) {
 	return o.parse(name, src, thisBuild())
 }
 
-func (o Options) parse(name string, content []byte, can availability) (*Recipe, Problems) {
+func (o Options) parse(
+	name string,
+	content []byte,
+	can availability,
+) (*Recipe, Problems) {
 	one := func(line, col int, msg, hint string) Problems {
-		return Problems{{File: name, Line: line, Column: col, Msg: msg, Hint: hint}}
+		return Problems{{
+			File:   name,
+			Line:   line,
+			Column: col,
+			Msg:    msg,
+			Hint:   hint,
+		}}
 	}
 	if len(content) > MaxSize {
 		return nil, one(1, 1, "the recipe is larger than 1 MiB", "is this a table?")
@@ -131,7 +146,11 @@ func looksLikeRecipe(root *node) bool {
 }
 
 // build checks and decodes a tree that has been read.
-func (o Options) build(root *node, src *source, can availability) (*Recipe, Problems) {
+func (o Options) build(
+	root *node,
+	src *source,
+	can availability,
+) (*Recipe, Problems) {
 	found := checkStructure(root, src)
 	r := Default()
 	r.src = src

@@ -55,14 +55,20 @@ func keysOf(section string) []ownedKey {
 }
 
 var (
-	keysOfModel     = sync.OnceValue(func() []ownedKey { return gatherKeys(modelSection) })
-	keysOfSelection = sync.OnceValue(func() []ownedKey { return gatherKeys(selectionSection) })
+	keysOfModel = sync.OnceValue(func() []ownedKey {
+		return gatherKeys(modelSection)
+	})
+	keysOfSelection = sync.OnceValue(func() []ownedKey {
+		return gatherKeys(selectionSection)
+	})
 )
 
 func gatherKeys(section string) []ownedKey {
 	var out []ownedKey
 	own := func(name string, k method.Key) {
-		i := slices.IndexFunc(out, func(x ownedKey) bool { return x.Name == k.Name })
+		i := slices.IndexFunc(out, func(x ownedKey) bool {
+			return x.Name == k.Name
+		})
 		if i < 0 {
 			i, out = len(out), append(out, ownedKey{Key: k})
 		}
@@ -290,9 +296,16 @@ var kinds = map[method.Kind]reflect.Type{
 }
 
 // decodeKey stores the value of a key of a method of a section, if it has the right type.
-func decodeKey(n *node, path, name string, section reflect.Value, given map[string]bool) {
+func decodeKey(
+	n *node,
+	path, name string,
+	section reflect.Value,
+	given map[string]bool,
+) {
 	keys := keysOf(sections[section.Type()])
-	i := slices.IndexFunc(keys, func(k ownedKey) bool { return k.Name == name })
+	i := slices.IndexFunc(keys, func(k ownedKey) bool {
+		return k.Name == name
+	})
 	if i < 0 {
 		return
 	}

@@ -19,7 +19,9 @@ var (
 	engines      = engine.Names()
 	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
-	nonprivate   = openNames(func(openMethod) bool { return true })
+	nonprivate   = openNames(func(openMethod) bool {
+		return true
+	})
 )
 
 const (

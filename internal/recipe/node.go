@@ -100,7 +100,11 @@ func (s *source) walk(path string, n *node) {
 // problem reports msg at the value of path. A path that is not in the text is reported at the key of its
 // nearest ancestor in the text.
 func (s *source) problem(path, msg, hint string) Problem {
-	p := Problem{Path: path, Msg: msg, Hint: hint}
+	p := Problem{
+		Path: path,
+		Msg:  msg,
+		Hint: hint,
+	}
 	if s == nil {
 		return p
 	}

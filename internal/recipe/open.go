@@ -27,10 +27,21 @@ func openMethods() []openMethod {
 	}
 	return []openMethod{
 		{name: "nonprivate-ols", summary: "least squares"},
-		{name: "nonprivate-ridge", summary: "ridge regression"},
+		{
+			name:    "nonprivate-ridge",
+			summary: "ridge regression",
+		},
 		{name: "nonprivate-lasso", summary: "lasso"},
-		{name: "nonprivate-logistic", summary: "logistic regression", classes: true},
-		{name: "nonprivate-svm", summary: "linear support vector machine", classes: true},
+		{
+			name:    "nonprivate-logistic",
+			summary: "logistic regression",
+			classes: true,
+		},
+		{
+			name:    "nonprivate-svm",
+			summary: "linear support vector machine",
+			classes: true,
+		},
 		{
 			name:    "nonprivate-cost-tree",
 			summary: "exact cost-tree (ASTC)",
@@ -52,9 +63,20 @@ func openMethods() []openMethod {
 			classes: true,
 			keys:    []method.Key{costs, price},
 		},
-		{name: "golearn-knn", summary: "five nearest neighbours (golearn)"},
-		{name: "golearn-id3", summary: "ID3 tree (golearn)", classes: true},
-		{name: "golearn-forest", summary: "ten ID3 trees on samples (golearn)", classes: true},
+		{
+			name:    "golearn-knn",
+			summary: "five nearest neighbours (golearn)",
+		},
+		{
+			name:    "golearn-id3",
+			summary: "ID3 tree (golearn)",
+			classes: true,
+		},
+		{
+			name:    "golearn-forest",
+			summary: "ten ID3 trees on samples (golearn)",
+			classes: true,
+		},
 	}
 }
 
@@ -62,7 +84,9 @@ func openMethods() []openMethod {
 func exactKeys() (depth, within, costs, soft method.Key) {
 	m, _ := pipeline.TrainerNamed("cost-tree")
 	named := func(name string) method.Key {
-		return m.Keys[slices.IndexFunc(m.Keys, func(k method.Key) bool { return k.Name == name })]
+		return m.Keys[slices.IndexFunc(m.Keys, func(k method.Key) bool {
+			return k.Name == name
+		})]
 	}
 	return named("depth"), named("budget"), named("costs"), named("soft")
 }
@@ -128,5 +152,7 @@ func (m Model) Exact() Exact {
 
 // openClassifier reports whether a method without privacy needs classes.
 func openClassifier(name string) bool {
-	return slices.Contains(openNames(func(m openMethod) bool { return m.classes }), name)
+	return slices.Contains(openNames(func(m openMethod) bool {
+		return m.classes
+	}), name)
 }

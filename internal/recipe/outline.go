@@ -74,14 +74,21 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 
 // outlineSearch returns nil if a candidate names an unknown method.
 func (r *Recipe) outlineSearch() *pipeline.Search {
-	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
+	out := &pipeline.Search{
+		Runs:    r.Search.Runs,
+		Holdout: r.Search.Holdout,
+	}
 	for _, x := range r.Search.Candidates {
 		selector, known := x.Selection.outline()
 		model, trains := x.Model.outline()
 		if !known || !trains {
 			return nil
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share(), Model: model})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{
+			Selector:       selector,
+			SelectionShare: x.Selection.Share(),
+			Model:          model,
+		})
 	}
 	return out
 }
@@ -92,7 +99,11 @@ func (s Selection) outline() (selection.Selector, bool) {
 	if !ok {
 		return nil, s.Method == pipeline.Auto
 	}
-	return m.New(pipeline.SelectorSettings{K: s.K(), Share: s.Share(), Values: checked(selectionSection, s.Keys)}), true
+	return m.New(pipeline.SelectorSettings{
+		K:      s.K(),
+		Share:  s.Share(),
+		Values: checked(selectionSection, s.Keys),
+	}), true
 }
 
 // outline returns the trainer, nil for auto, and whether the method is known.

@@ -122,7 +122,10 @@ func (r *Recipe) budget() (budget.Target, error) {
 		Composition: composition,
 	}
 	if u := r.Privacy.Unit; u != nil {
-		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+		out.Unit = budget.Unit{
+			Column:  u.Column,
+			MaxRows: u.MaxRows,
+		}
 	}
 	return out, err
 }

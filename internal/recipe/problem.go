@@ -92,7 +92,9 @@ func (ps Problems) Unwrap() []error {
 
 // AboutHeader reports whether one of the problems is about the columns of the table.
 func (ps Problems) AboutHeader() bool {
-	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Header })
+	return slices.ContainsFunc(ps, func(p Problem) bool {
+		return p.Header
+	})
 }
 
 // FaultKind returns [fault.Recipe].

@@ -382,9 +382,13 @@ const DefaultLedger = "dptrain.ledger"
 // (data.path, data.target, privacy.epsilon) left zero.
 func Default() Recipe {
 	return Recipe{
-		Version:   Version,
-		Task:      "regression",
-		Privacy:   Privacy{Delta: 1e-6, Relation: "add-remove", Composition: "tight"},
+		Version: Version,
+		Task:    "regression",
+		Privacy: Privacy{
+			Delta:       1e-6,
+			Relation:    "add-remove",
+			Composition: "tight",
+		},
 		Holdout:   0.2,
 		Scaling:   Scaling{Method: "private"},
 		Selection: Selection{Method: "auto"},

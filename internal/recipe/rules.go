@@ -25,7 +25,11 @@ type checker struct {
 
 // checkRules runs every rule; it never stops at the first problem.
 func checkRules(r *Recipe, can availability, bench bool) Problems {
-	c := &checker{r: r, can: can, bench: bench}
+	c := &checker{
+		r:     r,
+		can:   can,
+		bench: bench,
+	}
 	if r.Task == TaskDescribe {
 		c.describe()
 		return c.ps
@@ -126,7 +130,11 @@ func (c *checker) data() {
 	}
 	switch {
 	case d.Target == "" && (!c.bench || c.given("data.target")):
-		c.add("data.target", "data.target is required: the name of the column to predict", "")
+		c.add(
+			"data.target",
+			"data.target is required: the name of the column to predict",
+			"",
+		)
 	case !utf8.ValidString(d.Target):
 		c.add("data.target", "data.target is not UTF-8 text", "")
 	case slices.Contains(d.Exclude, d.Target) && d.Target != "":
@@ -198,7 +206,10 @@ func (c *checker) privacy() {
 	c.name("privacy.relation", p.Relation, relations, c.can.relations)
 	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
 	c.budget("epsilon", budget.Target{Epsilon: p.Epsilon})
-	c.budget("delta", budget.Target{Epsilon: 1, Delta: p.Delta})
+	c.budget("delta", budget.Target{
+		Epsilon: 1,
+		Delta:   p.Delta,
+	})
 	c.delta()
 	if p.Unit != nil {
 		c.unit(*p.Unit)
@@ -261,7 +272,13 @@ func (c *checker) unit(u Unit) {
 			"it is never a feature, so remove it here")
 	}
 	c.budget("unit.max_rows",
-		budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "any", MaxRows: u.MaxRows}})
+		budget.Target{
+			Epsilon: 1,
+			Unit: budget.Unit{
+				Column:  "any",
+				MaxRows: u.MaxRows,
+			},
+		})
 	if c.bench {
 		c.add("privacy.unit", "privacy.unit cannot be used in an experiment, which is not private",
 			"remove it; only `dptrain fit` supports it")
@@ -276,7 +293,11 @@ func (c *checker) ledgerAndOutput() {
 				"")
 		}
 		if l.Path == "" {
-			c.add("ledger.path", "ledger.path is empty", "remove it to use "+DefaultLedger)
+			c.add(
+				"ledger.path",
+				"ledger.path is empty",
+				"remove it to use "+DefaultLedger,
+			)
 		}
 	}
 	c.about()
@@ -299,7 +320,11 @@ func (c *checker) about() {
 		key := "about." + f.Key
 		switch {
 		case strings.ContainsFunc(f.Text, unicode.IsControl):
-			c.add(key, key+" has a line break or another control character", "write it on one line")
+			c.add(
+				key,
+				key+" has a line break or another control character",
+				"write it on one line",
+			)
 		case utf8.RuneCountInString(f.Text) > mostAbout:
 			c.add(key, fmt.Sprintf("%s is longer than %d characters", key, mostAbout),
 				"shorten it, or link to a page with the details")
@@ -311,7 +336,11 @@ func (c *checker) about() {
 // be misread.
 func (c *checker) path(key, name string) {
 	if strings.ContainsFunc(name, unicode.IsControl) {
-		c.add(key, key+" contains a control character: "+quoted(name), "use a name without one")
+		c.add(
+			key,
+			key+" contains a control character: "+quoted(name),
+			"use a name without one",
+		)
 	}
 }
 

@@ -159,9 +159,17 @@ func (c *checker) bounds(path string, col Column) {
 	}
 	switch lower, upper, missing := col.Lower, col.Upper, col.Missing.number(); {
 	case lower != nil && upper == nil:
-		c.add(child(path, "lower"), shown(path)+": lower needs upper", "declare both or neither")
+		c.add(
+			child(path, "lower"),
+			shown(path)+": lower needs upper",
+			"declare both or neither",
+		)
 	case lower == nil && upper != nil:
-		c.add(child(path, "upper"), shown(path)+": upper needs lower", "declare both or neither")
+		c.add(
+			child(path, "upper"),
+			shown(path)+": upper needs lower",
+			"declare both or neither",
+		)
 	case lower != nil && !(*lower < *upper):
 		c.add(child(path, "lower"),
 			fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower),
@@ -179,7 +187,11 @@ func (c *checker) bounds(path string, col Column) {
 		value *float64
 	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 		if b.value != nil && !finiteNumber(*b.value) {
-			c.add(child(path, b.key), shown(path)+": "+b.key+" must be a finite number", "")
+			c.add(
+				child(path, b.key),
+				shown(path)+": "+b.key+" must be a finite number",
+				"",
+			)
 		}
 	}
 }

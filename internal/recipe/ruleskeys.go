@@ -34,12 +34,20 @@ func (c *checker) keys(s keyed) {
 			c.required(path, s.method, own)
 		case !set:
 		case needs.Key != "" && len(needs.Words) == 0 && !c.isSet(s, needs.Key):
-			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
+			c.add(
+				path,
+				path+" has no effect without "+needs.Named(s.section),
+				needs.Hint,
+			)
 		case !has && needs.Key != "" && len(needs.Words) == 0: // reported for the required key
 		case !has:
 			c.add(path, path+" has no effect with method "+s.method, k.remedy())
 		case !needs.Met(s.values):
-			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
+			c.add(
+				path,
+				path+" has no effect without "+needs.Named(s.section),
+				needs.Hint,
+			)
 		default:
 			c.value(path, s, own)
 		}
@@ -48,7 +56,9 @@ func (c *checker) keys(s keyed) {
 
 // isSet reports whether a key of a section has a value, or the text sets it.
 func (c *checker) isSet(s keyed, key string) bool {
-	i := slices.IndexFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key })
+	i := slices.IndexFunc(keysOf(s.section), func(k ownedKey) bool {
+		return k.Name == key
+	})
 	if v := reflect.ValueOf(s.values[key]); v.IsValid() &&
 		(!v.IsZero() || i >= 0 && keysOf(s.section)[i].HasZero) {
 		return true
@@ -134,7 +144,11 @@ func (c *checker) wholes(path string, s keyed, k method.Key) {
 	xs := s.values.Wholes(k.Name)
 	switch {
 	case k.Excludes.Key != "" && c.isSet(s, k.Excludes.Key):
-		c.add(path, path+" cannot be combined with "+s.section+"."+k.Excludes.Key, k.Excludes.Hint)
+		c.add(
+			path,
+			path+" cannot be combined with "+s.section+"."+k.Excludes.Key,
+			k.Excludes.Hint,
+		)
 	case len(xs) < k.Least:
 		c.add(path, path+" must list "+k.Few, k.FewHint)
 	}

@@ -144,8 +144,12 @@ func inOnePlace(target, column *generate.Schema) {
 	*target = generate.Schema{
 		Description: target.Description,
 		If:          &generate.Schema{Type: "object"},
-		Then:        &generate.Schema{Properties: keys, Required: []string{columnKey}, AdditionalProperties: generate.FalseSchema},
-		Else:        &name,
+		Then: &generate.Schema{
+			Properties:           keys,
+			Required:             []string{columnKey},
+			AdditionalProperties: generate.FalseSchema,
+		},
+		Else: &name,
 	}
 }
 
@@ -156,7 +160,10 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 		p := generate.NewProperties()
 		p.Set(key, &generate.Schema{Const: value})
 		return &generate.Schema{
-			If:   &generate.Schema{Properties: p, Required: []string{key}},
+			If: &generate.Schema{
+				Properties: p,
+				Required:   []string{key},
+			},
 			Then: &generate.Schema{Required: []string{then}},
 		}
 	}
@@ -189,9 +196,15 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 
 // addLinks adds the rules about keys of a section that require or exclude each other, and about keys that a method
 // requires.
-func addLinks(s *generate.Schema, section string, when func(key, value, then string) *generate.Schema) {
+func addLinks(
+	s *generate.Schema,
+	section string,
+	when func(key, value, then string) *generate.Schema,
+) {
 	for _, k := range keysOf(section) {
-		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool { return o.key.Needs.Key != k.Needs.Key }) {
+		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool {
+			return o.key.Needs.Key != k.Needs.Key
+		}) {
 			if s.DependentRequired == nil {
 				s.DependentRequired = map[string][]string{}
 			}

@@ -91,7 +91,11 @@ func (c *checker) candidate(i int, whole bool) {
 	alone := *c.r
 	alone.Selection = x.Selection
 	alone.Model = x.Model
-	sub := checker{r: &alone, can: c.can, home: path}
+	sub := checker{
+		r:    &alone,
+		can:  c.can,
+		home: path,
+	}
 	sub.selection()
 	sub.model()
 	if !whole {
@@ -103,7 +107,10 @@ func (c *checker) candidate(i int, whole bool) {
 
 // search translates the search section for d candidate features.
 func (r *Recipe) search(d int) (*pipeline.Search, error) {
-	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
+	out := &pipeline.Search{
+		Runs:    r.Search.Runs,
+		Holdout: r.Search.Holdout,
+	}
 	for _, x := range r.Search.Candidates {
 		alone := *r
 		alone.Selection = x.Selection

@@ -27,12 +27,20 @@ type Setting struct {
 
 // SetText sets a key to a text.
 func SetText(flag, path, text string) Setting {
-	return Setting{Path: path, Flag: flag, value: textNode(text)}
+	return Setting{
+		Path:  path,
+		Flag:  flag,
+		value: textNode(text),
+	}
 }
 
 // SetNumber sets a key to a number. A text that is not a plain number is left to the rules of the key.
 func SetNumber(flag, path, text string) Setting {
-	return Setting{Path: path, Flag: flag, value: numberNode(text)}
+	return Setting{
+		Path:  path,
+		Flag:  flag,
+		value: numberNode(text),
+	}
 }
 
 // SetList sets a key to a list of texts.
@@ -41,7 +49,11 @@ func SetList(flag, path string, items []string) Setting {
 	for _, x := range items {
 		value.kids = append(value.kids, textNode(x))
 	}
-	return Setting{Path: path, Flag: flag, value: value}
+	return Setting{
+		Path:  path,
+		Flag:  flag,
+		value: value,
+	}
 }
 
 // SetNumbers sets a key to a list of numbers.
@@ -50,15 +62,23 @@ func SetNumbers(flag, path string, items []string) Setting {
 	for _, x := range items {
 		value.kids = append(value.kids, numberNode(x))
 	}
-	return Setting{Path: path, Flag: flag, value: value}
+	return Setting{
+		Path:  path,
+		Flag:  flag,
+		value: value,
+	}
 }
 
 // SetBool sets a key to true or false.
 func SetBool(flag, path string, truth bool) Setting {
 	return Setting{
-		Path:  path,
-		Flag:  flag,
-		value: &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth},
+		Path: path,
+		Flag: flag,
+		value: &node{
+			kind:    boolean,
+			literal: strconv.FormatBool(truth),
+			truth:   truth,
+		},
 	}
 }
 
@@ -80,8 +100,12 @@ func (s Setting) OfColumn(name string) Setting {
 // target.
 func (s Setting) OfTarget() Setting {
 	key := s.Path
-	s.place = func(root *node) []string { return []string{"data", "columns", targetOf(root), key} }
-	s.skip = func(root *node) bool { return targetOf(root) == "" }
+	s.place = func(root *node) []string {
+		return []string{"data", "columns", targetOf(root), key}
+	}
+	s.skip = func(root *node) bool {
+		return targetOf(root) == ""
+	}
 	return s
 }
 
@@ -149,9 +173,17 @@ func (s Setting) pathSteps(root *node) (steps []string, ok bool) {
 
 // apply puts the value into the tree of a recipe and returns the path. If the setting changes the method of a
 // selection or a model, keys of other methods are removed, unless they are set too.
-func (s Setting) apply(root *node, all []Setting) (path string, problems Problems) {
+func (s Setting) apply(
+	root *node,
+	all []Setting,
+) (path string, problems Problems) {
 	wrong := func(message, hint string) (string, Problems) {
-		return "", Problems{{flag: s.flagOf(), Path: s.Path, Msg: message, Hint: hint}}
+		return "", Problems{{
+			flag: s.flagOf(),
+			Path: s.Path,
+			Msg:  message,
+			Hint: hint,
+		}}
 	}
 	steps, ok := s.pathSteps(root)
 	if !ok {
@@ -228,7 +260,9 @@ func (n *node) drop(key string) {
 	if n.get(key) == nil {
 		return
 	}
-	i := slices.IndexFunc(n.keys, func(k *node) bool { return k.literal == key })
+	i := slices.IndexFunc(n.keys, func(k *node) bool {
+		return k.literal == key
+	})
 	n.keys = slices.Delete(n.keys, i, i+1)
 	n.kids = slices.Delete(n.kids, i, i+1)
 }
@@ -277,7 +311,11 @@ func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 
 // conflicting returns a setting that was applied before and that one for path would replace, or be merged into: the
 // setting of the same key or of one below, or of a section above that has the key. old is the present value.
-func conflicting(byPath map[string]Setting, path string, old *node) (Setting, bool) {
+func conflicting(
+	byPath map[string]Setting,
+	path string,
+	old *node,
+) (Setting, bool) {
 	for at := path; at != ""; at = parent(at) {
 		if other, found := byPath[at]; found && old != nil {
 			return other, true

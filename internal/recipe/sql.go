@@ -100,7 +100,11 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 	if s.Driver == "duckdb" && dsn != inMemory {
 		dsn = r.beside(dsn)
 	}
-	return query.Question{Driver: s.Driver, DSN: dsn, Query: s.Query}, true, nil
+	return query.Question{
+		Driver: s.Driver,
+		DSN:    dsn,
+		Query:  s.Query,
+	}, true, nil
 }
 
 // spark checks the key data.spark.
@@ -113,9 +117,16 @@ func (c *checker) spark() {
 		}
 		return
 	}
-	for key, given := range map[string]bool{"data.path": d.Path != "", "data.sql": d.SQL != nil} {
+	for key, given := range map[string]bool{
+		"data.path": d.Path != "",
+		"data.sql":  d.SQL != nil,
+	} {
 		if given {
-			c.add("data.spark", "data.spark and "+key+" cannot be combined", "remove one")
+			c.add(
+				"data.spark",
+				"data.spark and "+key+" cannot be combined",
+				"remove one",
+			)
 		}
 	}
 	if d.describesText() {
@@ -123,7 +134,11 @@ func (c *checker) spark() {
 			"remove them; the query determines the cells")
 	}
 	if strings.TrimSpace(d.Spark) == "" {
-		c.add("data.spark", "data.spark is empty: it must be the SELECT whose rows are the records", "")
+		c.add(
+			"data.spark",
+			"data.spark is empty: it must be the SELECT whose rows are the records",
+			"",
+		)
 	}
 	if c.r.Engine != "" {
 		c.add("engine",

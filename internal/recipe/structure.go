@@ -112,7 +112,12 @@ func (s *structure) value(n *node, path string, t keyType, l limits) {
 			s.refuse(n, path)
 		}
 		for i, k := range n.keys {
-			s.value(n.kids[i], child(path, k.literal), keyType{Type: t.Elem()}, noLimits())
+			s.value(
+				n.kids[i],
+				child(path, k.literal),
+				keyType{Type: t.Elem()},
+				noLimits(),
+			)
 		}
 	case reflect.Slice:
 		s.list(n, path, t, l)
@@ -222,8 +227,15 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 		}
 	}
 	for i, k := range n.kids {
-		s.value(k, item(path, i), keyType{Type: t.Elem(), name: t.name},
-			limits{least: math.NaN(), most: math.NaN(), inList: true})
+		s.value(k, item(path, i), keyType{
+			Type: t.Elem(),
+			name: t.name,
+		},
+			limits{
+				least:  math.NaN(),
+				most:   math.NaN(),
+				inList: true,
+			})
 	}
 }
 
@@ -348,7 +360,10 @@ func fieldsOf(t reflect.Type) map[string]field {
 		}
 	}
 	for _, k := range keysOf(sections[t]) {
-		f := field{keyType{Type: kinds[k.Kind], name: k.Kind == method.Names}, noLimits()}
+		f := field{keyType{
+			Type: kinds[k.Kind],
+			name: k.Kind == method.Names,
+		}, noLimits()}
 		if k.Kind == method.Prices {
 			f.leastItems = 1
 		}

@@ -53,13 +53,21 @@ func (n Names) MarshalJSON() ([]byte, error) {
 
 // JSONSchema returns the schema of a list; [orPrivate] adds the other value.
 func (Names) JSONSchema() *generate.Schema {
-	return &generate.Schema{Type: "array", Items: &generate.Schema{Type: "string"}}
+	return &generate.Schema{
+		Type:  "array",
+		Items: &generate.Schema{Type: "string"},
+	}
 }
 
 var namesType = reflect.TypeFor[Names]()
 
 // decodeNames stores a list of names, or the request to find them. It reports whether the value was one of these.
-func decodeNames(n *node, path string, v reflect.Value, given map[string]bool) bool {
+func decodeNames(
+	n *node,
+	path string,
+	v reflect.Value,
+	given map[string]bool,
+) bool {
 	switch {
 	case n.kind == text && n.literal == privateWord:
 		v.Set(reflect.ValueOf(Private()))
@@ -94,7 +102,11 @@ var foldWords = []string{cell.FoldExact, cell.FoldBlanks, cell.FoldCase}
 
 // textOf returns the rule that transforms the texts of a column.
 func (r *Recipe) textOf(c Column) dataset.TextRule {
-	rule := dataset.TextRule{Fold: r.Data.Fold, Prefix: c.Prefix, Hash: c.Hash}
+	rule := dataset.TextRule{
+		Fold:   r.Data.Fold,
+		Prefix: c.Prefix,
+		Hash:   c.Hash,
+	}
 	if rule.Fold == cell.FoldExact { // same as the default
 		rule.Fold = ""
 	}
@@ -133,7 +145,11 @@ func (c *checker) foldChecks() {
 			c.add(child(path, "hash"), shown(path)+": hash cannot be combined with categories",
 				"a column has either a list or buckets")
 		case col.Hash != 0 && name == c.r.Data.Target:
-			c.add(child(path, "hash"), shown(path)+": the target cannot be hashed", "remove it")
+			c.add(
+				child(path, "hash"),
+				shown(path)+": the target cannot be hashed",
+				"remove it",
+			)
 		case col.Prefix != 0 && col.Hash == 0 && !col.Categories.Declared():
 			c.add(child(path, "prefix"),
 				shown(path)+": prefix needs categories or hash",
@@ -282,7 +298,11 @@ func (c *checker) undeclared() {
 	case why != "":
 		c.add(path, path+": text values cannot be found privately "+why, hint)
 	case c.r.Scaling.Method == "declared":
-		c.add(path, path+": found needs scaling private, because numeric columns need ranges", hint)
+		c.add(
+			path,
+			path+": found needs scaling private, because numeric columns need ranges",
+			hint,
+		)
 	}
 }
 

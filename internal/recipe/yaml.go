@@ -66,7 +66,13 @@ type converter struct {
 
 func (c *converter) fail(line, col int, msg, hint string) Problems {
 	c.problems = append(c.problems,
-		Problem{File: c.file, Line: line, Column: col, Msg: msg, Hint: hint})
+		Problem{
+			File:   c.file,
+			Line:   line,
+			Column: col,
+			Msg:    msg,
+			Hint:   hint,
+		})
 	return c.problems
 }
 
@@ -79,7 +85,12 @@ func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
 	}
 	if depth > maxDepth {
 		c.stopped = true
-		c.fail(n.Line, n.Column, fmt.Sprintf("nested more than %d levels deep", maxDepth), "")
+		c.fail(
+			n.Line,
+			n.Column,
+			fmt.Sprintf("nested more than %d levels deep", maxDepth),
+			"",
+		)
 		return out
 	}
 	if aliased {
@@ -125,7 +136,12 @@ func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			c.fail(key.Line, key.Column, "a key must be text, not a list or a mapping", "")
+			c.fail(
+				key.Line,
+				key.Column,
+				"a key must be text, not a list or a mapping",
+				"",
+			)
 			continue
 		}
 		if key.ShortTag() == "!!merge" {

@@ -42,12 +42,18 @@ func (g *gate) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
 		if err != nil {
-			if isTemporary(err) && g.evictConn(func(*clientConn) bool { return true }) {
+			if isTemporary(err) && g.evictConn(func(*clientConn) bool {
+				return true
+			}) {
 				continue // the process has no file descriptor left
 			}
 			return nil, err
 		}
-		c := &clientConn{Conn: raw, gate: g, client: clientOf(raw.RemoteAddr())}
+		c := &clientConn{
+			Conn:   raw,
+			gate:   g,
+			client: clientOf(raw.RemoteAddr()),
+		}
 		c.markActive()
 		if g.admitConn(c) {
 			return c, nil
@@ -90,8 +96,12 @@ func (g *gate) admitConn(c *clientConn) bool {
 	}
 	if len(g.conns) >= g.maxConnections {
 		crowd := g.crowdLocked()
-		if !g.evictLocked(func(other *clientConn) bool { return other.client == crowd }) &&
-			!g.evictLocked(func(*clientConn) bool { return true }) {
+		if !g.evictLocked(func(other *clientConn) bool {
+			return other.client == crowd
+		}) &&
+			!g.evictLocked(func(*clientConn) bool {
+				return true
+			}) {
 			return false
 		}
 	}

@@ -77,7 +77,10 @@ type routeStatus struct {
 var bucketBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 func newCounts() *counts {
-	return &counts{requests: map[routeStatus]int64{}, buckets: make([]int64, len(bucketBounds))}
+	return &counts{
+		requests: map[routeStatus]int64{},
+		buckets:  make([]int64, len(bucketBounds)),
+	}
 }
 
 // pathOther counts all paths that are not served and all methods that no path accepts.
@@ -85,7 +88,12 @@ const pathOther = "other"
 
 // addRequest counts an answer. All paths that are not served share one counter, so that clients cannot exhaust
 // memory.
-func (c *counts) addRequest(path string, status int, broken bool, took time.Duration) {
+func (c *counts) addRequest(
+	path string,
+	status int,
+	broken bool,
+	took time.Duration,
+) {
 	if broken {
 		c.broken.Add(1)
 	}
@@ -142,7 +150,12 @@ func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(w,
 		"# HELP dptrain_predict_seconds Time per request to /predict.\n# TYPE dptrain_predict_seconds histogram\n")
 	for i, end := range bucketBounds {
-		fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"%v\"} %d\n", end, c.buckets[i])
+		fmt.Fprintf(
+			w,
+			"dptrain_predict_seconds_bucket{le=\"%v\"} %d\n",
+			end,
+			c.buckets[i],
+		)
 	}
 	fmt.Fprintf(w,
 		"dptrain_predict_seconds_bucket{le=\"+Inf\"} %d\ndptrain_predict_seconds_sum %v\ndptrain_predict_seconds_count %d\n",

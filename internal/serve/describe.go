@@ -20,7 +20,12 @@ func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 		}
 		inputs = append(inputs, x)
 	}
-	out := map[string]any{"kind": served.model.Kind(), "task": served.output.Task, "target": served.output.Target, "inputs": inputs}
+	out := map[string]any{
+		"kind":   served.model.Kind(),
+		"task":   served.output.Task,
+		"target": served.output.Target,
+		"inputs": inputs,
+	}
 	if len(served.output.Classes) > 0 {
 		out["classes"] = served.output.Classes
 	}

@@ -112,7 +112,9 @@ func (c *valueCount) add(values []float64) {
 
 // binOf returns the bin of a number: how many edges are at most x.
 func (c *valueCount) binOf(x float64) int {
-	return sort.Search(len(c.edges), func(b int) bool { return x < c.edges[b] })
+	return sort.Search(len(c.edges), func(b int) bool {
+		return x < c.edges[b]
+	})
 }
 
 // distance returns the total variation distance between the numbers counted so far and the training
@@ -147,10 +149,14 @@ func writeValues(w io.Writer, counts []*valueCount) {
 	writeCumulative(w, counts, "dptrain_input_values_bucket", "counter",
 		"Numbers of predicted records up to an edge of the released histogram, "+
 			"since the model was loaded.",
-		func(c *valueCount, b int) float64 { return float64(c.bins[b].Load()) })
+		func(c *valueCount, b int) float64 {
+			return float64(c.bins[b].Load())
+		})
 	writeCumulative(w, counts, "dptrain_training_values_share", "gauge",
 		"Share of the training records up to an edge, from the noisy histogram of the report.",
-		func(c *valueCount, b int) float64 { return c.shares[b] })
+		func(c *valueCount, b int) float64 {
+			return c.shares[b]
+		})
 	writeGauge(w, counts, "dptrain_input_drift",
 		"Share of the numbers that would have to be in another bin "+
 			"to be distributed as the training records.",
@@ -174,7 +180,14 @@ func writeCumulative(
 		for b := range c.bins {
 			sum += size(c, b)
 			value := strconv.FormatFloat(sum, 'g', -1, 64)
-			fmt.Fprintf(w, "%s{column=\"%s\",le=\"%s\"} %s\n", name, column, c.upperLabel(b), value)
+			fmt.Fprintf(
+				w,
+				"%s{column=\"%s\",le=\"%s\"} %s\n",
+				name,
+				column,
+				c.upperLabel(b),
+				value,
+			)
 		}
 	}
 }

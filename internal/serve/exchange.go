@@ -192,7 +192,9 @@ func (e *exchange) Read(p []byte) (int, error) {
 
 // Write sends a part of the answer and gives up the turn while the client receives it.
 func (e *exchange) Write(p []byte) (int, error) {
-	return e.sendWithin(func() (int, error) { return e.w.Write(p) })
+	return e.sendWithin(func() (int, error) {
+		return e.w.Write(p)
+	})
 }
 
 // flush sends the answer written so far.
@@ -200,7 +202,9 @@ func (e *exchange) flush() error {
 	if err := e.out.Flush(); err != nil {
 		return err
 	}
-	_, err := e.sendWithin(func() (int, error) { return 0, e.clock.Flush() })
+	_, err := e.sendWithin(func() (int, error) {
+		return 0, e.clock.Flush()
+	})
 	if errors.Is(err, http.ErrNotSupported) { // a writer of tests
 		return nil
 	}
@@ -219,7 +223,9 @@ func (e *exchange) sendWithin(write func() (int, error)) (int, error) {
 	return write()
 }
 
-var freeWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
+var freeWriters = sync.Pool{New: func() any {
+	return bufio.NewWriterSize(nil, bufferSize)
+}}
 
 // startBody starts the answer.
 func (e *exchange) startBody(contentType string) {

@@ -50,7 +50,10 @@ func newServedModel(r Release, l Limits) (*servedModel, error) {
 	s := &servedModel{
 		hash: r.Hash, program: r.Program,
 		model: m, ready: regression.Prepare(m), output: m.Output(), schema: schema, opts: opts,
-		limits: dataset.StreamLimits{Line: l.Line, Cells: batchCells},
+		limits: dataset.StreamLimits{
+			Line:  l.Line,
+			Cells: batchCells,
+		},
 	}
 	var err error
 	if s.csv, err = dataset.NewStreamFormat(nameCSV, schema, opts, s.limits); err != nil {
@@ -191,7 +194,12 @@ func predictionInterval(y, width float64) (lower, upper float64) {
 }
 
 // appendObject appends a prediction as a JSON object.
-func (s *servedModel) appendObject(dst []byte, a answers, k int, width float64) []byte {
+func (s *servedModel) appendObject(
+	dst []byte,
+	a answers,
+	k int,
+	width float64,
+) []byte {
 	y := a.values[k]
 	dst = append(dst, `{"prediction":`...)
 	if s.jsonNames != nil {
@@ -219,7 +227,12 @@ func (s *servedModel) appendObject(dst []byte, a answers, k int, width float64) 
 }
 
 // appendLine appends a prediction as a line of JSON Lines.
-func (s *servedModel) appendLine(dst []byte, a answers, k int, width float64) []byte {
+func (s *servedModel) appendLine(
+	dst []byte,
+	a answers,
+	k int,
+	width float64,
+) []byte {
 	return append(s.appendObject(dst, a, k, width), '\n')
 }
 
@@ -246,8 +259,15 @@ func (s *servedModel) csvHeader(width float64) string {
 }
 
 // appendCSV appends a prediction as a line of CSV.
-func (s *servedModel) appendCSV(dst []byte, a answers, k int, width float64) []byte {
-	number := func(x float64) { dst = strconv.AppendFloat(append(dst, ','), x, 'g', -1, 64) }
+func (s *servedModel) appendCSV(
+	dst []byte,
+	a answers,
+	k int,
+	width float64,
+) []byte {
+	number := func(x float64) {
+		dst = strconv.AppendFloat(append(dst, ','), x, 'g', -1, 64)
+	}
 	y := a.values[k]
 	if s.csvNames != nil {
 		dst = append(dst, s.csvNames[int(y)]...)

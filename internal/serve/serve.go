@@ -153,7 +153,9 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 		if r.URL.Path != "/predict" {
 			closeAfter(seen, r)
 		}
-		if caught := parallel.Catch(func() { next.ServeHTTP(seen, watched) }); caught != nil {
+		if caught := parallel.Catch(func() {
+			next.ServeHTTP(seen, watched)
+		}); caught != nil {
 			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) ||
 				seen.status != 0 {
 				panic(http.ErrAbortHandler)
@@ -182,7 +184,11 @@ func closeAfter(w http.ResponseWriter, r *http.Request) {
 // discardBody reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole
 // body before it reads the answer would otherwise see a broken connection. It does not wait for a client that
 // expects "100 Continue".
-func (s *Server) discardBody(w http.ResponseWriter, r *http.Request, body *watchedBody) {
+func (s *Server) discardBody(
+	w http.ResponseWriter,
+	r *http.Request,
+	body *watchedBody,
+) {
 	if r.ProtoMajor != 1 {
 		return
 	}
@@ -220,7 +226,11 @@ func dropBody(w http.ResponseWriter, r *http.Request) {
 // Serve answers until ctx ends. It then accepts no more requests, waits up to Limits.Drain for those in progress,
 // and aborts the others, which [Server.Cut] counts. If the files of a certificate and its key are given, it serves
 // HTTPS. The error is that of a failing listener.
-func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key string) error {
+func (s *Server) Serve(
+	ctx context.Context,
+	at net.Listener,
+	certificate, key string,
+) error {
 	s.gate.wrapListener(at, certificate == "")
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -237,7 +247,9 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12,
 			WriteByteTimeout: s.limits.Idle,
 		},
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithoutCancel(ctx)
+		},
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if secure, ok := c.(*tls.Conn); ok {
 				c = secure.NetConn()
@@ -319,7 +331,10 @@ func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
 		writeProblem(w, r,
-			&problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
+			&problem{
+				Status:  http.StatusServiceUnavailable,
+				Message: "the server is stopping",
+			})
 		return
 	}
 	writeJSON(w, map[string]string{"status": "ready"})
@@ -349,7 +364,10 @@ func (s *Server) handlePredict(w http.ResponseWriter, r *http.Request) {
 			Message: "the Content-Type must be application/json, application/x-ndjson or text/csv",
 		}
 	case isJSON && charset != "" && !strings.EqualFold(charset, "utf-8"):
-		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "JSON must be UTF-8"}
+		p = &problem{
+			Status:  http.StatusUnsupportedMediaType,
+			Message: "JSON must be UTF-8",
+		}
 	case isEncoded(r):
 		w.Header().Set("Accept-Encoding", "identity")
 		p = &problem{

@@ -15,7 +15,9 @@ type spool struct {
 
 const blockSize = 1 << 14
 
-var freeBlocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
+var freeBlocks = sync.Pool{New: func() any {
+	return new([blockSize]byte)
+}}
 
 // readBuffer returns the free part of the last block. If it is full, it adds a block from the memory budget.
 func (s *spool) readBuffer(e *exchange) ([]byte, error) {

@@ -226,6 +226,8 @@ func (e *exchange) checkBody(body *spool) *problem {
 // bytesText formats a number of bytes for messages.
 func bytesText(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB"}
-	u := sort.Search(len(units)-1, func(u int) bool { return n%(1024<<(10*u)) != 0 })
+	u := sort.Search(len(units)-1, func(u int) bool {
+		return n%(1024<<(10*u)) != 0
+	})
 	return strconv.FormatInt(n>>(10*u), 10) + " " + units[u]
 }

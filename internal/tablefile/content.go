@@ -40,54 +40,150 @@ var signatures = []signature{
 			Kind: Kind{Coding: "gzip"},
 		}},
 	{0, "\x28\xb5\x2f\xfd",
-		Content{What: "compressed with Zstandard", Do: decompress + ", with zstd -d"}},
-	{0, "BZh", Content{What: "compressed with bzip2", Do: decompress + ", with bunzip2"}},
-	{0, "\xfd7zXZ\x00", Content{What: "compressed with xz", Do: decompress + ", with unxz"}},
-	{0, "\x04\x22\x4d\x18", Content{What: "compressed with LZ4", Do: decompress + ", with unlz4"}},
+		Content{
+			What: "compressed with Zstandard",
+			Do:   decompress + ", with zstd -d",
+		}},
+	{0, "BZh", Content{
+		What: "compressed with bzip2",
+		Do:   decompress + ", with bunzip2",
+	}},
+	{0, "\xfd7zXZ\x00", Content{
+		What: "compressed with xz",
+		Do:   decompress + ", with unxz",
+	}},
+	{0, "\x04\x22\x4d\x18", Content{
+		What: "compressed with LZ4",
+		Do:   decompress + ", with unlz4",
+	}},
 	{0, "\x5d\x00\x00\x80\x00",
-		Content{What: "compressed with LZMA", Do: decompress + ", with unlzma"}},
+		Content{
+			What: "compressed with LZMA",
+			Do:   decompress + ", with unlzma",
+		}},
 	{0, "\x1f\x9d",
-		Content{What: "compressed with compress", Do: decompress + ", with uncompress"}},
-	{0, "\xff\x06\x00\x00sNaPpY", Content{What: "compressed with Snappy", Do: decompress}},
-	{0, "7z\xbc\xaf\x27\x1c", Content{What: "a 7-Zip archive", Do: "unpack it first"}},
-	{0, "Rar!\x1a\x07", Content{What: "a RAR archive", Do: "unpack it first"}},
+		Content{
+			What: "compressed with compress",
+			Do:   decompress + ", with uncompress",
+		}},
+	{0, "\xff\x06\x00\x00sNaPpY", Content{
+		What: "compressed with Snappy",
+		Do:   decompress,
+	}},
+	{0, "7z\xbc\xaf\x27\x1c", Content{
+		What: "a 7-Zip archive",
+		Do:   "unpack it first",
+	}},
+	{0, "Rar!\x1a\x07", Content{
+		What: "a RAR archive",
+		Do:   "unpack it first",
+	}},
 	{0, "PK\x03\x04",
 		Content{
 			What: "a zip archive",
 			Do:   "unpack it first, or name it .xlsx if it is an Excel workbook",
 		}},
-	{0, "PK\x05\x06", Content{What: "an empty zip archive", Do: "copy or save it again"}},
-	{0, "PAR1", Content{What: "a Parquet file", Do: "name it .parquet", Kind: Kind{Parquet: true}}},
-	{0, "PARE", Content{What: "an encrypted Parquet file", Do: "write it without encryption"}},
+	{0, "PK\x05\x06", Content{
+		What: "an empty zip archive",
+		Do:   "copy or save it again",
+	}},
+	{0, "PAR1", Content{
+		What: "a Parquet file",
+		Do:   "name it .parquet",
+		Kind: Kind{Parquet: true},
+	}},
+	{0, "PARE", Content{
+		What: "an encrypted Parquet file",
+		Do:   "write it without encryption",
+	}},
 	{0, "ARROW1\x00\x00",
-		Content{What: "an Arrow file", Do: "name it .arrow", Kind: Kind{Packed: Arrow}}},
+		Content{
+			What: "an Arrow file",
+			Do:   "name it .arrow",
+			Kind: Kind{Packed: Arrow},
+		}},
 	{0, "\xff\xff\xff\xff",
-		Content{What: "an Arrow stream", Do: "name it .arrows", Kind: Kind{Packed: Arrow}}},
+		Content{
+			What: "an Arrow stream",
+			Do:   "name it .arrows",
+			Kind: Kind{Packed: Arrow},
+		}},
 	{0, "FEA1",
-		Content{What: "a Feather file of version 1", Do: "write it with version 2, or as Parquet"}},
+		Content{
+			What: "a Feather file of version 1",
+			Do:   "write it with version 2, or as Parquet",
+		}},
 	{0, "ORC", Content{What: "an ORC file", Do: convert}},
-	{0, "Obj\x01", Content{What: "an Avro file", Do: convert}},
+	{0, "Obj\x01", Content{
+		What: "an Avro file",
+		Do:   convert,
+	}},
 	{0, "SQLite format 3\x00",
-		Content{What: "a SQLite database", Do: "query it with data.sql, or " + export}},
-	{8, "DUCK", Content{What: "a DuckDB database", Do: "query it with data.sql, or " + export}},
+		Content{
+			What: "a SQLite database",
+			Do:   "query it with data.sql, or " + export,
+		}},
+	{8, "DUCK", Content{
+		What: "a DuckDB database",
+		Do:   "query it with data.sql, or " + export,
+	}},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
 		Content{
 			What: "an Excel workbook in the old format (.xls) or with a password",
 			Do:   "save it as .xlsx without a password",
 		}},
-	{0, "%PDF-", Content{What: "a PDF document", Do: export}},
-	{0, "\x89HDF\r\n\x1a\n", Content{What: "an HDF5 file", Do: convert}},
-	{0, "CDF\x01", Content{What: "a NetCDF file", Do: convert}},
-	{0, "CDF\x02", Content{What: "a NetCDF file", Do: convert}},
-	{0, "\x93NUMPY", Content{What: "a NumPy array", Do: convert}},
-	{0, "\x80\x02", Content{What: "a Python pickle", Do: convert}},
-	{0, "\x80\x03", Content{What: "a Python pickle", Do: convert}},
-	{0, "\x80\x04", Content{What: "a Python pickle", Do: convert}},
-	{0, "\x80\x05", Content{What: "a Python pickle", Do: convert}},
-	{0, "\x89PNG\r\n\x1a\n", Content{What: "a picture", Do: export}},
-	{0, "\xff\xd8\xff", Content{What: "a picture", Do: export}},
-	{0, "RDX2\n", Content{What: "an R workspace", Do: convert}},
-	{0, "RDX3\n", Content{What: "an R workspace", Do: convert}},
+	{0, "%PDF-", Content{
+		What: "a PDF document",
+		Do:   export,
+	}},
+	{0, "\x89HDF\r\n\x1a\n", Content{
+		What: "an HDF5 file",
+		Do:   convert,
+	}},
+	{0, "CDF\x01", Content{
+		What: "a NetCDF file",
+		Do:   convert,
+	}},
+	{0, "CDF\x02", Content{
+		What: "a NetCDF file",
+		Do:   convert,
+	}},
+	{0, "\x93NUMPY", Content{
+		What: "a NumPy array",
+		Do:   convert,
+	}},
+	{0, "\x80\x02", Content{
+		What: "a Python pickle",
+		Do:   convert,
+	}},
+	{0, "\x80\x03", Content{
+		What: "a Python pickle",
+		Do:   convert,
+	}},
+	{0, "\x80\x04", Content{
+		What: "a Python pickle",
+		Do:   convert,
+	}},
+	{0, "\x80\x05", Content{
+		What: "a Python pickle",
+		Do:   convert,
+	}},
+	{0, "\x89PNG\r\n\x1a\n", Content{
+		What: "a picture",
+		Do:   export,
+	}},
+	{0, "\xff\xd8\xff", Content{
+		What: "a picture",
+		Do:   export,
+	}},
+	{0, "RDX2\n", Content{
+		What: "an R workspace",
+		Do:   convert,
+	}},
+	{0, "RDX3\n", Content{
+		What: "an R workspace",
+		Do:   convert,
+	}},
 	{0, "$FL2", Content{What: "an SPSS file", Do: convert}},
 	{0, "$FL3", Content{What: "an SPSS file", Do: convert}},
 	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60",
@@ -104,7 +200,10 @@ const (
 	setUTF16  = "set encoding with --encoding utf-16, or in a recipe data.format: {encoding: utf-16}"
 )
 
-var utf32 = Content{What: "UTF-32 text", Do: "convert it to UTF-8, with iconv -f UTF-32 -t UTF-8"}
+var utf32 = Content{
+	What: "UTF-32 text",
+	Do:   "convert it to UTF-8, with iconv -f UTF-32 -t UTF-8",
+}
 
 // markup lists the starts of markup documents, which are not tables.
 var markup = []signature{
@@ -118,12 +217,27 @@ var markup = []signature{
 			What: "an HTML page",
 			Do:   export + "; if it was downloaded, it may be a sign-in page",
 		}},
-	{0, "<table", Content{What: "an HTML table", Do: export}},
-	{0, "<stata_dta>", Content{What: "a Stata file", Do: convert}},
-	{0, "<?xml", Content{What: "an XML document", Do: export}},
+	{0, "<table", Content{
+		What: "an HTML table",
+		Do:   export,
+	}},
+	{0, "<stata_dta>", Content{
+		What: "a Stata file",
+		Do:   convert,
+	}},
+	{0, "<?xml", Content{
+		What: "an XML document",
+		Do:   export,
+	}},
 	{0, "version https://git-lfs",
-		Content{What: "a Git LFS pointer", Do: "download the file with git lfs pull"}},
-	{0, "{\\rtf", Content{What: "a rich text document", Do: export}},
+		Content{
+			What: "a Git LFS pointer",
+			Do:   "download the file with git lfs pull",
+		}},
+	{0, "{\\rtf", Content{
+		What: "a rich text document",
+		Do:   export,
+	}},
 }
 
 // UTF16 reports whether c is text in UTF-16.
@@ -182,7 +296,10 @@ func archiveContent(head []byte) Content {
 	name := head[min(len(head), 30):]
 	switch {
 	case bytes.HasPrefix(name, []byte("mimetypeapplication/vnd.oasis.opendocument")):
-		return Content{What: "an OpenDocument file (.ods)", Do: "save the table as .xlsx or as CSV"}
+		return Content{
+			What: "an OpenDocument file (.ods)",
+			Do:   "save the table as .xlsx or as CSV",
+		}
 	case bytes.HasPrefix(name, []byte("[Content_Types].xml")), bytes.HasPrefix(name, []byte("xl/")),
 		bytes.HasPrefix(name, []byte("_rels/")), bytes.HasPrefix(name, []byte("docProps/")):
 		return Content{
@@ -209,16 +326,25 @@ func wideContent(line []byte) (c Content, ok bool) {
 	case isWide(line, 4, binary.LittleEndian.Uint32), isWide(line, 4, binary.BigEndian.Uint32):
 		c = utf32
 	case isWide(line, 2, littleEndian16):
-		c = Content{What: utf16Text, Do: strings.ReplaceAll(setUTF16, "utf-16", "utf-16le")}
+		c = Content{
+			What: utf16Text,
+			Do:   strings.ReplaceAll(setUTF16, "utf-16", "utf-16le"),
+		}
 	case isWide(line, 2, bigEndian16):
-		c = Content{What: utf16Text, Do: strings.ReplaceAll(setUTF16, "utf-16", "utf-16be")}
+		c = Content{
+			What: utf16Text,
+			Do:   strings.ReplaceAll(setUTF16, "utf-16", "utf-16be"),
+		}
 	default:
 		c = binaryData
 	}
 	return c, true
 }
 
-var binaryData = Content{What: "binary data", Do: "check that it is the right file"}
+var binaryData = Content{
+	What: "binary data",
+	Do:   "check that it is the right file",
+}
 
 // isControl reports whether r is a control character that no table of text contains: neither a blank nor the end of a
 // line, of a file or of a field.

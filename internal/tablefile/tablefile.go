@@ -40,12 +40,30 @@ var kinds = [...]struct {
 	suffix string
 	kind   Kind
 }{
-	{".csv.gz", Kind{Comma: ',', Coding: "gzip", Decode: gunzip}},
-	{".tsv.gz", Kind{Comma: '\t', Coding: "gzip", Decode: gunzip}},
+	{".csv.gz", Kind{
+		Comma:  ',',
+		Coding: "gzip",
+		Decode: gunzip,
+	}},
+	{".tsv.gz", Kind{
+		Comma:  '\t',
+		Coding: "gzip",
+		Decode: gunzip,
+	}},
 	{".csv", Kind{Comma: ','}},
 	{".tsv", Kind{Comma: '\t'}},
-	{".jsonl.gz", Kind{Comma: ',', JSON: true, Coding: "gzip", Decode: gunzip}},
-	{".ndjson.gz", Kind{Comma: ',', JSON: true, Coding: "gzip", Decode: gunzip}},
+	{".jsonl.gz", Kind{
+		Comma:  ',',
+		JSON:   true,
+		Coding: "gzip",
+		Decode: gunzip,
+	}},
+	{".ndjson.gz", Kind{
+		Comma:  ',',
+		JSON:   true,
+		Coding: "gzip",
+		Decode: gunzip,
+	}},
 	{".jsonl", Kind{Comma: ',', JSON: true}},
 	{".ndjson", Kind{Comma: ',', JSON: true}},
 	{".parquet", Kind{Parquet: true}},

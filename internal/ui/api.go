@@ -45,7 +45,12 @@ type request struct {
 func (s *Server) runCommand(ctx context.Context, args ...string) output {
 	var stdout, stderr bytes.Buffer
 	code := s.o.Run(ctx,
-		Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
+		Call{
+			Args:     args,
+			Stdout:   &stdout,
+			Stderr:   &stderr,
+			Progress: func(int, int, string) {},
+		})
 	return output{code, s.shortenPaths(stdout.String()), s.shortenPaths(stderr.String())}
 }
 
@@ -125,7 +130,11 @@ func (s *Server) readRecipe(a *request) (*text, error) {
 		name = recipeName
 	}
 	r, problems := recipe.Parse(name, src)
-	return &text{Text: string(src), Mistakes: mistakesOf(problems), read: r}, nil
+	return &text{
+		Text:     string(src),
+		Mistakes: mistakesOf(problems),
+		read:     r,
+	}, nil
 }
 
 // createNew are the flags for a file that must not exist.
@@ -141,7 +150,10 @@ func (s *Server) answerRecipe(_ *http.Request, a *request) (any, error) {
 
 // commandFlags returns the flags that complement a recipe for a command: the flags for its files, which must be in
 // the folder, and the others.
-func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []string, err error) {
+func (s *Server) commandFlags(
+	a *request,
+	r *recipe.Recipe,
+) (files, other []string, err error) {
 	if r.Task == recipe.TaskCausal {
 		return nil, nil,
 			refusef(http.StatusBadRequest,

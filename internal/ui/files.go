@@ -105,7 +105,9 @@ func (s *Server) listFolder(folder string) (*listing, error) {
 			out = append(out, listed{e.Name(), at, kind})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y listed) int { return kindRank(x.Kind) - kindRank(y.Kind) })
+	slices.SortStableFunc(out, func(x, y listed) int {
+		return kindRank(x.Kind) - kindRank(y.Kind)
+	})
 	return &listing{s.o.Folder, dir, out}, nil
 }
 

@@ -63,7 +63,11 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 	// A large table takes longer than other requests. A recorder of a test has no deadline.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	name := r.URL.Query().Get("name")
-	s.respond(w, imported{name}, s.copyTable(name, http.MaxBytesReader(w, r.Body, maxTable)))
+	s.respond(
+		w,
+		imported{name},
+		s.copyTable(name, http.MaxBytesReader(w, r.Body, maxTable)),
+	)
 }
 
 // copyTable writes a table to a new file of the folder. A file that is not complete is removed.

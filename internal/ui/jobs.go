@@ -54,7 +54,11 @@ type jobs struct {
 const mostJobs = 16
 
 // startJob starts a job. It cancels a running explanation, but not a run of fit.
-func (s *Server) startJob(kind string, args []string, clean func()) (any, error) {
+func (s *Server) startJob(
+	kind string,
+	args []string,
+	clean func(),
+) (any, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
 	for _, j := range s.jobs.all {

@@ -18,7 +18,10 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 	if strings.ContainsAny(a.Path, "*?[") || kindOfName(strings.ToLower(a.Path)) != "table" {
 		return nil, refusef(http.StatusBadRequest, "%s is not a single table", a.Path)
 	}
-	data, wrong := recipe.Data{Path: table, Format: &a.Format}.With(nil)
+	data, wrong := recipe.Data{
+		Path:   table,
+		Format: &a.Format,
+	}.With(nil)
 	if len(wrong) > 0 {
 		return map[string]any{"mistakes": mistakesOf(wrong)}, nil
 	}

@@ -107,7 +107,9 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ErrorLog: discard,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext: func(net.Listener) context.Context {
+			return ctx
+		},
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // open requests are dropped
 	defer stop()
@@ -129,7 +131,11 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "unknown page")
 		return
 	}
-	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+	kinds := map[string]string{
+		".html": "text/html",
+		".css":  "text/css",
+		".js":   "text/javascript",
+	}
 	w.Header().Set("Content-Type", kinds[path.Ext(name)]+"; charset=utf-8")
 	_, _ = w.Write(text) // the browser may have closed the connection
 }
@@ -206,14 +212,22 @@ func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.
 		}
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 			kind != "application/json" {
-			refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+			refuse(
+				w,
+				http.StatusUnsupportedMediaType,
+				"the Content-Type must be application/json",
+			)
 			return
 		}
 		var a request
 		body := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 		body.DisallowUnknownFields()
 		if err := body.Decode(&a); err != nil {
-			refuse(w, http.StatusBadRequest, "the request is not valid JSON for this path")
+			refuse(
+				w,
+				http.StatusBadRequest,
+				"the request is not valid JSON for this path",
+			)
 			return
 		}
 		out, err := answer(r, &a)

@@ -75,7 +75,11 @@ func newZip(files []file, when time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
 	for _, f := range files {
-		header := zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: when}
+		header := zip.FileHeader{
+			Name:     f.name,
+			Method:   zip.Deflate,
+			Modified: when,
+		}
 		header.CreatorVersion = 3 << 8 // Unix, whose modes follow
 		header.ExternalAttrs = uint32(0o100000|f.fileMode()) << 16
 		w, err := zw.CreateHeader(&header)

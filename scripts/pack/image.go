@@ -149,7 +149,15 @@ func gunzip(content []byte) ([]byte, error) {
 func writeTar(w io.Writer, files []file, when time.Time) error {
 	tw := tar.NewWriter(w)
 	for _, f := range files {
-		header := tar.Header{Name: f.name, Mode: f.fileMode(), Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
+		header := tar.Header{
+			Name:    f.name,
+			Mode:    f.fileMode(),
+			Size:    int64(len(f.content)),
+			ModTime: when,
+			Format:  tar.FormatUSTAR,
+			Uname:   "root",
+			Gname:   "root",
+		}
 		if f.content == nil {
 			header.Typeflag, header.Mode = tar.TypeDir, 0o755
 		}

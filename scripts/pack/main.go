@@ -95,7 +95,12 @@ func (r release) packPlatform(platform string, stdout io.Writer) error {
 		return errors.New("is no platform, such as linux_amd64")
 	}
 	for _, tool := range tools {
-		p := program{release: r, tool: tool, system: system, arch: arch}
+		p := program{
+			release: r,
+			tool:    tool,
+			system:  system,
+			arch:    arch,
+		}
 		if err := p.packAll(platform, stdout); err != nil {
 			return fmt.Errorf("%s: %w", tool, err)
 		}

@@ -42,7 +42,12 @@ func (r release) archiveNames(platforms ...string) []string {
 	var out []string
 	for _, platform := range platforms {
 		system, arch, _ := strings.Cut(platform, "_")
-		p := program{release: r, tool: tools[0], system: system, arch: arch}
+		p := program{
+			release: r,
+			tool:    tools[0],
+			system:  system,
+			arch:    arch,
+		}
 		out = append(out, p.archiveName())
 	}
 	return out
@@ -50,7 +55,12 @@ func (r release) archiveNames(platforms ...string) []string {
 
 // writeHomebrew writes the formula dptrain.rb if the archives for macOS and Linux were built.
 func (r release) writeHomebrew() error {
-	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64")
+	names := r.archiveNames(
+		"darwin_amd64",
+		"darwin_arm64",
+		"linux_amd64",
+		"linux_arm64",
+	)
 	hashes, err := r.hashesOf(names...)
 	if err != nil || hashes == nil {
 		return err

@@ -102,12 +102,25 @@ func effectiveModule(m *debug.Module) (path, version string) {
 
 func goModule(path, version string) component {
 	url := "pkg:golang/" + path + "@" + version
-	return component{Ref: url, Type: "library", Name: path, Version: version, PURL: url}
+	return component{
+		Ref:     url,
+		Type:    "library",
+		Name:    path,
+		Version: version,
+		PURL:    url,
+	}
 }
 
 // serialNumber derives a UUID of version 8 from a hash.
 func serialNumber(sum [sha256.Size]byte) string {
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return fmt.Sprintf(
+		"urn:uuid:%x-%x-%x-%x-%x",
+		id[:4],
+		id[4:6],
+		id[6:8],
+		id[8:10],
+		id[10:],
+	)
 }

@@ -21,7 +21,11 @@ const (
 func (r release) signFiles(stdout io.Writer) error {
 	text := os.Getenv(keyVariable)
 	if text == "" {
-		_, err := fmt.Fprintf(stdout, "SHA256SUMS is not signed: %s is not set\n", keyVariable)
+		_, err := fmt.Fprintf(
+			stdout,
+			"SHA256SUMS is not signed: %s is not set\n",
+			keyVariable,
+		)
 		return err
 	}
 	key, err := signingKey([]byte(text), os.Getenv(passwordVariable))

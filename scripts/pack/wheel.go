@@ -93,7 +93,9 @@ func (p *program) moduleFiles() ([]file, error) {
 		out = append(out, file{name, content, false})
 		return err
 	})
-	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b file) int {
+		return strings.Compare(a.name, b.name)
+	})
 	return out, err
 }
 
@@ -130,7 +132,11 @@ func pythonVersion(version string) string {
 		return m[1] + ".dev" + at[1]
 	}
 	if pre := regexp.MustCompile(`^(alpha|beta|rc)\.?(\d+)$`).FindStringSubmatch(m[2]); pre != nil {
-		return m[1] + map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[pre[1]] + pre[2]
+		return m[1] + map[string]string{
+			"alpha": "a",
+			"beta":  "b",
+			"rc":    "rc",
+		}[pre[1]] + pre[2]
 	}
 	return m[1] + ".dev0"
 }

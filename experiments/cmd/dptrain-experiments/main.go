@@ -53,7 +53,11 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(
+		context.Background(),
+		os.Interrupt,
+		syscall.SIGTERM,
+	)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	info, err := os.Stderr.Stat()
 	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -69,7 +73,12 @@ func usagef(format string, args ...any) error {
 
 // run is the whole process except for its exit. terminal reports whether stderr is a terminal, which shows the
 // progress after every trial.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+func run(
+	ctx context.Context,
+	args []string,
+	stdout, stderr io.Writer,
+	terminal bool,
+) int {
 	err := execute(ctx, args, stdout, stderr, terminal)
 	switch {
 	case err == nil:
@@ -116,7 +125,12 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 	flags := pflag.NewFlagSet("dptrain-experiments", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.SetOutput(io.Discard)
-	flags.BoolVar(&a.Public, "public", false, "state that the data are public (required)")
+	flags.BoolVar(
+		&a.Public,
+		"public",
+		false,
+		"state that the data are public (required)",
+	)
 	flags.StringVar(&a.name, "suite", "",
 		"the experiment, by `NAME`: "+strings.Join(suite.Names(), ", "))
 	flags.StringArrayVar(&a.data, "data", nil,
@@ -159,18 +173,30 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 }
 
 // execute runs a suite and prints the outcomes of its trials and the names of its files.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live bool) error {
+func execute(
+	ctx context.Context,
+	args []string,
+	stdout, stderr io.Writer,
+	live bool,
+) error {
 	a, err := parse(args, stdout)
 	if err != nil {
 		return err
 	}
-	open := func(path string) *ledger.Ledger { return ledger.At(path, ledger.Options{}) }
-	if err := (bench.Config{Public: a.Public, Data: a.data}).RefuseKnown(ctx, a.ledger,
+	open := func(path string) *ledger.Ledger {
+		return ledger.At(path, ledger.Options{})
+	}
+	if err := (bench.Config{
+		Public: a.Public,
+		Data:   a.data,
+	}).RefuseKnown(ctx, a.ledger,
 		open); err != nil {
 		return err
 	}
 	meter := terminal.NewMeter(stderr, live, a.name, "trials")
-	a.Progress = func(p suite.Progress) { meter.Show(float64(p.Done), float64(p.Total), p.Stage) }
+	a.Progress = func(p suite.Progress) {
+		meter.Show(float64(p.Done), float64(p.Total), p.Stage)
+	}
 	records, err := suite.Run(ctx, a.name, a.Options)
 	meter.Clear()
 	if err != nil {

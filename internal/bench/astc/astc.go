@@ -123,7 +123,12 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 }
 
 // learnNode buys features for a node and fits it.
-func (t Table) learnNode(weights []float64, paid []bool, spent float64, o Options) Node {
+func (t Table) learnNode(
+	weights []float64,
+	paid []bool,
+	spent float64,
+	o Options,
+) Node {
 	p := t.weightedProblem(weights, o)
 	p.Paid = paid
 	return nodeOf(p, spent)
@@ -251,7 +256,11 @@ func weightedMedian(values, weights []float64) float64 {
 }
 
 // splitWeights returns the weights of the records in the two children.
-func splitWeights(scores, weights []float64, threshold float64, soft bool) (low, high []float64) {
+func splitWeights(
+	scores, weights []float64,
+	threshold float64,
+	soft bool,
+) (low, high []float64) {
 	for i, w := range weights {
 		up := 0.
 		switch {

@@ -31,16 +31,28 @@ type CSTCOptions struct {
 // starting from the tree of [Fit], by L-BFGS on norms that are smoothed at 0. Weights below 1e-3 are then
 // dropped and the nodes are refitted to the records that reach them. Errors are those of [Fit].
 func CSTC(ctx context.Context, t Table, o CSTCOptions) (*Tree, error) {
-	start, err := Fit(ctx, t, Options{Depth: o.Depth, Ridge: 1e-3})
+	start, err := Fit(ctx, t, Options{
+		Depth: o.Depth,
+		Ridge: 1e-3,
+	})
 	if err != nil {
 		return nil, err
 	}
 	c := newCSTC(t, start, o)
 	if _, err := optimize.Minimize(optimize.Problem{
-		Func:   func(x []float64) float64 { return c.objectiveAt(x, nil) },
-		Grad:   func(grad, x []float64) { c.objectiveAt(x, grad) },
-		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
-	}, c.startVector(), &optimize.Settings{MajorIterations: cstcSteps, Recorder: c},
+		Func: func(x []float64) float64 {
+			return c.objectiveAt(x, nil)
+		},
+		Grad: func(grad, x []float64) {
+			c.objectiveAt(x, grad)
+		},
+		Status: func() (optimize.Status, error) {
+			return optimize.NotTerminated, ctx.Err()
+		},
+	}, c.startVector(), &optimize.Settings{
+		MajorIterations: cstcSteps,
+		Recorder:        c,
+	},
 		&optimize.LBFGS{Store: 10}); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil && c.best == nil { // a line search that finds no better point ends the search
@@ -92,7 +104,11 @@ func (c *cstc) Init() error {
 }
 
 // Record implements [optimize.Recorder].
-func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.Stats) error {
+func (c *cstc) Record(
+	l *optimize.Location,
+	_ optimize.Operation,
+	_ *optimize.Stats,
+) error {
 	if l.X != nil && l.F < c.value {
 		c.best = append(c.best[:0], l.X...)
 		c.value = l.F
@@ -233,7 +249,10 @@ func (c *cstc) leafCost(x []float64, l int, weights, grad []float64) float64 {
 // buildTree drops small weights and refits the nodes to the records that reach them, keeping the number of records
 // that go low.
 func (c *cstc) buildTree() *Tree {
-	out := &Tree{Nodes: append([]Node(nil), c.shape.Nodes...), Cost: c.Cost}
+	out := &Tree{
+		Nodes: append([]Node(nil), c.shape.Nodes...),
+		Cost:  c.Cost,
+	}
 	members := make([][]float64, len(out.Nodes))
 	members[0] = make([]float64, len(c.Rows))
 	for i := range members[0] {

@@ -38,7 +38,12 @@ func quantileOf(values, members []float64, at float64) float64 {
 // the sum cannot be meant: no lambda of the table would leave a feature). It is found by Newton
 // steps with a coordinate descent in each, and a line search. Columns are taken as they are.
 // weights is where the search starts, the constant first; nil for 0. Errors: [ErrTable], that of ctx.
-func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) ([]float64, error) {
+func Logistic(
+	ctx context.Context,
+	t Table,
+	lambda float64,
+	weights []float64,
+) ([]float64, error) {
 	if err := t.checkTable(); err != nil {
 		return nil, err
 	}
@@ -178,7 +183,10 @@ func softThreshold(x, by float64) float64 {
 
 // Scores returns the score of every row for the coefficients of [Logistic], and its cost: all features that the
 // model reads.
-func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64) {
+func (t Table) Scores(
+	beta []float64,
+	rows [][]float64,
+) (scores, paid []float64) {
 	read := make([]bool, len(t.Cost))
 	for j, b := range beta[1:] {
 		if math.Abs(b) > 1e-9 {

@@ -126,7 +126,10 @@ func Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 }
 
 // vectors makes the vectors, as a model gives them: in coordinates, or after the map if there is one.
-func (r *Result) vectors(ctx context.Context, o Options) (neighbour.Points, error) {
+func (r *Result) vectors(
+	ctx context.Context,
+	o Options,
+) (neighbour.Points, error) {
 	scaled := r.scaling.Apply(r.given)
 	rows, err := choose(ctx, scaled, o)
 	switch {

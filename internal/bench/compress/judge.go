@@ -75,7 +75,10 @@ func rowsOf(t *dataset.Table) regression.Rows {
 	columns := t.Schema().Columns
 	for j, c := range columns[:len(columns)-1] {
 		if c.Kind == dataset.Category {
-			rows.Codes[c.Name] = regression.Codes{Values: t.Codes(j), Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     t.Codes(j),
+				Categories: c.Categories,
+			}
 		} else {
 			rows.Numeric[c.Name] = t.Float(j)
 		}

@@ -33,7 +33,10 @@ func Points(t *dataset.Table) (neighbour.Points, []neighbour.Column, error) {
 	coding := make([]neighbour.Column, last)
 	for j, c := range columns[:last] {
 		if c.Kind == dataset.Category {
-			coding[j] = neighbour.Column{Category: true, Levels: len(c.Categories)}
+			coding[j] = neighbour.Column{
+				Category: true,
+				Levels:   len(c.Categories),
+			}
 		} else {
 			coding[j] = numeric(t.Float(j))
 		}
@@ -52,15 +55,25 @@ func numeric(cells []float64) neighbour.Column {
 			n++
 		}
 	}
-	return neighbour.Column{Lower: -unbounded, Upper: unbounded, Missing: sum / max(n, 1)}
+	return neighbour.Column{
+		Lower:   -unbounded,
+		Upper:   unbounded,
+		Missing: sum / max(n, 1),
+	}
 }
 
 // encoded returns the coordinates of the records that have a class, and their rows.
-func encoded(t *dataset.Table, coding []neighbour.Column) (neighbour.Points, []int, error) {
+func encoded(
+	t *dataset.Table,
+	coding []neighbour.Column,
+) (neighbour.Points, []int, error) {
 	last := len(coding)
 	cells := make([]neighbour.Cells, last)
 	for j := range cells {
-		cells[j] = neighbour.Cells{Numbers: t.Float(j), Codes: t.Codes(j)}
+		cells[j] = neighbour.Cells{
+			Numbers: t.Float(j),
+			Codes:   t.Codes(j),
+		}
 	}
 	p := neighbour.Encode(coding, cells, 0, t.Len())
 	var known []int

@@ -129,14 +129,21 @@ func keyOf(point []float64) string {
 
 // Predict returns the mean target of the nearest rows, or their most frequent class, the first among equals. If a group
 // of equal rows is larger than the remaining number of neighbours, each row counts as a fraction.
-func (m *nearest) Predict(ctx context.Context, v dataset.View) ([]float64, error) {
+func (m *nearest) Predict(
+	ctx context.Context,
+	v dataset.View,
+) ([]float64, error) {
 	out := make([]float64, v.Len())
 	width := len(m.sums[0])
 	for i, point := range m.coordinates(v) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found, _, err := m.tree.Search(min(neighbours, m.points), pairwise.NewEuclidean(), point)
+		found, _, err := m.tree.Search(
+			min(neighbours, m.points),
+			pairwise.NewEuclidean(),
+			point,
+		)
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,11 @@ func (s scale) apply(v float64) float64 {
 }
 
 // withTarget lists the rows of a view that have a target: a number, or a class of the list.
-func withTarget(v dataset.View, target int, classes bool) (rows []int, y []float64) {
+func withTarget(
+	v dataset.View,
+	target int,
+	classes bool,
+) (rows []int, y []float64) {
 	all := v.Block(0, v.Len())
 	if !classes {
 		for i, x := range all.Float(target, make([]float64, v.Len())) {

@@ -182,7 +182,12 @@ func trainForest(
 }
 
 // add trains a tree. golearn cannot be interrupted within one.
-func (f *forest) add(ctx context.Context, c cells, rows, chosen []int, classes []float64) error {
+func (f *forest) add(
+	ctx context.Context,
+	c cells,
+	rows, chosen []int,
+	classes []float64,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -199,7 +204,10 @@ func (f *forest) add(ctx context.Context, c cells, rows, chosen []int, classes [
 }
 
 // Predict returns the class with most votes, the first of equals.
-func (f *forest) Predict(ctx context.Context, v dataset.View) ([]float64, error) {
+func (f *forest) Predict(
+	ctx context.Context,
+	v dataset.View,
+) ([]float64, error) {
 	c := f.layout.read(v)
 	rows := upTo(v.Len())
 	votes := make([][]float64, v.Len())

@@ -46,6 +46,12 @@ func (b classBaseline) Name() string {
 	return b.name
 }
 
-func (b classBaseline) Fit(ctx context.Context, d ClassDesign) (*regression.Classifier, error) {
-	return b.fit(ctx, d, MarginOptions{Lambda: 1, Standardize: true})
+func (b classBaseline) Fit(
+	ctx context.Context,
+	d ClassDesign,
+) (*regression.Classifier, error) {
+	return b.fit(ctx, d, MarginOptions{
+		Lambda:      1,
+		Standardize: true,
+	})
 }

@@ -29,7 +29,10 @@ func linearModel(
 			Missing: x[j].Mean,
 		}
 		if !sparse || weights[j] != 0 {
-			m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: weights[j]})
+			m.Terms = append(m.Terms, regression.Term{
+				Column:      j,
+				Coefficient: weights[j],
+			})
 		}
 	}
 	return m, m.Validate()

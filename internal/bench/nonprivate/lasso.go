@@ -45,5 +45,11 @@ func Lasso(
 	if err != nil {
 		return nil, err
 	}
-	return linearModel(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
+	return linearModel(
+		d,
+		columns.CleanAll(d.X),
+		columns.Clean(d.Y),
+		solution.Coefficients,
+		true,
+	)
 }

@@ -42,7 +42,11 @@ func OLS(ctx context.Context, d regression.Design) (*regression.Linear, error) {
 // Ridge minimises ||y - Xw - b||^2 + lambda ||w||^2 without privacy, as
 // scikit-learn's Ridge does. lambda >= 0 is in the units of a squared column;
 // 0 is [OLS]. Errors are those of OLS and [ErrLambda].
-func Ridge(ctx context.Context, d regression.Design, lambda float64) (*regression.Linear, error) {
+func Ridge(
+	ctx context.Context,
+	d regression.Design,
+	lambda float64,
+) (*regression.Linear, error) {
 	if !(lambda >= 0) || math.IsInf(lambda, 0) {
 		return nil, ErrLambda
 	}
@@ -126,7 +130,12 @@ func (p *centredProblem) leastSquares(ctx context.Context) ([]float64, error) {
 // leastNorm projects w onto the row space of the unscaled columns, spanned by
 // the first rank right singular vectors of the scaled ones, divided by scale.
 // What is removed changes no prediction.
-func leastNorm(w []float64, v *mat.Dense, rank int, scale []float64) ([]float64, error) {
+func leastNorm(
+	w []float64,
+	v *mat.Dense,
+	rank int,
+	scale []float64,
+) ([]float64, error) {
 	d := len(w)
 	basis := mat.NewDense(d, rank, nil)
 	for j := range d {
@@ -157,7 +166,10 @@ func leastNorm(w []float64, v *mat.Dense, rank int, scale []float64) ([]float64,
 
 // solveRidge returns the solution of the penalised problem, in which directions
 // with small singular values are damped, so no rank needs to be decided.
-func (p *centredProblem) solveRidge(ctx context.Context, lambda float64) ([]float64, error) {
+func (p *centredProblem) solveRidge(
+	ctx context.Context,
+	lambda float64,
+) ([]float64, error) {
 	scale := make([]float64, len(p.x))
 	for j := range scale {
 		scale[j] = 1
@@ -179,7 +191,10 @@ type decomposition struct {
 	utb []float64
 }
 
-func (p *centredProblem) decompose(ctx context.Context, scale []float64) (*decomposition, error) {
+func (p *centredProblem) decompose(
+	ctx context.Context,
+	scale []float64,
+) (*decomposition, error) {
 	a, b, err := p.reduceRows(ctx, scale)
 	if err != nil {
 		return nil, err
@@ -193,7 +208,11 @@ func (p *centredProblem) decompose(ctx context.Context, scale []float64) (*decom
 	svd.VTo(&v)
 	var utb mat.VecDense
 	utb.MulVec(u.T(), mat.NewVecDense(len(b), b))
-	return &decomposition{s: svd.Values(nil), v: &v, utb: utb.RawVector().Data}, nil
+	return &decomposition{
+		s:   svd.Values(nil),
+		v:   &v,
+		utb: utb.RawVector().Data,
+	}, nil
 }
 
 // solveFiltered returns V diag(filter) U'b.
@@ -239,7 +258,11 @@ func (p *centredProblem) reduceRows(
 
 // appendBlock appends rows [first, last) of the scaled, centred columns and y to dst,
 // row by row.
-func (p *centredProblem) appendBlock(dst []float64, first, last int, scale []float64) []float64 {
+func (p *centredProblem) appendBlock(
+	dst []float64,
+	first, last int,
+	scale []float64,
+) []float64 {
 	width := len(p.x) + 1
 	start := len(dst)
 	dst = append(dst, make([]float64, (last-first)*width)...)
@@ -260,7 +283,10 @@ func (p *centredProblem) appendBlock(dst []float64, first, last int, scale []flo
 // all rows. Rows are cut into chunks of a fixed size, each factored on its own,
 // and the triangles are then factored together in the order of the chunks: the
 // result does not depend on the number of processors.
-func (p *centredProblem) qrTriangle(ctx context.Context, scale []float64) ([]float64, error) {
+func (p *centredProblem) qrTriangle(
+	ctx context.Context,
+	scale []float64,
+) ([]float64, error) {
 	width := len(p.x) + 1
 	blockRows := max(128, 3*width)
 	chunkRows := 32 * blockRows
@@ -287,7 +313,12 @@ func (p *centredProblem) qrTriangle(ctx context.Context, scale []float64) ([]flo
 // foldTriangle replaces rows of the given width, at least width of them, by the triangle of their QR
 // factorisation, in place.
 func foldTriangle(rows []float64, width int) []float64 {
-	a := blas64.General{Rows: len(rows) / width, Cols: width, Stride: width, Data: rows}
+	a := blas64.General{
+		Rows:   len(rows) / width,
+		Cols:   width,
+		Stride: width,
+		Data:   rows,
+	}
 	tau := make([]float64, width)
 	query := make([]float64, 1)
 	lapack64.Geqrf(a, tau, query, -1)

@@ -99,7 +99,10 @@ func (d ClassDesign) fitMargin(
 		return nil, ErrShape
 	}
 	p := newMarginProblem(d, opts)
-	m := &regression.Classifier{Target: d.Target, Classes: d.Classes}
+	m := &regression.Classifier{
+		Target:  d.Target,
+		Classes: d.Classes,
+	}
 	for c := range d.Classes {
 		positive := int32(c)
 		if len(d.Classes) == 2 && positive == 0 {
@@ -123,7 +126,10 @@ func (d ClassDesign) fitMargin(
 				Upper:   regression.Unbounded,
 				Missing: x.Mean,
 			}
-			score.Terms = append(score.Terms, regression.Term{Column: j, Coefficient: w[j]})
+			score.Terms = append(score.Terms, regression.Term{
+				Column:      j,
+				Coefficient: w[j],
+			})
 		}
 		if err := score.Validate(); err != nil {
 			return nil, err
@@ -307,7 +313,10 @@ func (p *marginProblem) derivatives(
 	loss marginLoss, signs []float64, theta *mat.VecDense,
 ) *marginPoint {
 	n, d := p.rows.Dims()
-	out := &marginPoint{gradient: mat.NewVecDense(d, nil), hessian: mat.NewSymDense(d, nil)}
+	out := &marginPoint{
+		gradient: mat.NewVecDense(d, nil),
+		hessian:  mat.NewSymDense(d, nil),
+	}
 	out.margins.MulVec(p.rows, theta)
 	slopes := mat.NewVecDense(n, nil)
 	const blockRows = 512

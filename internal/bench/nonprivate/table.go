@@ -104,8 +104,15 @@ func asClassifier(name string) (fitClasses, error) {
 
 // fitScores fits one score of -1 and +1 for two classes, else one for each class
 // against the others.
-func fitScores(ctx context.Context, b Trainer, d ClassDesign) (*regression.Classifier, error) {
-	c := &regression.Classifier{Target: d.Target, Classes: d.Classes}
+func fitScores(
+	ctx context.Context,
+	b Trainer,
+	d ClassDesign,
+) (*regression.Classifier, error) {
+	c := &regression.Classifier{
+		Target:  d.Target,
+		Classes: d.Classes,
+	}
 	numbers := regression.Design{
 		Names:  d.Names,
 		X:      d.X,
@@ -136,7 +143,10 @@ func fitScores(ctx context.Context, b Trainer, d ClassDesign) (*regression.Class
 }
 
 func rowsOf(v dataset.View, columns []int) regression.Rows {
-	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
+	rows := regression.Rows{
+		N:       v.Len(),
+		Numeric: map[string][]float64{},
+	}
 	names, x := expandColumns(v, columns)
 	for k, name := range names {
 		rows.Numeric[name] = x[k]
@@ -146,7 +156,10 @@ func rowsOf(v dataset.View, columns []int) regression.Rows {
 
 // expandColumns returns columns of a view as numbers, a category as one 0/1 column a
 // value (one for other values, too, where the column keeps them).
-func expandColumns(v dataset.View, columns []int) (names []string, x [][]float64) {
+func expandColumns(
+	v dataset.View,
+	columns []int,
+) (names []string, x [][]float64) {
 	all := v.Block(0, v.Len())
 	schema := v.Schema().Columns
 	add := func(column []float64) {

@@ -64,7 +64,10 @@ func (b baseline) Name() string {
 	return b.name
 }
 
-func (b baseline) Fit(ctx context.Context, d regression.Design) (regression.Model, error) {
+func (b baseline) Fit(
+	ctx context.Context,
+	d regression.Design,
+) (regression.Model, error) {
 	m, err := b.fit(ctx, d)
 	if err != nil {
 		return nil, err
@@ -72,20 +75,34 @@ func (b baseline) Fit(ctx context.Context, d regression.Design) (regression.Mode
 	return m, nil
 }
 
-func fitOLS(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+func fitOLS(
+	ctx context.Context,
+	d regression.Design,
+) (*regression.Linear, error) {
 	return OLS(ctx, d)
 }
 
-func fitRidge(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+func fitRidge(
+	ctx context.Context,
+	d regression.Design,
+) (*regression.Linear, error) {
 	return Ridge(ctx, d, 1)
 }
 
-func fitLasso(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+func fitLasso(
+	ctx context.Context,
+	d regression.Design,
+) (*regression.Linear, error) {
 	const fraction = 1e-3
 	if len(d.Names) != len(d.X) {
 		return nil, ErrShape
 	}
-	s, err := lasso.NewSolver(ctx, d.X, d.Y, lasso.Options{Standardize: true, Tolerance: 1e-7})
+	s, err := lasso.NewSolver(
+		ctx,
+		d.X,
+		d.Y,
+		lasso.Options{Standardize: true, Tolerance: 1e-7},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -97,5 +114,11 @@ func fitLasso(ctx context.Context, d regression.Design) (*regression.Linear, err
 	if err != nil {
 		return nil, err
 	}
-	return linearModel(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
+	return linearModel(
+		d,
+		columns.CleanAll(d.X),
+		columns.Clean(d.Y),
+		solution.Coefficients,
+		true,
+	)
 }

@@ -132,7 +132,9 @@ func (s *tauB) roundScores(target []float64, picked []int) []float64 {
 // numbers of untied pairs, NaN if there are no such pairs.
 func (s *tauB) tauWith(column *kendall.Ranks, pairs float64) []float64 {
 	counts, err := kendall.AgainstTarget(s.ctx, len(s.ranks),
-		func(j int, _ *kendall.Scratch) *kendall.Ranks { return s.ranks[j] }, column.Kept, 0)
+		func(j int, _ *kendall.Scratch) *kendall.Ranks {
+			return s.ranks[j]
+		}, column.Kept, 0)
 	out := make([]float64, len(s.ranks))
 	if err != nil {
 		s.err = err

@@ -97,7 +97,10 @@ func (p peel) listOutcomes() (Law, error) {
 
 func (p peel) extendOutcomes(l Law, picked []int, logP float64) Law {
 	if len(picked) == p.k {
-		return append(l, Draw{Columns: slices.Clone(picked), LogP: logP})
+		return append(l, Draw{
+			Columns: slices.Clone(picked),
+			LogP:    logP,
+		})
 	}
 	scores, scale := p.round(picked)
 	for j, log := range exponentialLogs(scores, scale) {

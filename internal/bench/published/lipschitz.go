@@ -105,11 +105,16 @@ type sorted struct {
 
 func sortScores(scores []float64) sorted {
 	scores = replaceMissing(scores)
-	s := sorted{order: make([]int, len(scores)), values: make([]float64, len(scores))}
+	s := sorted{
+		order:  make([]int, len(scores)),
+		values: make([]float64, len(scores)),
+	}
 	for i := range s.order {
 		s.order[i] = i
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortStableFunc(s.order, func(a, b int) int {
+		return cmp.Compare(scores[b], scores[a])
+	})
 	for r, i := range s.order {
 		s.values[r] = scores[i]
 	}
@@ -160,7 +165,11 @@ func (m Lipschitz) Fit(
 
 // Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],
 // [ErrBudget], [ErrLarge].
-func (m Lipschitz) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
+func (m Lipschitz) Law(
+	x [][]float64,
+	y []float64,
+	epsilon float64,
+) (Law, error) {
 	scores, err := tauA(context.Background(), x, y)
 	if err != nil {
 		return nil, err
@@ -169,7 +178,11 @@ func (m Lipschitz) Law(x [][]float64, y []float64, epsilon float64) (Law, error)
 }
 
 func (m Lipschitz) topK(epsilon float64) TopK {
-	return TopK{K: m.K, Epsilon: epsilon, Gamma: publishedGamma}
+	return TopK{
+		K:       m.K,
+		Epsilon: epsilon,
+		Gamma:   publishedGamma,
+	}
 }
 
 // tauA returns |S(x, y)|/(n-1)/(3/2) for every column x.
@@ -177,7 +190,9 @@ func tauA(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
 	counts, err := kendall.AgainstTarget(ctx, len(x),
 		func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 			return kendall.Rank(x[j], scratch)
-		}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
+		}, func(scratch *kendall.Scratch) *kendall.Ranks {
+			return kendall.Rank(y, scratch)
+		}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,10 @@ func (m TopK) Law(scores []float64) (Law, error) {
 		for h := 0; h < m.K && (h == 0 || set[h-1] == h-1); h++ {
 			p += each[[2]int{h, t}]
 		}
-		law = append(law, Draw{Columns: s.rankPositions(set), LogP: math.Log(p)})
+		law = append(law, Draw{
+			Columns: s.rankPositions(set),
+			LogP:    math.Log(p),
+		})
 	}
 	return law, nil
 }

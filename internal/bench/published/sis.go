@@ -58,7 +58,11 @@ func (m SIS) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 }
 
 func (m SIS) topK(epsilon float64) TopK {
-	return TopK{K: m.K, Epsilon: epsilon, Gamma: publishedGamma}
+	return TopK{
+		K:       m.K,
+		Epsilon: epsilon,
+		Gamma:   publishedGamma,
+	}
 }
 
 func (m SIS) newRounds(scores []float64, epsilon float64) peel {

@@ -103,11 +103,22 @@ func checkTarget(epsilon, delta float64) error {
 // linearModel writes coefficients, the intercept last, as a model.
 func (t *table) linearModel(coefficients []float64) *regression.Linear {
 	const unbounded = regression.Unbounded
-	m := &regression.Linear{Target: t.target, Lower: -unbounded, Upper: unbounded}
+	m := &regression.Linear{
+		Target: t.target,
+		Lower:  -unbounded,
+		Upper:  unbounded,
+	}
 	for j, name := range t.names {
 		m.Columns = append(m.Columns,
-			regression.Column{Name: name, Lower: -unbounded, Upper: unbounded})
-		m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: coefficients[j]})
+			regression.Column{
+				Name:  name,
+				Lower: -unbounded,
+				Upper: unbounded,
+			})
+		m.Terms = append(m.Terms, regression.Term{
+			Column:      j,
+			Coefficient: coefficients[j],
+		})
 	}
 	m.Intercept = coefficients[len(t.names)]
 	return m

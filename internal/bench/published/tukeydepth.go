@@ -29,7 +29,12 @@ func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
 	if m < leastModels {
 		return nil, ErrTooFew
 	}
-	s := &Depths{epsilon: epsilon / 2, delta: delta, m: m, t: m / 2 / 2}
+	s := &Depths{
+		epsilon: epsilon / 2,
+		delta:   delta,
+		m:       m,
+		t:       m / 2 / 2,
+	}
 	for j := range models[0] {
 		column := make([]float64, m)
 		for i, model := range models {

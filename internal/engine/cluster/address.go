@@ -103,5 +103,9 @@ func isLoopback(host string) bool {
 
 // usageError returns an error of the command line.
 func usageError(message, hint string) error {
-	return &fault.Error{Kind: fault.Usage, Message: message, Hint: hint}
+	return &fault.Error{
+		Kind:    fault.Usage,
+		Message: message,
+		Hint:    hint,
+	}
 }

@@ -11,7 +11,11 @@ import (
 
 // sortAnswers returns the contents of the answers to the tasks from to to-1, in order. It returns an error unless there is
 // exactly one answer for each task, with all of its pieces.
-func sortAnswers(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]byte, error) {
+func sortAnswers(
+	key [secret.KeySize]byte,
+	answers [][]byte,
+	from, to int,
+) ([][]byte, error) {
 	pieces := make([][][]byte, to-from)
 	for _, text := range answers {
 		p, err := readPiece(key, text)
@@ -29,7 +33,9 @@ func sortAnswers(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]
 	}
 	var contents [][]byte
 	for _, of := range pieces {
-		if len(of) == 0 || slices.ContainsFunc(of, func(c []byte) bool { return len(c) == 0 }) {
+		if len(of) == 0 || slices.ContainsFunc(of, func(c []byte) bool {
+			return len(c) == 0
+		}) {
 			return nil, passError(errAnswer)
 		}
 		contents = append(contents, bytes.Join(of, nil))
@@ -59,5 +65,10 @@ func passError(err error) error {
 	if errors.Is(err, errAnswer) {
 		err = errors.New("the cluster lost, repeated or changed a partial sum")
 	}
-	return &fault.Error{Kind: fault.Data, Err: err, Message: err.Error(), Hint: hint}
+	return &fault.Error{
+		Kind:    fault.Data,
+		Err:     err,
+		Message: err.Error(),
+		Hint:    hint,
+	}
 }

@@ -244,7 +244,11 @@ type openedBlock struct {
 }
 
 // openBlock opens the block with the given head.
-func openBlock(text []byte, of string, key [secret.KeySize]byte) (*openedBlock, error) {
+func openBlock(
+	text []byte,
+	of string,
+	key [secret.KeySize]byte,
+) (*openedBlock, error) {
 	h, err := readHead(of)
 	if err != nil {
 		return nil, ErrVersion
@@ -275,7 +279,10 @@ func (b *openedBlock) openField(k int) ([]byte, error) {
 }
 
 // readColumn returns the cells of a field.
-func (b *openedBlock) readColumn(k int, c colblock.Column) (colblock.Values, error) {
+func (b *openedBlock) readColumn(
+	k int,
+	c colblock.Column,
+) (colblock.Values, error) {
 	data, err := b.openField(k)
 	if err != nil {
 		return colblock.Values{}, err
@@ -298,7 +305,11 @@ func (b *openedBlock) readBatch(all, read dataset.Schema) (*dataset.Batch, error
 		if err != nil {
 			return nil, err
 		}
-		columns[k] = dataset.ColumnData{Floats: x.Floats, Codes: x.Codes, Words: x.Texts}
+		columns[k] = dataset.ColumnData{
+			Floats: x.Floats,
+			Codes:  x.Codes,
+			Words:  x.Texts,
+		}
 	}
 	var ids []uint64
 	at := len(all.Columns)
@@ -318,5 +329,8 @@ func (b *openedBlock) readBatch(all, read dataset.Schema) (*dataset.Batch, error
 		}
 	}
 	stats.Rows = rows
-	return &dataset.Batch{Table: read.Kept(rows, 0, ids, columns), Stats: &stats}, nil
+	return &dataset.Batch{
+		Table: read.Kept(rows, 0, ids, columns),
+		Stats: &stats,
+	}, nil
 }

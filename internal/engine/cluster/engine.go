@@ -79,7 +79,10 @@ func Open(
 }
 
 // countRecords counts the records and sets the positions of the splits in the table. name is the table in messages.
-func (e *Engine) countRecords(ctx context.Context, name string) (*dataset.Stats, error) {
+func (e *Engine) countRecords(
+	ctx context.Context,
+	name string,
+) (*dataset.Stats, error) {
 	contents, err := e.askAll(ctx, order{Asks: asksCount}, nil)
 	if err != nil {
 		return nil, err
@@ -215,11 +218,19 @@ func (e *Engine) forEachAnswer(
 
 // encodeTasks returns the tasks for the splits from to to-1, or the first ones if all together are too large for one
 // request. It returns at least one task.
-func (e *Engine) encodeTasks(from, to int, of func(split int) []uint64) ([][]byte, error) {
+func (e *Engine) encodeTasks(
+	from, to int,
+	of func(split int) []uint64,
+) ([][]byte, error) {
 	var out [][]byte
 	size := 0
 	for i := from; i < min(to, len(e.splits)) && (i == from || size+len(out[0]) < taskBytes); i++ {
-		t := task{Format: format, Index: i, Count: len(e.splits), Split: e.splits[i]}
+		t := task{
+			Format: format,
+			Index:  i,
+			Count:  len(e.splits),
+			Split:  e.splits[i],
+		}
 		if of != nil {
 			t.Units = of(i)
 		}

@@ -22,8 +22,14 @@ var errMany = errors.New("there are more records than the plan allows in one pla
 // Gather implements [mechanism.Capabilities.Gather] for small parts. It counts the records first and fails if their cells take
 // more than [mechanism.Capabilities.GatherLimit] bytes. The plan bounds the number of records, so it fails with at most the
 // probability that the plan's bound fails, which is below 2^-70.
-func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
-	n, err := e.Sum(ctx, mechanism.Pass{Part: p, Statistic: mechanism.Number{}})
+func (e *Engine) Gather(
+	ctx context.Context,
+	p mechanism.Part,
+) (dataset.View, error) {
+	n, err := e.Sum(ctx, mechanism.Pass{
+		Part:      p,
+		Statistic: mechanism.Number{},
+	})
 	if err != nil {
 		return dataset.View{}, err
 	}
@@ -97,7 +103,10 @@ func readParts(
 }
 
 // readRecords returns the cells of the records of a part.
-func (s *split) readRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (s *split) readRecords(
+	ctx context.Context,
+	o *order,
+) (content []byte, rows int, err error) {
 	var all *colblock.Cells
 	var kinds []colblock.Column
 	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),

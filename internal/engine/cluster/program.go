@@ -91,7 +91,10 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Spark{ctx: ctx, cmd: exec.CommandContext(ctx, path)}
+	s := &Spark{
+		ctx: ctx,
+		cmd: exec.CommandContext(ctx, path),
+	}
 	s.cmd.Stderr = &s.words
 	s.cmd.WaitDelay = patience
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -114,7 +117,11 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 }
 
 // Run implements [Runner].
-func (s *Spark) Run(_ context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
+func (s *Spark) Run(
+	_ context.Context,
+	order []byte,
+	tasks [][]byte,
+) ([][]byte, error) {
 	return s.sendRequest(request{Ask: askTasks}, slices.Concat([][]byte{order}, tasks))
 }
 
@@ -129,7 +136,12 @@ func (s *Spark) RunKept(
 }
 
 // Keep implements [Keeper].
-func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]byte, error) {
+func (s *Spark) Keep(
+	_ context.Context,
+	q Query,
+	task []byte,
+	begin int,
+) ([][]byte, error) {
 	return s.sendRequest(request{
 		Ask:     askKeep,
 		Query:   q.Text,
@@ -140,7 +152,10 @@ func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]by
 
 // Columns returns the names of the columns of a query. It reads no rows.
 func (s *Spark) Columns(query string) ([]string, error) {
-	list, err := s.sendRequest(request{Ask: askColumns, Query: query}, nil)
+	list, err := s.sendRequest(request{
+		Ask:   askColumns,
+		Query: query,
+	}, nil)
 	var names []string
 	for _, name := range list {
 		names = append(names, string(name))
@@ -245,7 +260,11 @@ func (w *errorOutput) parseFailure() error {
 	if !known { // it crashed or was killed
 		s = failures["broken"]
 	}
-	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
+	return &fault.Error{
+		Kind:    fault.Data,
+		Message: s[0],
+		Hint:    s[1],
+	}
 }
 
 // readList reads a list of byte strings: their number, and then the length and the bytes of each.
@@ -281,7 +300,9 @@ func readNumber(r io.Reader) (uint32, error) {
 // writeList writes a list in the format of readList.
 func writeList(w io.Writer, list [][]byte) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	put := func(n int) { _, _ = out.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	put := func(n int) {
+		_, _ = out.Write(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+	}
 	put(len(list))
 	for _, text := range list {
 		put(len(text))

@@ -56,11 +56,17 @@ func OpenQuery(
 	if e.blocks, err = secret.FreshKey(); err != nil {
 		return nil, nil, err
 	}
-	first, err := e.completeOrder(&order{Asks: asksRows, Names: q.Columns}).encodeLine()
+	first, err := e.completeOrder(&order{
+		Asks:  asksRows,
+		Names: q.Columns,
+	}).encodeLine()
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := (&task{Format: format, Count: 1}).encodeLine()
+	second, err := (&task{
+		Format: format,
+		Count:  1,
+	}).encodeLine()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +107,10 @@ func splitsOf(texts [][]byte) ([]split, error) {
 		if first && h.index != 0 || !first && !follows || ends != h.last || h.rows > math.MaxInt32 {
 			return nil, errAnswer
 		}
-		out = append(out, split{Block: h.String(), Rows: int(h.rows)})
+		out = append(out, split{
+			Block: h.String(),
+			Rows:  int(h.rows),
+		})
 	}
 	return out, nil
 }
@@ -136,7 +145,11 @@ func makeBlocks(
 }
 
 // readBlock calls do with the records of a block.
-func (s *split) readBlock(o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
+func (s *split) readBlock(
+	o *order,
+	schema dataset.Schema,
+	do func(*dataset.Batch) error,
+) error {
 	b, err := openBlock(s.text, s.Block, o.Blocks)
 	if err != nil {
 		return err

@@ -42,7 +42,11 @@ func splitTable(path string, least int64) ([]split, error) {
 			}
 			total += n
 		}
-		files = append(files, split{Path: at, Size: size, Rows: -1})
+		files = append(files, split{
+			Path: at,
+			Size: size,
+			Rows: -1,
+		})
 		groups = append(groups, of)
 	}
 	least = max(least, total/mostSplits)

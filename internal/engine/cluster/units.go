@@ -46,7 +46,14 @@ func (e *Engine) limitIn(
 ) (*Engine, error) {
 	left := make([][]int, len(e.splits))
 	for k := range shares {
-		of, err := e.largeUnits(ctx, hashShare{Index: uint64(k), Count: uint64(shares)}, most)
+		of, err := e.largeUnits(
+			ctx,
+			hashShare{
+				Index: uint64(k),
+				Count: uint64(shares),
+			},
+			most,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +98,15 @@ func (e *Engine) splitOf(row int64) int {
 
 // largeUnits returns, for each split, the units of a share that have too many records in total. It returns nil if there
 // are no such units.
-func (e *Engine) largeUnits(ctx context.Context, of hashShare, most int) ([][]uint64, error) {
-	contents, err := e.askAll(ctx, order{Asks: asksUnits, Share: of}, nil)
+func (e *Engine) largeUnits(
+	ctx context.Context,
+	of hashShare,
+	most int,
+) ([][]uint64, error) {
+	contents, err := e.askAll(ctx, order{
+		Asks:  asksUnits,
+		Share: of,
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +124,9 @@ func (e *Engine) largeUnits(ctx context.Context, of hashShare, most int) ([][]ui
 	}
 	some := false
 	for i := range in {
-		in[i] = slices.DeleteFunc(in[i], func(unit uint64) bool { return total[unit] <= most })
+		in[i] = slices.DeleteFunc(in[i], func(unit uint64) bool {
+			return total[unit] <= most
+		})
 		some = some || len(in[i]) > 0
 	}
 	if !some {
@@ -155,7 +171,10 @@ func (e *Engine) largeRecords(
 }
 
 // countUnits counts the records of each unit of a share.
-func (s *split) countUnits(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (s *split) countUnits(
+	ctx context.Context,
+	o *order,
+) (content []byte, rows int, err error) {
 	counts := map[uint64]int{}
 	rows, err = s.forEachView(ctx, o, nil, func(v dataset.View, _ func(int) []string) error {
 		for k := range v.Len() {

@@ -35,7 +35,11 @@ func (e *Engine) lexiconIn(
 		return mechanism.Lexicon{}, err
 	}
 	return mechanism.LexiconIn(len(columns), shares, func(k int) ([]mechanism.WordCounts, error) {
-		of := hashShare{Index: uint64(k), Count: uint64(shares), Salt: [16]byte(key[:])}
+		of := hashShare{
+			Index: uint64(k),
+			Count: uint64(shares),
+			Salt:  [16]byte(key[:]),
+		}
 		return e.countWords(ctx, order{
 			Asks:    asksWords,
 			Pass:    mechanism.Pass{Part: p},
@@ -46,7 +50,10 @@ func (e *Engine) lexiconIn(
 }
 
 // countWords counts the words of a share on the workers.
-func (e *Engine) countWords(ctx context.Context, o order) ([]mechanism.WordCounts, error) {
+func (e *Engine) countWords(
+	ctx context.Context,
+	o order,
+) ([]mechanism.WordCounts, error) {
 	contents, err := e.askAll(ctx, o, nil)
 	if err != nil {
 		return nil, err
@@ -91,9 +98,15 @@ func sortCounts(counts []map[string]int64) []mechanism.WordCounts {
 }
 
 // Resolve implements [mechanism.Capabilities.Resolve]. Workers read the columns as before and then convert them.
-func (e *Engine) Resolve(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
+func (e *Engine) Resolve(
+	_ context.Context,
+	all []dataset.Column,
+) (mechanism.Engine, error) {
 	out := *e
-	out.schema = dataset.Schema{Columns: all, Unit: e.schema.Unit}
+	out.schema = dataset.Schema{
+		Columns: all,
+		Unit:    e.schema.Unit,
+	}
 	out.resolved = all
 	return &out, nil
 }

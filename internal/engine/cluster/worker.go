@@ -90,7 +90,10 @@ func (t *task) answerContent(ctx context.Context, o *order) ([]byte, error) {
 }
 
 // runOrder returns the result of an order on the split, and the number of its records.
-func (t *task) runOrder(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (t *task) runOrder(
+	ctx context.Context,
+	o *order,
+) (content []byte, rows int, err error) {
 	switch o.Asks {
 	case asksCount:
 		return t.Split.countRecords(ctx, o)
@@ -109,7 +112,10 @@ func (t *task) runOrder(ctx context.Context, o *order) (content []byte, rows int
 }
 
 // countRecords reads all columns of the records and counts them.
-func (s *split) countRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (s *split) countRecords(
+	ctx context.Context,
+	o *order,
+) (content []byte, rows int, err error) {
 	out := &splitCounts{Stats: noStats(o.Schema)}
 	err = s.forEachBatch(ctx, o, o.Schema, func(b *dataset.Batch) error {
 		out.Stats.Merge(b.Stats)
@@ -124,7 +130,10 @@ func (s *split) countRecords(ctx context.Context, o *order) (content []byte, row
 }
 
 // sumPass computes the sums of the pass of an order.
-func (s *split) sumPass(ctx context.Context, o *order) (content []byte, rows int, err error) {
+func (s *split) sumPass(
+	ctx context.Context,
+	o *order,
+) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
 	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),
 		func(v dataset.View, _ func(int) []string) error {
@@ -175,13 +184,18 @@ func (s *split) forEachView(
 		}
 		v := schema.Piece(b.Table.Len(), s.First+uint64(rows), ids, func(j int) dataset.ColumnData {
 			k := place[j] - 1
-			return dataset.ColumnData{Floats: t.Float(k), Codes: t.Labels(k)}
+			return dataset.ColumnData{
+				Floats: t.Float(k),
+				Codes:  t.Labels(k),
+			}
 		}).All()
 		rows += b.Table.Len()
 		if o.Limited {
 			v = v.Select(kept.keptRows(ids))
 		}
-		return do(v, func(j int) []string { return b.Table.Words(place[j] - 1) })
+		return do(v, func(j int) []string {
+			return b.Table.Words(place[j] - 1)
+		})
 	})
 	return rows, err
 }

@@ -105,7 +105,9 @@ func NewBlock(columns []Column, rows int) *Cells {
 		coded:   make([][]byte, n),
 		texts:   make([]*textList, n),
 	}
-	numeric := func(j int) bool { return columns[j].Numeric() }
+	numeric := func(j int) bool {
+		return columns[j].Numeric()
+	}
 	c.floats, c.release = ram.GetColumns(n, rows, numeric)
 	for j, column := range columns {
 		if !numeric(j) {

@@ -18,7 +18,10 @@ func CodeEncoding(largest int) Encoding {
 	for k < len(codeBytes)-1 && codeBytes[k].largest < largest {
 		k++
 	}
-	return Encoding{width: codeBytes[k].width, digits: codeDigits}
+	return Encoding{
+		width:  codeBytes[k].width,
+		digits: codeDigits,
+	}
 }
 
 // AppendCodes appends codes, which must be in the range of the encoding.

@@ -42,7 +42,11 @@ func (c Column) ReadField(data []byte, rows int) (out Values, err error) {
 	if len(data) < headerBytes {
 		return out, ErrDamaged
 	}
-	e := Encoding{width: data[0], digits: data[1], class: data[2]}
+	e := Encoding{
+		width:  data[0],
+		digits: data[1],
+		class:  data[2],
+	}
 	data = data[headerBytes:]
 	if !c.allows(e) || e.Size(rows) > len(data) {
 		return out, ErrDamaged

@@ -85,7 +85,11 @@ type Encoder struct {
 // encoding and the bytes. If they would not be fewer than those of [Raw], the encoding is Raw, the
 // bytes are nil and to has arbitrary contents. The encoding of the preceding numbers, before, is
 // reused if it also fits x; with the zero Encoding the result depends on x alone.
-func (c *Encoder) EncodeNumbers(to []byte, x []float64, before Encoding) (Encoding, []byte) {
+func (c *Encoder) EncodeNumbers(
+	to []byte,
+	x []float64,
+	before Encoding,
+) (Encoding, []byte) {
 	if need := (len(x) + 63) / 64 * 8; cap(c.exact) < need {
 		c.exact = make([]byte, need)
 	} else {
@@ -127,7 +131,10 @@ func tooManyExceptions(exceptions, n int) bool {
 
 // encode stores all numbers, marks those that are exact, and returns the number of the others.
 // Among encodings with single precision, it chooses the one that x needs.
-func (e Encoding) encode(to, exact []byte, x []float64) (used Encoding, exceptions int) {
+func (e Encoding) encode(
+	to, exact []byte,
+	x []float64,
+) (used Encoding, exceptions int) {
 	if e.single() {
 		e.digits = encodeSingles(to, exact, x)
 	} else {
@@ -168,7 +175,10 @@ func guessEncoding(x []float64) Encoding {
 		exceptions := n
 		for _, width := range []uint8{1, 2, 4} {
 			exceptions -= ofWidth[width]
-			try(Encoding{width: width, digits: uint8(digits)}, exceptions)
+			try(Encoding{
+				width:  width,
+				digits: uint8(digits),
+			}, exceptions)
 		}
 		if exceptions == 0 { // more digits need no fewer bytes
 			break
@@ -180,7 +190,10 @@ func guessEncoding(x []float64) Encoding {
 			exceptions++
 		}
 	}
-	try(Encoding{width: 4, digits: singleDigits}, exceptions)
+	try(Encoding{
+		width:  4,
+		digits: singleDigits,
+	}, exceptions)
 	return best
 }
 
@@ -359,7 +372,13 @@ func (e Encoding) DecodeRange(x []float64, from []byte, n, at int) {
 
 // Gather sets x to the numbers at some positions of a list of n. Position k of the list is row
 // base+k, and rows are increasing.
-func (e Encoding) Gather(x []float64, from []byte, n int, rows []int32, base int) {
+func (e Encoding) Gather(
+	x []float64,
+	from []byte,
+	n int,
+	rows []int32,
+	base int,
+) {
 	switch {
 	case e == Raw:
 		for i, r := range rows {

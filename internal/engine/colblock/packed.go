@@ -60,7 +60,10 @@ func (p *Packer) storePiece() {
 		p.slab = ram.MakeBytes(max(p.Slab, most))
 	}
 	e, data := p.encoder.EncodeNumbers(p.slab[:most:most], p.piece, p.encoding)
-	out := piece{encoding: e, data: data[:len(data):len(data)]}
+	out := piece{
+		encoding: e,
+		data:     data[:len(data):len(data)],
+	}
 	if p.encoding = e; data == nil {
 		out.whole = append(make([]float64, 0, len(p.piece)), p.piece...)
 	}
@@ -118,7 +121,13 @@ func (c *Packed) Gather(x []float64, rows []int32) {
 				x[i] = p.whole[int(r)-base]
 			}
 		} else {
-			p.encoding.Gather(x[:n], p.data, min(pieceRows, c.rows-base), rows[:n], base)
+			p.encoding.Gather(
+				x[:n],
+				p.data,
+				min(pieceRows, c.rows-base),
+				rows[:n],
+				base,
+			)
 		}
 		x = x[n:]
 		rows = rows[n:]

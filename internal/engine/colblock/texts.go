@@ -33,7 +33,10 @@ type textList struct {
 }
 
 func newTextList() *textList {
-	return &textList{positions: map[string]int32{}, list: []string{""}}
+	return &textList{
+		positions: map[string]int32{},
+		list:      []string{""},
+	}
 }
 
 // clear removes all texts and keeps the memory.

@@ -58,7 +58,10 @@ func (e *Engine) Capabilities() mechanism.Capabilities {
 }
 
 // Gather returns the records of a part. It copies no cell.
-func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
+func (e *Engine) Gather(
+	ctx context.Context,
+	p mechanism.Part,
+) (dataset.View, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	rows := e.all
@@ -86,7 +89,11 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 
 // recodeView returns a view with columns recoded. It keeps the last one, because many passes over the same view follow
 // one another.
-func (e *Engine) recodeView(key string, v dataset.View, how []mechanism.Recoding) dataset.View {
+func (e *Engine) recodeView(
+	key string,
+	v dataset.View,
+	how []mechanism.Recoding,
+) dataset.View {
 	for _, c := range how {
 		key += fmt.Sprintf("recode %d %v %v;", c.Column, c.As, c.Values)
 	}
@@ -160,7 +167,10 @@ func (e *Engine) countWords(
 }
 
 // resolveWords implements [mechanism.Capabilities.Resolve].
-func (e *Engine) resolveWords(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
+func (e *Engine) resolveWords(
+	_ context.Context,
+	all []dataset.Column,
+) (mechanism.Engine, error) {
 	return New(e.all.Resolve(all)), nil
 }
 

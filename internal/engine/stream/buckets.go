@@ -59,7 +59,13 @@ func (e *Engine) bucketsIn(
 	most int64,
 	each mechanism.Buckets,
 ) error {
-	d := &bucketDealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
+	d := &bucketDealer{
+		file:   e.file,
+		schema: p.Schema(e.schema),
+		coins:  coins,
+		m:      m,
+		bytes:  8,
+	}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)
 	}

@@ -31,7 +31,11 @@ const (
 
 // Open reads a table once into a scratch file. It returns the engine and the statistics of the reader, which are
 // private. The errors are those of [dataset.Read] and of the scratch file.
-func Open(ctx context.Context, s Source, schema dataset.Schema) (*Engine, *dataset.Stats, error) {
+func Open(
+	ctx context.Context,
+	s Source,
+	schema dataset.Schema,
+) (*Engine, *dataset.Stats, error) {
 	key, err := secret.FreshKey()
 	if err != nil {
 		return nil, nil, err

@@ -58,7 +58,10 @@ type layout struct {
 
 // columnPlace returns the place and the encoding of column j of a chunk; behind the last column
 // those of the identities of units.
-func (e *Engine) columnPlace(c *chunk, j int) (scratch.Place, colblock.Encoding) {
+func (e *Engine) columnPlace(
+	c *chunk,
+	j int,
+) (scratch.Place, colblock.Encoding) {
 	if j < len(c.rewritten) && c.rewritten[j] != (scratch.Place{}) {
 		return c.rewritten[j], e.columns[j].Encoding()
 	}
@@ -134,7 +137,9 @@ func (e *Engine) Forget(s mechanism.State) {
 // operating system is more likely to have in memory. Errors are those of the context and of the
 // scratch file.
 func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
-	none := slices.ContainsFunc(p.Part.Cuts, func(c mechanism.Cut) bool { return c.None })
+	none := slices.ContainsFunc(p.Part.Cuts, func(c mechanism.Cut) bool {
+		return c.None
+	})
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	values := make([][]int64, workers)
 	errs := make([]error, workers)
@@ -147,7 +152,9 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	for w := range workers {
 		group.Go(func() {
 			total := p.Total()
-			defer func() { values[w] = total.Values() }()
+			defer func() {
+				values[w] = total.Values()
+			}()
 			if none {
 				return
 			}
@@ -176,7 +183,10 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 }
 
 // Gather implements [mechanism.Capabilities.Gather]. It copies the cells of the part.
-func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
+func (e *Engine) Gather(
+	ctx context.Context,
+	p mechanism.Part,
+) (dataset.View, error) {
 	schema := p.Schema(e.schema)
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {

@@ -9,14 +9,20 @@ import (
 )
 
 // Mapped implements [mechanism.Capabilities.Mapped]. It applies the rule to cells when they are read.
-func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) mechanism.Engine {
+func (e *Engine) Mapped(
+	j int,
+	as dataset.Column,
+	rule func(float64) float64,
+) mechanism.Engine {
 	out := e.shareFile()
 	out.schema = e.schema.Clone()
 	out.schema.Columns[j] = as
 	out.rules = make([]func(float64) float64, len(out.schema.Columns))
 	copy(out.rules, e.rules)
 	if before := out.rules[j]; before != nil {
-		out.rules[j] = func(x float64) float64 { return rule(before(x)) }
+		out.rules[j] = func(x float64) float64 {
+			return rule(before(x))
+		}
 	} else {
 		out.rules[j] = rule
 	}

@@ -15,7 +15,11 @@ import (
 const rankedRows = 1 << 20
 
 // Concordance implements [mechanism.Capabilities.Concordance]. Every goroutine takes one column after the other.
-func (e *Engine) Concordance(ctx context.Context, p mechanism.Part, d, j int) ([]int64, error) {
+func (e *Engine) Concordance(
+	ctx context.Context,
+	p mechanism.Part,
+	d, j int,
+) ([]int64, error) {
 	return e.concordanceIn(ctx, p, d, j, rankedRows)
 }
 

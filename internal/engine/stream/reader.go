@@ -90,7 +90,11 @@ func (r *chunkReader) addChunk(
 }
 
 // readPart returns the records of chunk i that belong to a part, with the columns of the part.
-func (r *chunkReader) readPart(ctx context.Context, p mechanism.Part, i int) (dataset.View, error) {
+func (r *chunkReader) readPart(
+	ctx context.Context,
+	p mechanism.Part,
+	i int,
+) (dataset.View, error) {
 	v, err := r.readChunk(i)
 	if err != nil {
 		return v, err

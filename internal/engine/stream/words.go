@@ -68,7 +68,10 @@ func wordCells(b dataset.Block, j int, out []int32) []int32 {
 }
 
 // eachChunk calls do for all chunks, concurrently.
-func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
+func (e *Engine) eachChunk(
+	ctx context.Context,
+	do func(r *chunkReader, i int) error,
+) error {
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	errs := make([]error, workers)
 	var next atomic.Int64
@@ -166,9 +169,15 @@ func (e *Engine) countWords(
 
 // Resolve implements [mechanism.Capabilities.Resolve]: it writes columns of words again as columns of codes, at new places of
 // the same file.
-func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
+func (e *Engine) Resolve(
+	ctx context.Context,
+	all []dataset.Column,
+) (mechanism.Engine, error) {
 	out := e.shareFile()
-	out.schema = dataset.Schema{Columns: all, Unit: e.schema.Unit}
+	out.schema = dataset.Schema{
+		Columns: all,
+		Unit:    e.schema.Unit,
+	}
 	out.columns = nil
 	out.wordBytes = 0
 	var recoded []int

@@ -106,7 +106,11 @@ type cellWriter struct {
 
 // writeChunk writes cells, padded to a full chunk so that the size of the file reveals the number of records less exactly, and
 // fills in the layout of the chunk.
-func (w *cellWriter) writeChunk(c *colblock.Cells, words []byte, to *layout) (err error) {
+func (w *cellWriter) writeChunk(
+	c *colblock.Cells,
+	words []byte,
+	to *layout,
+) (err error) {
 	places := len(w.columns)
 	if words != nil {
 		places++
@@ -173,7 +177,10 @@ func (w *chunkWriter) appendBatch(b *storedBatch) error {
 
 // sendChunk hands the chunk to a writer.
 func (w *chunkWriter) sendChunk() error {
-	out := pendingChunk{cells: w.cells, layout: w.newLayout()}
+	out := pendingChunk{
+		cells:  w.cells,
+		layout: w.newLayout(),
+	}
 	if w.found {
 		out.words = w.packWords(w.cells)
 	}
@@ -200,6 +207,10 @@ func (w *chunkWriter) addChunk(rows int, c *layout) error {
 	if w.total += int64(rows); w.total > w.limit {
 		return mechanism.TooMany(w.path, w.limit)
 	}
-	w.chunks = append(w.chunks, chunk{first: first, rows: rows, layout: c})
+	w.chunks = append(w.chunks, chunk{
+		first:  first,
+		rows:   rows,
+		layout: c,
+	})
 	return nil
 }

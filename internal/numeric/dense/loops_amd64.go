@@ -37,7 +37,13 @@ func tileAVX2(dst []float64, stride int, a, b []float64, steps int) {
 		return
 	}
 	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[tileRows*steps-1], b[tileCols*steps-1] // the assembly goes this far and no further
-	tileAsm(unsafe.SliceData(dst), 8*stride, unsafe.SliceData(a), unsafe.SliceData(b), steps)
+	tileAsm(
+		unsafe.SliceData(dst),
+		8*stride,
+		unsafe.SliceData(a),
+		unsafe.SliceData(b),
+		steps,
+	)
 }
 
 // combineAVX2 is the combineFunc for processors with AVX2.
@@ -63,5 +69,10 @@ func rotateAVX2(rows []float64, stride, last int, turns []float64) {
 		return
 	}
 	_, _ = rows[last*stride+lanes-1], rows[(last-count)*stride]
-	rotateAsm(unsafe.SliceData(rows[last*stride:]), 8*stride, unsafe.SliceData(turns), count)
+	rotateAsm(
+		unsafe.SliceData(rows[last*stride:]),
+		8*stride,
+		unsafe.SliceData(turns),
+		count,
+	)
 }

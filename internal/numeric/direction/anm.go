@@ -112,7 +112,9 @@ const ResidualWidth = .5
 func (f Fit) Score(name string) Score {
 	of := map[string]func(a, b []float64) float64{
 		Spearman: SpearmanRho, Kendall: KendallTau,
-		HSIC: func(a, b []float64) float64 { return HSICOf(a, b, ResidualWidth) },
+		HSIC: func(a, b []float64) float64 {
+			return HSICOf(a, b, ResidualWidth)
+		},
 		IQR: func(a, b []float64) float64 {
 			return math.Log(quartiles(a)) + math.Log(quartiles(b))
 		},
@@ -153,7 +155,9 @@ func averageRanks(v []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(v[i], v[j]) })
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(v[i], v[j])
+	})
 	out := make([]float64, len(v))
 	for k, i := range order {
 		out[i] = float64(k)

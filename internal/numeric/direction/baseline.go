@@ -37,7 +37,13 @@ func (b *Baseline) Read() Reading {
 			}
 		}
 	}
-	r := Reading{Preferred: Score{Forward: 0, Backward: b.Difference}.Prefers(), Stability: 1}
+	r := Reading{
+		Preferred: Score{
+			Forward:  0,
+			Backward: b.Difference,
+		}.Prefers(),
+		Stability: 1,
+	}
 	if b.Scale > 0 {
 		r.Stability = 1 - .5*math.Exp(-math.Abs(b.Difference)/b.Scale)
 	}

@@ -108,7 +108,12 @@ type fit struct {
 
 func newFit(p Histogram) *fit {
 	px, py := p.margins()
-	x := &fit{Histogram: p, px: px, u: standardizeMargin(px), v: standardizeMargin(py)}
+	x := &fit{
+		Histogram: p,
+		px:        px,
+		u:         standardizeMargin(px),
+		v:         standardizeMargin(py),
+	}
 	x.f = x.smoothedMean(x.v)
 	x.r2 = make([]float64, p.B)
 	total := 0.

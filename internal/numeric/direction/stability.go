@@ -113,13 +113,20 @@ func drawBinomial(n, p float64, src Source) float64 {
 	case p >= 1:
 		return n
 	}
-	return math.Min(math.Max(distuv.Binomial{N: n, P: p, Src: src}.Rand(), 0), n)
+	return math.Min(math.Max(distuv.Binomial{
+		N:   n,
+		P:   p,
+		Src: src,
+	}.Rand(), 0), n)
 }
 
 // drawNoise returns a draw of the noise.
 func (x Noise) drawNoise(src Source) float64 {
 	if x.Gaussian {
-		return distuv.Normal{Sigma: x.Sigma(), Src: src}.Rand()
+		return distuv.Normal{
+			Sigma: x.Sigma(),
+			Src:   src,
+		}.Rand()
 	}
 	return distuv.Laplace{Scale: x.Scale, Src: src}.Rand()
 }

@@ -13,7 +13,11 @@ func dot(a, b []int16, add tileFunc) int64 {
 		panic("gram: Dot of slices of different length")
 	}
 	var sum [1]int64
-	t := tile{dst: sum[:], h: 1, w: 1}
+	t := tile{
+		dst: sum[:],
+		h:   1,
+		w:   1,
+	}
 	for len(a) >= stepRows {
 		t.rows = min(len(a)/stepRows, maxSteps) * stepRows
 		t.a, t.b = a[:t.rows], b

@@ -67,7 +67,11 @@ func (s *Scratch) accumulate(dst []int64, cols [][]int16, add tileFunc) {
 		rows := min(n-from, blockRows)
 		padded := roundUp(rows, stepRows)
 		s.pack(cols, from, rows, padded, stride)
-		s.next = ahead{cols: cols, from: from + rows, to: min(n, from+rows+blockRows)}
+		s.next = ahead{
+			cols: cols,
+			from: from + rows,
+			to:   min(n, from+rows+blockRows),
+		}
 		s.block(dst, p, padded, stride, add)
 	}
 	s.tile, s.next = tile{}, ahead{} // dst and cols are not kept

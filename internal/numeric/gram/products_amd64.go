@@ -27,7 +27,13 @@ func addGroups(f []float64, x [][]int16, theta []float64) bool {
 		return false
 	}
 	if len(f) > 0 && len(x) > 0 {
-		addAsm(unsafe.SliceData(f), unsafe.SliceData(x), unsafe.SliceData(theta), len(x), len(f))
+		addAsm(
+			unsafe.SliceData(f),
+			unsafe.SliceData(x),
+			unsafe.SliceData(theta),
+			len(x),
+			len(f),
+		)
 	}
 	return true
 }

@@ -30,7 +30,12 @@ func tileWide(dst *int64, a, b *int16, stride, steps, w int)
 // them, are added row int64 farther on. It asks the processor to fetch steps cache lines from ahead on.
 //
 //go:noescape
-func tilePair(dst *int64, a, b *int16, stride, steps, w, row, below int, ahead *int16)
+func tilePair(
+	dst *int64,
+	a, b *int16,
+	stride, steps, w, row, below int,
+	ahead *int16,
+)
 
 // avx2Rows is the number of rows of a step of tileAsm: three vectors of 16 int16.
 const avx2Rows = 48
@@ -54,7 +59,17 @@ func tileVNNI(t *tile) {
 		tileWide(dst, a, b, 2*t.stride, steps, t.w)
 		return
 	}
-	tilePair(dst, a, b, 2*t.stride, steps, t.w, t.row, t.below, unsafe.SliceData(t.ahead))
+	tilePair(
+		dst,
+		a,
+		b,
+		2*t.stride,
+		steps,
+		t.w,
+		t.row,
+		t.below,
+		unsafe.SliceData(t.ahead),
+	)
 }
 
 // tileAVX2 is the tileFunc for processors with AVX2.

@@ -34,7 +34,13 @@ func tileNEON(t *tile) {
 	}
 	for c := range t.w {
 		var sums [2]int64
-		pairAsm(&sums, unsafe.SliceData(t.a), unsafe.SliceData(t.b[c*t.stride:]), 2*t.stride, steps)
+		pairAsm(
+			&sums,
+			unsafe.SliceData(t.a),
+			unsafe.SliceData(t.b[c*t.stride:]),
+			2*t.stride,
+			steps,
+		)
 		t.dst[c] += sums[0]
 		if c >= t.below {
 			t.dst[t.row+c] += sums[1]

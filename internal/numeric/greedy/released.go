@@ -84,7 +84,9 @@ func (r Released) nonnegative() *mat.SymDense {
 	eig.VectorsTo(&vectors)
 	values := eig.Values(nil)
 	var scaled mat.Dense
-	scaled.Apply(func(_, j int, x float64) float64 { return x * max(values[j], 0) }, &vectors)
+	scaled.Apply(func(_, j int, x float64) float64 {
+		return x * max(values[j], 0)
+	}, &vectors)
 	full.Mul(&scaled, vectors.T())
 	for i := range r.Side {
 		for j := i; j < r.Side; j++ {

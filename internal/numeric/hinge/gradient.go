@@ -21,9 +21,18 @@ func (g *gradient) atMost() float64 {
 // gradientAt computes the gradient. The margins of all rows stay with it.
 func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 	d := len(p.Columns)
-	g := &gradient{values: make([]float64, d+1), margins: make([]float64, len(p.Labels))}
+	g := &gradient{
+		values:  make([]float64, d+1),
+		margins: make([]float64, len(p.Labels)),
+	}
 	sums := make([]chunkSums, p.chunkCount())
-	err := forEach(ctx, len(sums), func(_, c int) { sums[c] = p.sumChunk(c, a, g.margins) })
+	err := forEach(
+		ctx,
+		len(sums),
+		func(_, c int) {
+			sums[c] = p.sumChunk(c, a, g.margins)
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,10 @@ import (
 // Minimize returns a point at which the true gradient of J has a norm of at most
 // tolerance. It ends with one, or with the error of ctx. tolerance must exceed
 // 1e-15 Norm for every row; with less no point can be proved right.
-func (p *Problem) Minimize(ctx context.Context, tolerance float64) (Point, error) {
+func (p *Problem) Minimize(
+	ctx context.Context,
+	tolerance float64,
+) (Point, error) {
 	a := newPoint(len(p.Columns) + 1)
 	g, err := p.gradientAt(ctx, a)
 	if err != nil {
@@ -46,7 +49,10 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) (Point, error
 
 // newtonStep returns -H^-1 gradient, H the Hessian where it exists. Without a
 // factorisation it returns the step of gradient descent.
-func (p *Problem) newtonStep(ctx context.Context, g *gradient) ([]float64, error) {
+func (p *Problem) newtonStep(
+	ctx context.Context,
+	g *gradient,
+) ([]float64, error) {
 	h, err := p.hessian(ctx, g.margins)
 	if err != nil {
 		return nil, err
@@ -67,7 +73,10 @@ func (p *Problem) newtonStep(ctx context.Context, g *gradient) ([]float64, error
 // huberised loss exactly: its curvature is 0 or 1. Rows of the logistic loss are multiplied
 // by the root of their curvature and rounded, each entry by at most half a unit. That is a
 // step with another matrix, as positive definite, which no proof leans on.
-func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense, error) {
+func (p *Problem) hessian(
+	ctx context.Context,
+	margins []float64,
+) (*mat.SymDense, error) {
 	d := len(p.Columns)
 	type worker struct {
 		sums   []int64
@@ -132,7 +141,10 @@ const rootUnits = 1 << 14
 
 // curvatureRoots returns the roots of the curvatures of rows, nil where all are 1, and the same
 // in units of 1/rootUnits.
-func (p *Problem) curvatureRoots(margins []float64, index []int) (roots []float64, units []int64) {
+func (p *Problem) curvatureRoots(
+	margins []float64,
+	index []int,
+) (roots []float64, units []int64) {
 	units = make([]int64, len(index))
 	if p.Loss != Logistic {
 		for n := range units {

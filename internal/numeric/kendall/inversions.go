@@ -51,7 +51,13 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 		totals[k] = splits[k].countAscents(chunkOf(p, k, workers), work)
 	})
 	runParallel(workers, func(k int) {
-		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
+		totals[k] += ascentsInDigits(
+			work,
+			p,
+			shift,
+			digits*k/workers,
+			digits*(k+1)/workers,
+		)
 	})
 	total := int64(0)
 	for _, t := range totals {

@@ -24,7 +24,11 @@ type run struct {
 
 // newRun returns a run to be written, with at most most rows.
 func newRun(file *scratch.File, keys, most int) *run {
-	return &run{file: file, keys: keys, block: min(blockBytes, 8*keys*most)}
+	return &run{
+		file:  file,
+		keys:  keys,
+		block: min(blockBytes, 8*keys*most),
+	}
 }
 
 func (r *run) writePair(p pair) error {

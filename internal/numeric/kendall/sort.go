@@ -128,7 +128,10 @@ func (s *sorter) sortRows(r *Ranks) {
 
 // estimateBuckets sets items[i] to the estimate of key i and i, and counts in ends
 // the items of each bucket estimate>>bucketShift.
-func (s *sorter) estimateBuckets(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
+func (s *sorter) estimateBuckets(
+	ends *[1 << maxBucketBits]uint32,
+	bucketShift uint,
+) {
 	shift := s.countDigits()
 	fraction := uint(rowBits - bits.Len(uint(len(s.sorted)-1))) // bits of an estimate after the point
 	low := s.low

@@ -68,7 +68,9 @@ func AgainstTarget(
 }
 
 // scratches are those of workers, until the garbage collector takes them.
-var scratches = sync.Pool{New: func() any { return new(Scratch) }}
+var scratches = sync.Pool{New: func() any {
+	return new(Scratch)
+}}
 
 // task is one call of AgainstTarget.
 type task struct {

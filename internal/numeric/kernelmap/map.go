@@ -64,7 +64,11 @@ func (m *Map) Features() int {
 // Weighted returns the map with weights, one row per feature. reach has a bound on the size of
 // every q.
 func (m *Map) Weighted(rows [][]float64, reach []float64) *Map {
-	m = &Map{Coordinates: m.Coordinates, Metric: m.Metric, Landmarks: m.Landmarks}
+	m = &Map{
+		Coordinates: m.Coordinates,
+		Metric:      m.Metric,
+		Landmarks:   m.Landmarks,
+	}
 	m.Weights, m.Shifts = make([][]int16, len(rows)), make([]uint8, len(rows))
 	for i, row := range rows {
 		largest := math.SmallestNonzeroFloat32
@@ -134,10 +138,22 @@ func (m *Map) compile() *compiledMap {
 			c.dims = len(m.Metric[0])
 		}
 		c.reach = int32(math.Floor(math.MaxInt16 / math.Sqrt(float64(max(c.dims, 1)))))
-		c.metric = newFactors(c.dims, len(m.Metric), func(i, k int) int16 { return m.Metric[k][i] })
+		c.metric = newFactors(
+			c.dims,
+			len(m.Metric),
+			func(i, k int) int16 {
+				return m.Metric[k][i]
+			},
+		)
 		c.scratch.New = func() any { return &scratch{} }
 		c.placeLandmarks(m.Landmarks)
-		c.weights = newFactors(c.features, c.marks, func(i, k int) int16 { return m.Weights[i][k] })
+		c.weights = newFactors(
+			c.features,
+			c.marks,
+			func(i, k int) int16 {
+				return m.Weights[i][k]
+			},
+		)
 		for _, shift := range m.Shifts {
 			c.scales = append(c.scales, math.Ldexp(1, -int(shift)))
 		}
@@ -211,7 +227,11 @@ func (c *compiledMap) locateRows(s *scratch, bins [][]uint8, from, rows int) {
 }
 
 // evaluateKernel sets the kernel of the records [from, from+rows) and all landmarks.
-func (c *compiledMap) evaluateKernel(s *scratch, bins [][]uint8, from, rows int) {
+func (c *compiledMap) evaluateKernel(
+	s *scratch,
+	bins [][]uint8,
+	from, rows int,
+) {
 	c.locateRows(s, bins, from, rows)
 	s.sums = resizeBuffer(s.sums, c.points.rows*stripe)
 	c.multiplyTiles(s.sums, c.points, s.points)
@@ -264,7 +284,11 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 }
 
 // blockFeatures returns the features of at most stripe records, in lists of stripe numbers.
-func (c *compiledMap) blockFeatures(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
+func (c *compiledMap) blockFeatures(
+	s *scratch,
+	bins [][]uint8,
+	from, rows int,
+) [][]int16 {
 	c.projectRows(s, bins, from, rows)
 	s.features, s.lists = resizeBuffer(s.features, c.features*stripe),
 		resizeBuffer(s.lists, c.features)

@@ -24,7 +24,10 @@ type factors struct {
 }
 
 func newFactors(rows, numbers int, at func(i, k int) int16) factors {
-	f := factors{rows: (rows + tileRows - 1) / tileRows * tileRows, steps: (numbers + 1) / 2}
+	f := factors{
+		rows:  (rows + tileRows - 1) / tileRows * tileRows,
+		steps: (numbers + 1) / 2,
+	}
 	f.data = make([]int16, f.rows*2*f.steps)
 	for i := range rows {
 		for k := range numbers {
@@ -98,7 +101,12 @@ func kernelAt(d uint32) int16 {
 }
 
 // kernelGo is the portable kernelFunc.
-func kernelGo(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32) {
+func kernelGo(
+	dst []int16,
+	dots []int32,
+	marks []uint32,
+	norms *[tileCols]uint32,
+) {
 	for i, mark := range marks {
 		to := dst[inPanel(i, 0):]
 		for j, dot := range dots[i*tileCols:][:tileCols] {

@@ -30,7 +30,14 @@ func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) {
 }
 
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
-func tileVNNI(dst []int32, stride int, a []int16, lda int, b []int16, steps int) {
+func tileVNNI(
+	dst []int32,
+	stride int,
+	a []int16,
+	lda int,
+	b []int16,
+	steps int,
+) {
 	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1],
 		b[2*steps*tileCols-1] // as in tileSIMD
 	tileWide(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b),
@@ -47,5 +54,11 @@ func stretchAVX512(dst [][]int16, from int, sums []int32, scales []float64) {
 	for _, list := range dst[:n] {
 		_ = list[from : from+tileCols]
 	}
-	stretchWide(unsafe.SliceData(dst), 2*from, unsafe.SliceData(sums), unsafe.SliceData(scales), n)
+	stretchWide(
+		unsafe.SliceData(dst),
+		2*from,
+		unsafe.SliceData(sums),
+		unsafe.SliceData(scales),
+		n,
+	)
 }

@@ -15,14 +15,33 @@ func tileAsm(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
 func kernelAsm(dst *int16, dots *int32, marks, norms *uint32, pairs int)
 
 // tileSIMD is the tileFunc with AVX2 or NEON.
-func tileSIMD(dst []int32, stride int, a []int16, lda int, b []int16, steps int) {
+func tileSIMD(
+	dst []int32,
+	stride int,
+	a []int16,
+	lda int,
+	b []int16,
+	steps int,
+) {
 	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1],
 		b[2*steps*tileCols-1] // the assembly goes this far and no further
-	tileAsm(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b), steps)
+	tileAsm(
+		unsafe.SliceData(dst),
+		4*stride,
+		unsafe.SliceData(a),
+		2*lda,
+		unsafe.SliceData(b),
+		steps,
+	)
 }
 
 // kernelSIMD is the kernelFunc with AVX2 or NEON.
-func kernelSIMD(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32) {
+func kernelSIMD(
+	dst []int16,
+	dots []int32,
+	marks []uint32,
+	norms *[tileCols]uint32,
+) {
 	pairs := len(marks) / 2
 	if pairs == 0 {
 		return

@@ -82,7 +82,12 @@ type Solver struct {
 // NewSolver prepares a table: x holds columns of the length of y. It keeps
 // a centred copy of the columns, and computes X'y. Errors: [columns.ErrShape] or that
 // of ctx.
-func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*Solver, error) {
+func NewSolver(
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+	opts Options,
+) (*Solver, error) {
 	if err := columns.Check(x, len(y)); err != nil {
 		return nil, err
 	}
@@ -192,7 +197,14 @@ func (s *Solver) Solve(ctx context.Context, lambda float64) (Solution, error) {
 		if err := s.moments.fillGram(ctx, set); err != nil {
 			return Solution{}, err
 		}
-		done, err := s.descendOn(ctx, set, rr, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
+		done, err := s.descendOn(
+			ctx,
+			set,
+			rr,
+			penalty,
+			tolerance/2,
+			s.opts.MaxSweeps-sweeps,
+		)
 		if err != nil {
 			return Solution{}, err
 		}
@@ -200,7 +212,11 @@ func (s *Solver) Solve(ctx context.Context, lambda float64) (Solution, error) {
 	}
 }
 
-func (s *Solver) newSolution(primal, gap float64, sweeps int, converged bool) Solution {
+func (s *Solver) newSolution(
+	primal, gap float64,
+	sweeps int,
+	converged bool,
+) Solution {
 	n := float64(max(s.n, 1))
 	w := append([]float64(nil), s.w...)
 	return Solution{

@@ -32,7 +32,10 @@ func (c *centredColumns) column(j int) []float64 {
 }
 
 // forEachColumn calls work for every column; each column is handled by one call.
-func (c *centredColumns) forEachColumn(ctx context.Context, work func(j int)) error {
+func (c *centredColumns) forEachColumn(
+	ctx context.Context,
+	work func(j int),
+) error {
 	const run = 32 // columns that are handled together
 	d := len(c.constant)
 	return parallel.ForEach(ctx, (d+run-1)/run, c.workersFor(len(c.cells)), func(i int) {
@@ -59,7 +62,10 @@ type covariances struct {
 }
 
 // gradient computes X'y - X'Xw; then y'r = y'y - w'X'y and r'r = y'r - w'X'r.
-func (c *covariances) gradient(_ context.Context, dst, w []float64) (float64, error) {
+func (c *covariances) gradient(
+	_ context.Context,
+	dst, w []float64,
+) (float64, error) {
 	copy(dst, c.xy)
 	for j, v := range w {
 		if v != 0 {
@@ -106,7 +112,10 @@ type residuals struct {
 	products         [][]float64 // of the member in slot a with those in slots 0 to a
 }
 
-func (r *residuals) gradient(ctx context.Context, dst, w []float64) (float64, error) {
+func (r *residuals) gradient(
+	ctx context.Context,
+	dst, w []float64,
+) (float64, error) {
 	copy(r.residual, r.target)
 	for j, v := range w {
 		if v != 0 {

@@ -20,7 +20,10 @@ import (
 //
 // in which no term is negative: the gap is exact to a relative rounding error
 // of the gradient, however small it is.
-func dualityGap(rr float64, w, gradient, penalty []float64) (primal, gap float64) {
+func dualityGap(
+	rr float64,
+	w, gradient, penalty []float64,
+) (primal, gap float64) {
 	worst := 1.0
 	for j, g := range gradient {
 		if g := math.Abs(g); g > 0 {
@@ -68,7 +71,11 @@ type restricted struct {
 	rr                   float64 // square of the residual
 }
 
-func (s *Solver) restrictTo(set []int, rr float64, penalty []float64) *restricted {
+func (s *Solver) restrictTo(
+	set []int,
+	rr float64,
+	penalty []float64,
+) *restricted {
 	k := len(set)
 	r := &restricted{
 		gram: make([][]float64, k), w: make([]float64, k),

@@ -54,7 +54,10 @@ func minimizeConjugate(
 		},
 	}
 	best, err := optimize.Minimize(problem, at,
-		&optimize.Settings{MajorIterations: iterations, Converger: optimize.NeverTerminate{}},
+		&optimize.Settings{
+			MajorIterations: iterations,
+			Converger:       optimize.NeverTerminate{},
+		},
 		&optimize.CG{})
 	switch {
 	case failed != nil:

@@ -67,7 +67,11 @@ func (d *descent) run(
 
 // batchLoss returns some of the records with numbers added.
 func (d *descent) batchLoss(rows []int) *loss {
-	p := Points{Dim: d.of.dim, X: d.of.u, Class: d.of.class}.Subset(rows)
+	p := Points{
+		Dim:   d.of.dim,
+		X:     d.of.u,
+		Class: d.of.class,
+	}.Subset(rows)
 	width := math.Sqrt(12) * d.jitter
 	for k := range p.X {
 		p.X[k] += width * (d.source.uniform() - .5)
@@ -96,7 +100,11 @@ func moveCenters(ctx context.Context, p, z Points, count int) error {
 			continue
 		}
 		of := p.Subset(rows)
-		at := Points{Dim: z.Dim, X: z.X[from*z.Dim : to*z.Dim], Class: make([]int32, to-from)}
+		at := Points{
+			Dim:   z.Dim,
+			X:     z.X[from*z.Dim : to*z.Dim],
+			Class: make([]int32, to-from),
+		}
 		for j := range at.Class {
 			at.Class[j] = int32(j)
 		}

@@ -34,7 +34,10 @@ func Width(columns []Column) int {
 
 // Encode returns the coordinates of n records, starting with row first of the cells, without classes.
 func Encode(columns []Column, cells []Cells, first, n int) Points {
-	p := Points{Dim: Width(columns), Class: make([]int32, n)}
+	p := Points{
+		Dim:   Width(columns),
+		Class: make([]int32, n),
+	}
 	p.X = make([]float64, n*p.Dim)
 	for i := range n {
 		encodeRow(p.Row(i), columns, cells, first+i)

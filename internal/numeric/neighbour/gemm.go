@@ -17,9 +17,24 @@ func addProduct(c, a, b []float64, n, m, k int) {
 		for j := 0; j < m; j += tile {
 			columns := min(tile, m-j)
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-				blas64.General{Rows: rows, Cols: k, Stride: k, Data: a[i*k:]},
-				blas64.General{Rows: k, Cols: columns, Stride: m, Data: b[j:]},
-				0, blas64.General{Rows: rows, Cols: columns, Stride: m, Data: c[i*m+j:]})
+				blas64.General{
+					Rows:   rows,
+					Cols:   k,
+					Stride: k,
+					Data:   a[i*k:],
+				},
+				blas64.General{
+					Rows:   k,
+					Cols:   columns,
+					Stride: m,
+					Data:   b[j:],
+				},
+				0, blas64.General{
+					Rows:   rows,
+					Cols:   columns,
+					Stride: m,
+					Data:   c[i*m+j:],
+				})
 		}
 	}
 }
@@ -32,9 +47,24 @@ func addTransposed(c, a, b []float64, n, m, k int) {
 		for j := 0; j < k; j += tile {
 			columns := min(tile, k-j)
 			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
-				blas64.General{Rows: n, Cols: rows, Stride: m, Data: a[i:]},
-				blas64.General{Rows: n, Cols: columns, Stride: k, Data: b[j:]},
-				1, blas64.General{Rows: rows, Cols: columns, Stride: k, Data: c[i*k+j:]})
+				blas64.General{
+					Rows:   n,
+					Cols:   rows,
+					Stride: m,
+					Data:   a[i:],
+				},
+				blas64.General{
+					Rows:   n,
+					Cols:   columns,
+					Stride: k,
+					Data:   b[j:],
+				},
+				1, blas64.General{
+					Rows:   rows,
+					Cols:   columns,
+					Stride: k,
+					Data:   c[i*k+j:],
+				})
 		}
 	}
 }

@@ -54,7 +54,11 @@ func classBounds(class []int32, count int) []int {
 }
 
 // sumLoss adds up the records for the reference vectors v. Every class of a record has a vector.
-func (l *loss) sumLoss(ctx context.Context, v []float64, gamma2 float64) (lossSum, error) {
+func (l *loss) sumLoss(
+	ctx context.Context,
+	v []float64,
+	gamma2 float64,
+) (lossSum, error) {
 	m, n := len(v)/l.dim, len(l.class)
 	vt, bias := transposed(v, m, l.dim), squaredNorms(v, l.dim)
 	for k := range vt {
@@ -71,7 +75,10 @@ func (l *loss) sumLoss(ctx context.Context, v []float64, gamma2 float64) (lossSu
 	count := min(lossParts, blocks)
 	parts := make([]lossSum, count)
 	err := parallel.ForEach(ctx, count, parallel.Workers(n*m*l.dim), func(p int) {
-		s := lossSum{cross: make([]float64, m*l.xdim), mass: make([]float64, m)}
+		s := lossSum{
+			cross: make([]float64, m*l.xdim),
+			mass:  make([]float64, m),
+		}
 		weights, apart := make([]float64, block*m), make([]float64, m)
 		for first := p * blocks / count *
 			block; first < min((p+1)*blocks/count*block, n); first += block {

@@ -11,7 +11,11 @@ const mapStep = .2
 
 // minimizeMetric moves the vectors and the map A together, from A = γI. The thesis' equation (3.7) starts at
 // γ²I, which would be γ⁴ in a squared distance.
-func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compressed, error) {
+func (l *loss) minimizeMetric(
+	ctx context.Context,
+	z Points,
+	o Options,
+) (Compressed, error) {
 	d, m := l.xdim, len(z.X)
 	at, root := make([]float64, m+d*d), math.Sqrt(o.Gamma2)
 	copy(at, z.X)
@@ -31,7 +35,12 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 	}
 	value, _, err := l.metricLoss(ctx, at[:m], at[m:])
 	z.X = applyMap(at[:m], at[m:], d)
-	return Compressed{References: z, Metric: at[m:], Gamma2: 1, Loss: value}, err
+	return Compressed{
+		References: z,
+		Metric:     at[m:],
+		Gamma2:     1,
+		Loss:       value,
+	}, err
 }
 
 // applyMap returns A applied to every row of x.
@@ -44,7 +53,10 @@ func applyMap(x, a []float64, d int) []float64 {
 // metricLoss returns L with distances ‖A(x - z)‖, and its derivatives: of z first, then of A. With
 // C = Σ_i q_i xᵢᵀ and s the sums of q, ∂L/∂z_j = 2 AᵀA (C_j - s_j z_j), and ∂L/∂A = 2A (Cᵀz + zᵀC -
 // zᵀdiag(s)z): the terms of x xᵀ vanish as Σ_j q_ij = 0.
-func (l *loss) metricLoss(ctx context.Context, z, a []float64) (float64, []float64, error) {
+func (l *loss) metricLoss(
+	ctx context.Context,
+	z, a []float64,
+) (float64, []float64, error) {
 	d := l.xdim
 	of := *l
 	of.u = applyMap(l.x, a, d)

@@ -18,7 +18,11 @@ type Scaling struct {
 // Standard returns the scaling to mean 0 and standard deviation 1. A constant column becomes 0.
 func Standard(p Points) Scaling {
 	n := float64(p.Len())
-	s := Scaling{Center: make([]float64, p.Dim), Scale: make([]float64, p.Dim), Out: p.Dim}
+	s := Scaling{
+		Center: make([]float64, p.Dim),
+		Scale:  make([]float64, p.Dim),
+		Out:    p.Dim,
+	}
 	for i := range p.Len() {
 		addTo(s.Center, p.Row(i))
 	}
@@ -90,7 +94,11 @@ func (s Scaling) Apply(p Points) Points {
 		addProduct(out, x, s.transposedMap(), p.Len(), s.Out, p.Dim)
 		x = out
 	}
-	return Points{Dim: s.Out, X: x, Class: p.Class}
+	return Points{
+		Dim:   s.Out,
+		X:     x,
+		Class: p.Class,
+	}
 }
 
 func (s Scaling) standardise(x, from []float64) {
@@ -118,7 +126,11 @@ func (s Scaling) Then(further []float64) Scaling {
 
 // Undo returns the vectors that a scaling without a map takes to p. What was constant takes its value.
 func (s Scaling) Undo(p Points) Points {
-	q := Points{Dim: p.Dim, X: make([]float64, len(p.X)), Class: p.Class}
+	q := Points{
+		Dim:   p.Dim,
+		X:     make([]float64, len(p.X)),
+		Class: p.Class,
+	}
 	for i, v := range p.X {
 		k := i % p.Dim
 		q.X[i] = s.Center[k]

@@ -28,7 +28,10 @@ type workspace struct {
 
 // Search prepares refs, which must not be empty.
 func Search(refs Points) *Searcher {
-	s := &Searcher{refs: refs, length: squaredNorms(refs.X, refs.Dim)}
+	s := &Searcher{
+		refs:   refs,
+		length: squaredNorms(refs.X, refs.Dim),
+	}
 	for j := 0; j < refs.Len(); j += searchTile {
 		columns := min(searchTile, refs.Len()-j)
 		s.turned = append(s.turned,
@@ -72,7 +75,13 @@ func (s *Searcher) Class(x []float64, v Vote) int32 {
 // nearestDistances returns the squared distance of each vector of p to the nearest one.
 func (s *Searcher) nearestDistances(p Points) []float64 {
 	out, length := make([]float64, p.Len()), squaredNorms(p.X, p.Dim)
-	s.forEachRecord(p, 1, func(i int, found []neighbour) { out[i] = found[0].distance + length[i] })
+	s.forEachRecord(
+		p,
+		1,
+		func(i int, found []neighbour) {
+			out[i] = found[0].distance + length[i]
+		},
+	)
 	return out
 }
 
@@ -84,7 +93,11 @@ type neighbour struct {
 
 // forEachRecord finds the k nearest, or all if there are fewer, of every vector of p, and hands them over,
 // nearest first, on any goroutine.
-func (s *Searcher) forEachRecord(p Points, k int, found func(i int, near []neighbour)) {
+func (s *Searcher) forEachRecord(
+	p Points,
+	k int,
+	found func(i int, near []neighbour),
+) {
 	k = min(k, s.refs.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
 	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()),
@@ -98,7 +111,11 @@ func (s *Searcher) forEachRecord(p Points, k int, found func(i int, near []neigh
 }
 
 // searchBlock is each for the first rows of x, at most searchBlock.
-func (s *Searcher) searchBlock(x []float64, rows, k int, found func(i int, near []neighbour)) {
+func (s *Searcher) searchBlock(
+	x []float64,
+	rows, k int,
+	found func(i int, near []neighbour),
+) {
 	r := s.rooms.Get().(*workspace)
 	defer s.rooms.Put(r)
 	if need := rows * min(searchTile, s.refs.Len()); len(r.cells) < need {
@@ -113,7 +130,12 @@ func (s *Searcher) searchBlock(x []float64, rows, k int, found func(i int, near 
 		addProduct(r.cells, x, s.turned[j*s.refs.Dim:], rows, columns, s.refs.Dim)
 		for i := range rows {
 			near := r.near[i*k : i*k+min(counts, k) : (i+1)*k]
-			updateNearest(near, r.cells[i*columns:(i+1)*columns], s.length[j:j+columns], j)
+			updateNearest(
+				near,
+				r.cells[i*columns:(i+1)*columns],
+				s.length[j:j+columns],
+				j,
+			)
 		}
 		counts += columns
 	}

@@ -38,7 +38,12 @@ const (
 // Compress moves the rows start of p, to which they are copied, so that the other records find
 // their class by them ("Stochastic Neighbor Compression"). Every class of p has a row in start. The coordinates
 // of p are comparable, as those of a [Scaling] are. The error is that of ctx, or of p and start.
-func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed, error) {
+func Compress(
+	ctx context.Context,
+	p Points,
+	start []int,
+	o Options,
+) (Compressed, error) {
 	z := p.Subset(sortedByClass(p, start))
 	count := int(slices.Max(p.Class)) + 1
 	l := &loss{
@@ -77,12 +82,18 @@ var ErrClass = errors.New("every class needs a reference vector to start from")
 // sortedByClass returns rows in the order of their classes.
 func sortedByClass(p Points, rows []int) []int {
 	out := slices.Clone(rows)
-	slices.SortStableFunc(out, func(a, b int) int { return int(p.Class[a]) - int(p.Class[b]) })
+	slices.SortStableFunc(out, func(a, b int) int {
+		return int(p.Class[a]) - int(p.Class[b])
+	})
 	return out
 }
 
 // minimize moves the vectors z.
-func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, error) {
+func (l *loss) minimize(
+	ctx context.Context,
+	z Points,
+	o Options,
+) (Compressed, error) {
 	evaluate := func(of *loss, at []float64) (float64, []float64, error) {
 		s, err := of.sumLoss(ctx, at, o.Gamma2)
 		if err != nil {
@@ -95,7 +106,11 @@ func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, e
 		return Compressed{}, err
 	}
 	s, err := l.sumLoss(ctx, z.X, o.Gamma2)
-	return Compressed{References: z, Gamma2: o.Gamma2, Loss: s.value}, err
+	return Compressed{
+		References: z,
+		Gamma2:     o.Gamma2,
+		Loss:       s.value,
+	}, err
 }
 
 // movePrototypes moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
@@ -139,7 +154,9 @@ func (l *loss) stepSize() float64 {
 func chooseBandwidth(ctx context.Context, p, z Points) (float64, error) {
 	sample := p.Subset(evenlySpaced(p.Len(), nearestRows))
 	distances := Search(z).nearestDistances(sample)
-	distances = slices.DeleteFunc(distances, func(d float64) bool { return d <= 0 })
+	distances = slices.DeleteFunc(distances, func(d float64) bool {
+		return d <= 0
+	})
 	if len(distances) == 0 {
 		return 1, nil
 	}

@@ -26,7 +26,12 @@ func Magnitudes(bins []uint16, column []float64) int {
 
 // EqualBins sets bins to the integer part of (x - lower) * scale, clamped to [0, most]; to 0 if that is NaN, and to
 // 65535 if x is NaN. most is at most 65534.
-func EqualBins(bins []uint16, column []float64, lower, scale float64, most int) int {
+func EqualBins(
+	bins []uint16,
+	column []float64,
+	lower, scale float64,
+	most int,
+) int {
 	checkLength(len(bins), len(column))
 	return equalBins(bins, column, lower, scale, float64(most))
 }

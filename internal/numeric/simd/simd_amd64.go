@@ -32,7 +32,12 @@ var places = func() (out [16][8]uint32) {
 // pickAsm is Pick for at least one byte of mask, and ends before dst has no place for 8 numbers.
 //
 //go:noescape
-func pickAsm(dst, src *float64, mask *byte, bytes, room int, places *[16][8]uint32) (picked int)
+func pickAsm(
+	dst, src *float64,
+	mask *byte,
+	bytes, room int,
+	places *[16][8]uint32,
+) (picked int)
 
 // pickWide is pickAsm with registers of 512 bits.
 //
@@ -47,12 +52,22 @@ func magnitudesAsm(bins *uint16, column *float64, n int)
 // equalBinsAsm is EqualBins for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func equalBinsAsm(bins *uint16, column *float64, n int, lower, scale, most float64)
+func equalBinsAsm(
+	bins *uint16,
+	column *float64,
+	n int,
+	lower, scale, most float64,
+)
 
 // fixedAsm is Grid.Fixed for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func fixedAsm(dst *int16, column *float64, n int, missing, center, scale float64)
+func fixedAsm(
+	dst *int16,
+	column *float64,
+	n int,
+	missing, center, scale float64,
+)
 
 // shortenAsm is Shorten for n numbers, a multiple of groupRows and at least one.
 //
@@ -68,12 +83,24 @@ func doublesAsm(dst *float64, data *byte, n int) (done int)
 // packAsm is Decimals.Pack for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func packAsm(dst, exact *byte, column *float64, n, width int, power, over, none float64, least int)
+func packAsm(
+	dst, exact *byte,
+	column *float64,
+	n, width int,
+	power, over, none float64,
+	least int,
+)
 
 // unpackAsm is Decimals.Unpack for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func unpackAsm(column *float64, src *byte, n, width int, power, over, none float64, least int)
+func unpackAsm(
+	column *float64,
+	src *byte,
+	n, width int,
+	power, over, none float64,
+	least int,
+)
 
 // wide is whether registers of 512 bits are used.
 var wide = cpu.X86.HasAVX512F
@@ -114,10 +141,21 @@ func binMagnitudes(bins []uint16, column []float64) int {
 	return n
 }
 
-func equalBins(bins []uint16, column []float64, lower, scale, most float64) int {
+func equalBins(
+	bins []uint16,
+	column []float64,
+	lower, scale, most float64,
+) int {
 	n := wholeGroups(len(column))
 	if n > 0 {
-		equalBinsAsm(unsafe.SliceData(bins), unsafe.SliceData(column), n, lower, scale, most)
+		equalBinsAsm(
+			unsafe.SliceData(bins),
+			unsafe.SliceData(column),
+			n,
+			lower,
+			scale,
+			most,
+		)
 	}
 	return n
 }
@@ -125,7 +163,14 @@ func equalBins(bins []uint16, column []float64, lower, scale, most float64) int 
 func (g Grid) roundToGrid(dst []int16, column []float64) int {
 	n := wholeGroups(len(column))
 	if n > 0 {
-		fixedAsm(unsafe.SliceData(dst), unsafe.SliceData(column), n, g.Missing, g.Center, g.Scale)
+		fixedAsm(
+			unsafe.SliceData(dst),
+			unsafe.SliceData(column),
+			n,
+			g.Missing,
+			g.Center,
+			g.Scale,
+		)
 	}
 	return n
 }

@@ -57,7 +57,13 @@ func Bars(title string, bars []Bar) SVG {
 		from, to := x.position(math.Min(b.Value, 0)), x.position(math.Max(b.Value, 0))
 		c.rect("mark", from, y+4, math.Max(to-from, .5), barRow-8)
 		if b.Low < b.High && isFinite(b.Low) && isFinite(b.High) {
-			c.line("whisker", x.position(b.Low), y+barRow/2, x.position(b.High), y+barRow/2)
+			c.line(
+				"whisker",
+				x.position(b.Low),
+				y+barRow/2,
+				x.position(b.High),
+				y+barRow/2,
+			)
 			c.line("whisker", x.position(b.Low), y+7, x.position(b.Low), y+barRow-7)
 			c.line("whisker", x.position(b.High), y+7, x.position(b.High), y+barRow-7)
 		}

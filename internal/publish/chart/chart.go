@@ -61,7 +61,11 @@ func newTitled(title string, height float64) *canvas {
 
 // viewBox is the attribute with the size of a picture in its own units.
 func viewBox(width, height float64) string {
-	return fmt.Sprintf(`viewBox="0 0 %g %g"`, roundCoordinate(width), roundCoordinate(height))
+	return fmt.Sprintf(
+		`viewBox="0 0 %g %g"`,
+		roundCoordinate(width),
+		roundCoordinate(height),
+	)
 }
 
 // endSVG ends the picture. It removes the prologue that svgo writes for files, because an element of a page has no
@@ -93,7 +97,12 @@ func (c *canvas) rect(names string, x, y, w, h float64, more ...string) {
 }
 
 // text writes a text whose anchor is start, middle or end.
-func (c *canvas) text(names, anchor string, x, y float64, s string, more ...string) {
+func (c *canvas) text(
+	names, anchor string,
+	x, y float64,
+	s string,
+	more ...string,
+) {
 	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s),
 		append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
 }

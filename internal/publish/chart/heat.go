@@ -31,7 +31,13 @@ func (h Heat) SVG() SVG {
 	most := int(wide / letter)
 	for j, name := range h.Columns {
 		if most >= 2 {
-			c.text("axis", "middle", heatLeft+wide*(float64(j)+.5), heatTop-6, fitWidth(name, most))
+			c.text(
+				"axis",
+				"middle",
+				heatLeft+wide*(float64(j)+.5),
+				heatTop-6,
+				fitWidth(name, most),
+			)
 		}
 	}
 	for i, name := range h.Rows {

@@ -20,7 +20,9 @@ func (p Interval) SVG() SVG {
 		c.line("axis", x.position(t), axis, x.position(t), axis+4)
 		c.text("axis", "middle", x.position(t), axis+20, tickLabel(t))
 	}
-	within := func(v float64) float64 { return x.position(min(max(v, p.From), p.To)) }
+	within := func(v float64) float64 {
+		return x.position(min(max(v, p.From), p.To))
+	}
 	if p.ReferenceName != "" && isFinite(p.Reference) {
 		c.line("diagonal", within(p.Reference), 18, within(p.Reference), axis)
 		anchor := "middle"
@@ -33,7 +35,13 @@ func (p Interval) SVG() SVG {
 		c.text("axis", anchor, within(p.Reference), 14, fitWidth(p.ReferenceName, 36))
 	}
 	if isFinite(p.Low) && isFinite(p.High) && p.Low <= p.High {
-		c.rect("mark", within(p.Low), middle-6, max(within(p.High)-within(p.Low), 1), 12)
+		c.rect(
+			"mark",
+			within(p.Low),
+			middle-6,
+			max(within(p.High)-within(p.Low), 1),
+			12,
+		)
 	}
 	if isFinite(p.Value) {
 		c.line("whisker", within(p.Value), middle-9, within(p.Value), middle+9)

@@ -181,7 +181,13 @@ func (f field) drawFrame(c *canvas) {
 	c.line("axis", left, f.y.from, right, f.y.from)
 	c.line("axis", left, f.y.from, left, f.y.to)
 	if f.p.Square {
-		c.line("diagonal", f.x.position(0), f.y.position(0), f.x.position(1), f.y.position(1))
+		c.line(
+			"diagonal",
+			f.x.position(0),
+			f.y.position(0),
+			f.x.position(1),
+			f.y.position(1),
+		)
 	}
 	c.text("axis", "end", right, f.y.from+37, f.p.XLabel)
 }
@@ -267,7 +273,11 @@ func (f field) drawBand(c *canvas, s Series) {
 	if len(upper.x) > 1 {
 		slices.Reverse(lower.x)
 		slices.Reverse(lower.y)
-		c.Polygon(append(upper.x, lower.x...), append(upper.y, lower.y...), classAttribute("band"))
+		c.Polygon(
+			append(upper.x, lower.x...),
+			append(upper.y, lower.y...),
+			classAttribute("band"),
+		)
 	}
 }
 

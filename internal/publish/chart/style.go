@@ -37,7 +37,12 @@ func (c *canvas) drawGlyph(style int, x, y float64) {
 	case 2:
 		c.drawTriangle(names, x, y, 4.2)
 	case 3:
-		c.Circle(roundCoordinate(x), roundCoordinate(y), 3, classAttribute(names+" open"))
+		c.Circle(
+			roundCoordinate(x),
+			roundCoordinate(y),
+			3,
+			classAttribute(names+" open"),
+		)
 	case 4:
 		c.rect(names+" open", x-2.8, y-2.8, 5.6, 5.6)
 	case 5:

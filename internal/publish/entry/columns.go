@@ -34,7 +34,9 @@ func Absent(
 	acc *ledger.Account, path string, header, public []string,
 ) (absent []string, err error) {
 	for _, name := range acc.Private {
-		has := func(column string) bool { return strings.ToValidUTF8(column, "\uFFFD") == name }
+		has := func(column string) bool {
+			return strings.ToValidUTF8(column, "\uFFFD") == name
+		}
 		if slices.ContainsFunc(header, has) {
 			continue
 		}

@@ -83,7 +83,11 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 	if err != nil {
 		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
 	}
-	return &Entry{reservation: reserved, request: r, absent: absent}, nil
+	return &Entry{
+		reservation: reserved,
+		request:     r,
+		absent:      absent,
+	}, nil
 }
 
 // Records returns the rule by which a run splits its table into records.
@@ -134,7 +138,11 @@ func (e *Entry) Enter(r *report.Report) {
 	}
 	if others := e.reservation.Others; len(others) > 0 {
 		text := othersText(name, others)
-		r.Warn(pipeline.Warning{Code: stage.CodeSeveralNames, Severity: pipeline.Critical, Text: text})
+		r.Warn(pipeline.Warning{
+			Code:     stage.CodeSeveralNames,
+			Severity: pipeline.Critical,
+			Text:     text,
+		})
 	}
 }
 
@@ -178,7 +186,11 @@ func (e *Entry) Commit(ctx context.Context, release string) error {
 // Publish commits the run, unless this was done before, and puts the staged results of folder in place. The results
 // of a run that cannot be committed are kept next to their place, with a [*KeptError]. out is the folder as the
 // caller named it.
-func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) error {
+func (e *Entry) Publish(
+	ctx context.Context,
+	folder *report.Folder,
+	out string,
+) error {
 	err := e.Commit(ctx, folder.Checksum())
 	switch {
 	case errors.Is(err, ErrChanged):
@@ -196,7 +208,11 @@ func (e *Entry) keep(err error, folder *report.Folder, out string) error {
 		path = absolute
 	}
 	head := e.reservation.Head
-	kept, failed := folder.Keep(report.Kept{Path: path, Entry: head.Sequence, Head: head.Hash})
+	kept, failed := folder.Keep(report.Kept{
+		Path:  path,
+		Entry: head.Sequence,
+		Head:  head.Hash,
+	})
 	if failed != nil {
 		return err
 	}

@@ -105,7 +105,12 @@ func times(c budget.Charge, runs int) budget.Charge {
 // LargestEpsilon returns the largest epsilon at which the given number of equal runs fit, to three digits and rounded
 // down: between a thousandth and a thousand times that of the run, or 0 if there is no such epsilon. A smaller
 // epsilon never costs more, but some methods have no plan at a small one.
-func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (float64, error) {
+func LargestEpsilon(
+	ctx context.Context,
+	a *ledger.Account,
+	r Run,
+	runs int,
+) (float64, error) {
 	fits := func(epsilon float64) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -136,7 +141,10 @@ func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (fl
 
 // bracket returns an epsilon that fits and a larger one that does not, searching in steps from the given one; lo is 0
 // if no epsilon fits, and hi is lo if every epsilon does.
-func bracket(epsilon float64, fits func(float64) (bool, error)) (lo, hi float64, err error) {
+func bracket(
+	epsilon float64,
+	fits func(float64) (bool, error),
+) (lo, hi float64, err error) {
 	parts := []float64{1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000}
 	ok, err := fits(epsilon)
 	if err != nil {

@@ -15,7 +15,12 @@ import (
 // run without a ledger, which may not replace a release that names an entry. A release that names the entry own is
 // that of the run itself. CheckReplaced also rejects a ledger that is one of the files to be replaced. Errors are a
 // [*ledger.FileError] or a [*report.DirError].
-func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger.Head) error {
+func CheckReplaced(
+	ctx context.Context,
+	l *ledger.Ledger,
+	out string,
+	own ledger.Head,
+) error {
 	if l != nil {
 		if inside := fileWithin(out, l.Path()); inside != "" {
 			return ledger.InFile(l.Path(),

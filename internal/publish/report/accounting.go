@@ -71,7 +71,11 @@ type AccountingGrid struct {
 }
 
 // accountingOf describes how the steps of a priced plan add up.
-func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit) *Accounting {
+func accountingOf(
+	a budget.Addition,
+	relation budget.Relation,
+	unit budget.Unit,
+) *Accounting {
 	if a.Tree.Name == "" {
 		return nil // a result without a plan
 	}
@@ -113,9 +117,17 @@ func lawsOf(n budget.Node) []budget.Kind {
 }
 
 // accountingNode describes the node of a plan at path. A sequence of one node is that node.
-func accountingNode(a budget.Addition, n budget.Node, path string) AccountingNode {
+func accountingNode(
+	a budget.Addition,
+	n budget.Node,
+	path string,
+) AccountingNode {
 	if n.Op == budget.OpLeaf {
-		return AccountingNode{Op: "step", Step: path, Delta: a.Pieces[path]}
+		return AccountingNode{
+			Op:    "step",
+			Step:  path,
+			Delta: a.Pieces[path],
+		}
 	}
 	var kids []AccountingNode
 	for _, kid := range n.Kids {
@@ -123,7 +135,10 @@ func accountingNode(a budget.Addition, n budget.Node, path string) AccountingNod
 	}
 	switch n.Op {
 	case budget.OpBranches:
-		chosen := AccountingNode{Op: "largest", Kids: kids[1:]}
+		chosen := AccountingNode{
+			Op:   "largest",
+			Kids: kids[1:],
+		}
 		return sequence([]AccountingNode{kids[0], chosen})
 	case budget.OpParallel:
 		return AccountingNode{Op: "largest", Kids: kids}
@@ -169,7 +184,9 @@ func (n AccountingNode) hasStep(id string) bool {
 
 // has reports whether the plan of a part has a node with the given op.
 func (a *Accounting) has(op string) bool {
-	return slices.ContainsFunc(a.Parts, func(p AccountingPart) bool { return p.Plan.has(op) })
+	return slices.ContainsFunc(a.Parts, func(p AccountingPart) bool {
+		return p.Plan.has(op)
+	})
 }
 
 // formula describes in sentences how the steps add up.
@@ -177,7 +194,9 @@ func (a *Accounting) formula(
 	relation budget.Relation, unit budget.Unit, laws []budget.Kind,
 ) []string {
 	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) {
+		out = append(out, fmt.Sprintf(format, args...))
+	}
 	if unit.Column != "" {
 		say("Sensitivities are for a whole unit: at most %d records with the same value of column %s.",
 			unit.MaxRows, shown(unit.Column))
@@ -337,7 +356,9 @@ func (a *Accounting) factorProblems(raised []float64) []string {
 		stated = append(stated, p.Raised)
 	}
 	// Factors are computed to one part in a million.
-	same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*y }
+	same := func(x, y float64) bool {
+		return math.Abs(x-y) <= 1e-5*y
+	}
 	if !slices.EqualFunc(stated, raised, same) {
 		return []string{"the factors of the parts in accounting differ from those in the recipe's plan"}
 	}

@@ -96,13 +96,18 @@ func (c CardColumn) mean() estimate {
 	if !ok {
 		return unknownEstimate()
 	}
-	m, spread := c.moment(n, func(x float64) float64 { return x })
+	m, spread := c.moment(n, func(x float64) float64 {
+		return x
+	})
 	half := cardZ*c.Scale*math.Sqrt(spread)/n + c.width()/2
 	return estimate{m, m - half, m + half}
 }
 
 // moment returns m = Σ c f(mid) / n and Σ (f(mid) - m)².
-func (c CardColumn) moment(n float64, f func(float64) float64) (m, spread float64) {
+func (c CardColumn) moment(
+	n float64,
+	f func(float64) float64,
+) (m, spread float64) {
 	for k, count := range c.Counts {
 		m += count * f(c.middle(k)) / n
 	}
@@ -121,8 +126,12 @@ func (c CardColumn) deviation() estimate {
 	if !ok {
 		return unknownEstimate()
 	}
-	m, _ := c.moment(n, func(x float64) float64 { return x })
-	v, spread := c.moment(n, func(x float64) float64 { return (x - m) * (x - m) })
+	m, _ := c.moment(n, func(x float64) float64 {
+		return x
+	})
+	v, spread := c.moment(n, func(x float64) float64 {
+		return (x - m) * (x - m)
+	})
 	noise := cardZ * c.Scale * math.Sqrt(spread) / n
 	return estimate{
 		math.Sqrt(max(v, 0)), max(math.Sqrt(max(v-noise, 0))-c.width()/2, 0),
@@ -260,7 +269,10 @@ func cardBlocks(r *Report) []document.Block {
 	text := "The ranges of these columns were found from noisy histograms of the training records, so this description has no extra privacy cost. " +
 		"Each interval contains the value for the training records with 95% confidence, separately for each number. Means and standard deviations are of values clamped to the range of the histogram. " +
 		"For correlations and more precise numbers, use dptrain describe."
-	return slices.Concat([]document.Block{{Text: text, Table: table}}, pictures, texts)
+	return slices.Concat([]document.Block{{
+		Text:  text,
+		Table: table,
+	}}, pictures, texts)
 }
 
 // card checks that the histograms and counts and the steps that released them state the same noise.
@@ -286,7 +298,9 @@ func (v *verifier) card() {
 			problems = append(problems, shown(c.Column)+": its histogram cannot be read")
 			continue
 		}
-		if !slices.ContainsFunc(scales, func(x float64) bool { return near(x, c.Scale) }) {
+		if !slices.ContainsFunc(scales, func(x float64) bool {
+			return near(x, c.Scale)
+		}) {
 			problems = append(problems,
 				fmt.Sprintf(
 					"%s: the noise of its histogram is %s, which does not match a step that released it",

@@ -68,7 +68,11 @@ func cardRecords(kinds []CardKinds) noisyCount {
 // of numbers also a cell of text. numeric is the histogram of a numeric column, or nil; it counts the numbers too, and
 // the two counts are averaged with weights 1/variance. The count is part of the number of records, so their noise has
 // a covariance of weight × Scale² / columns.
-func missingShare(k CardKinds, numeric *CardColumn, kinds []CardKinds) estimate {
+func missingShare(
+	k CardKinds,
+	numeric *CardColumn,
+	kinds []CardKinds,
+) estimate {
 	records := cardRecords(kinds)
 	some, weight := noisyCount{k.Missing, k.Scale * k.Scale}, 1.
 	if numeric != nil {
@@ -86,7 +90,9 @@ func missingShare(k CardKinds, numeric *CardColumn, kinds []CardKinds) estimate 
 	if math.IsNaN(e.value) || math.IsInf(e.lower, 0) || math.IsInf(e.upper, 0) {
 		return unknownEstimate()
 	}
-	inside := func(x float64) float64 { return min(max(x, 0), 1) }
+	inside := func(x float64) float64 {
+		return min(max(x, 0), 1)
+	}
 	return estimate{inside(e.value), inside(e.lower), inside(e.upper)}
 }
 
@@ -108,7 +114,12 @@ func (e estimate) shareText() string {
 	if math.IsNaN(e.value) {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.1f%% (%.1f%% to %.1f%%)", 100*e.value, 100*e.lower, 100*e.upper)
+	return fmt.Sprintf(
+		"%.1f%% (%.1f%% to %.1f%%)",
+		100*e.value,
+		100*e.lower,
+		100*e.upper,
+	)
 }
 
 // sum returns the number of records with a value.
@@ -172,7 +183,9 @@ func (c CardText) bars() ([]chart.Bar, *document.Table) {
 
 // missingOf returns the share of missing cells of a column as text.
 func (t *Training) missingOf(column string, numeric *CardColumn) string {
-	k := slices.IndexFunc(t.Kinds, func(k CardKinds) bool { return k.Column == column })
+	k := slices.IndexFunc(t.Kinds, func(k CardKinds) bool {
+		return k.Column == column
+	})
 	if k < 0 || !t.Kinds[k].valid() {
 		return "not counted"
 	}
@@ -211,7 +224,10 @@ func cardTextBlocks(t *Training) []document.Block {
 	}
 	text := "The values of these columns were found from noisy counts, which were paid for too. " +
 		"A rare value is not found, so it is not listed. An interval starts at 0 if the value may have been found by chance."
-	return append([]document.Block{{Text: text, Table: table}}, pictures...)
+	return append([]document.Block{{
+		Text:  text,
+		Table: table,
+	}}, pictures...)
 }
 
 // countProblems lists the counts of kinds and of values that state other noise than the steps that released them.
@@ -231,7 +247,13 @@ func (v *verifier) countProblems(t *Training) []string {
 		}
 	}
 	for _, k := range t.Kinds {
-		check(k.Column, "vocabulary/kinds", "numbers, text and missing cells", k.Scale, k.valid())
+		check(
+			k.Column,
+			"vocabulary/kinds",
+			"numbers, text and missing cells",
+			k.Scale,
+			k.valid(),
+		)
 	}
 	for _, c := range t.Texts {
 		check(c.Column, "vocabulary/counts", "counts of values", c.Scale, c.valid())

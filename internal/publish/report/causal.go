@@ -100,7 +100,13 @@ type CausalRedraws struct {
 
 // NewCausal returns the report of a study. It looks at the public half of the result only.
 func NewCausal(res *causal.Result) *Report {
-	r := newReport(CausalFormat, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
+	r := newReport(
+		CausalFormat,
+		res.Guarantee,
+		res.Addition,
+		res.Unprotected,
+		res.Warnings,
+	)
 	r.addEvents(res.Events, &pipeline.Result{})
 	c := &Causal{
 		Method:    res.Method,
@@ -170,7 +176,10 @@ func causalNoise(n direction.Noise) *CausalNoise {
 
 // directionText names a direction: 1, -1, or 0 for undecided.
 func directionText(d int) string {
-	return map[int]string{1: XCausesY, -1: YCausesX}[d] + map[bool]string{true: Undecided}[d == 0]
+	return map[int]string{
+		1:  XCausesY,
+		-1: YCausesX,
+	}[d] + map[bool]string{true: Undecided}[d == 0]
 }
 
 // target names the columns, in the place where runs with a model name their target.
@@ -205,7 +214,10 @@ func (c *Causal) validate(*Report) error {
 
 // histogram returns the counts of a pair.
 func (p CausalPair) histogram() direction.Histogram {
-	return direction.Histogram{B: len(p.Counts), Counts: slices.Concat(p.Counts...)}
+	return direction.Histogram{
+		B:      len(p.Counts),
+		Counts: slices.Concat(p.Counts...),
+	}
 }
 
 // answer says what a pair came to.

@@ -89,7 +89,9 @@ func (c *Causal) columnNamed(name string) CausalColumn {
 // shade is the colour of a count in [-1, 1]: from white to blue, and to red below zero.
 func shade(x float64) string {
 	x = math.Min(math.Max(x, -1), 1)
-	mix := func(to, share float64) int { return int(math.Round(255 + (to-255)*share)) }
+	mix := func(to, share float64) int {
+		return int(math.Round(255 + (to-255)*share))
+	}
 	if x < 0 {
 		return fmt.Sprintf("#%02x%02x%02x", mix(200, -x), mix(60, -x), mix(60, -x))
 	}

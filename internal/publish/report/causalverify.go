@@ -19,7 +19,11 @@ func (c *Causal) verify(v *verifier) {
 	v.add("directions",
 		"the scores, the stability and the direction of every pair follow from its counts",
 		c.readingProblems())
-	v.add("noise", "the noise of every pair matches its step", c.noiseProblems(v.report.Events))
+	v.add(
+		"noise",
+		"the noise of every pair matches its step",
+		c.noiseProblems(v.report.Events),
+	)
 }
 
 // hashedFiles lists the files of a study.
@@ -33,7 +37,12 @@ func (c *Causal) hashedFiles(v *verifier) []hashedFile {
 			optional: true,
 			problem:  c.pictureProblem,
 		},
-		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
+		{
+			name:     recipeFile,
+			hash:     h.Recipe,
+			size:     maxRecipeBytes,
+			optional: true,
+		},
 	}
 }
 
@@ -58,7 +67,11 @@ func (c *Causal) verifyPlan(v *verifier) {
 	}
 	study, err := r.Study(header)
 	if err != nil {
-		v.add("recipe", "", []string{"it describes no valid study with these columns: " + err.Error()})
+		v.add(
+			"recipe",
+			"",
+			[]string{"it describes no valid study with these columns: " + err.Error()},
+		)
 		return
 	}
 	out := v.dataSetProblems(r)
@@ -127,7 +140,10 @@ func (c *Causal) readingProblems() []string {
 	for i, p := range c.Pairs {
 		noise := direction.Noise{Scale: p.Noise.Scale}
 		if p.Noise.Law == budget.Gaussian.String() {
-			noise = direction.Noise{Scale: p.Noise.Scale / math.Sqrt2, Gaussian: true}
+			noise = direction.Noise{
+				Scale:    p.Noise.Scale / math.Sqrt2,
+				Gaussian: true,
+			}
 		}
 		if again := c.again(p, direction.Read(p.histogram(), noise, src)); !again.same(p) {
 			out = append(out,
@@ -187,7 +203,9 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 
 // same reports whether two readings agree up to the differences between processors.
 func (p CausalPair) same(q CausalPair) bool {
-	alike := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a)) }
+	alike := func(a, b float64) bool {
+		return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a))
+	}
 	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote &&
 		p.Likelihood == q.Likelihood &&
 		near(p.Stability, q.Stability) && near(p.Dependence, q.Dependence) &&
@@ -222,7 +240,9 @@ func (c *Causal) noiseProblems(events []Event) []string {
 			continue
 		}
 		name := fmt.Sprintf("causal/all/pairs/pair-%d", i+1)
-		k := slices.IndexFunc(events, func(e Event) bool { return e.ID == name })
+		k := slices.IndexFunc(events, func(e Event) bool {
+			return e.ID == name
+		})
 		if k < 0 {
 			out = append(out, name+" is not among the steps")
 			continue

@@ -75,7 +75,9 @@ assert hashlib.sha256(text).hexdigest() == "SHA256" and not steps, "the report w
 
 // usesOf reports whether a step has this noise distribution.
 func usesOf(events []Event, law budget.Kind) bool {
-	return slices.ContainsFunc(events, func(e Event) bool { return e.Law == law.String() })
+	return slices.ContainsFunc(events, func(e Event) bool {
+		return e.Law == law.String()
+	})
 }
 
 // A script is assembled from the lines that a plan needs.

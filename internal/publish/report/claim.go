@@ -31,7 +31,10 @@ func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 	if r.Ledger == nil {
 		return claim, nil, nil
 	}
-	claim.Head = ledger.Head{Sequence: r.Ledger.Entry, Hash: r.Ledger.Head}
+	claim.Head = ledger.Head{
+		Sequence: r.Ledger.Entry,
+		Hash:     r.Ledger.Head,
+	}
 	claim.Nonce = r.Ledger.Nonce
 	return claim, r.Ledger, nil
 }
@@ -74,7 +77,11 @@ func EntryOf(dir string) (*ledger.Head, error) {
 			continue
 		case err != nil:
 			return nil,
-				&DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrUnwritable}
+				&DirError{
+					Path: path,
+					Msg:  "cannot be read: " + reasonOf(err),
+					Err:  ErrUnwritable,
+				}
 		}
 		var file struct {
 			Ledger *struct {
@@ -83,7 +90,10 @@ func EntryOf(dir string) (*ledger.Head, error) {
 			} `json:"ledger"`
 		}
 		if json.Unmarshal(data, &file) == nil && file.Ledger != nil {
-			return &ledger.Head{Sequence: file.Ledger.Entry, Hash: file.Ledger.Head}, nil
+			return &ledger.Head{
+				Sequence: file.Ledger.Entry,
+				Hash:     file.Ledger.Head,
+			}, nil
 		}
 	}
 	return nil, nil
@@ -107,7 +117,11 @@ func KeptClaim(dir string, k Kept) (ledger.Claim, error) {
 	claim, entered, err := ReadClaim(path)
 	if err != nil {
 		return claim,
-			&DirError{Path: path, Msg: fmt.Sprintf("cannot be published: %v", err), Err: ErrKept}
+			&DirError{
+				Path: path,
+				Msg:  fmt.Sprintf("cannot be published: %v", err),
+				Err:  ErrKept,
+			}
 	}
 	if entered == nil || entered.Entry != k.Entry || entered.Head != k.Head {
 		return claim,

@@ -12,7 +12,11 @@ import (
 )
 
 // classRows prints the metrics of a classifier.
-func classRows(row func(label, text string), table func(label string, lines []string), m Metrics) {
+func classRows(
+	row func(label, text string),
+	table func(label string, lines []string),
+	m Metrics,
+) {
 	row("Accuracy", accuracy(m))
 	if m.Accuracy == nil {
 		return
@@ -41,7 +45,11 @@ func accuracy(m Metrics) string {
 	s := fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f); balanced accuracy %.3f (%.3f to %.3f)",
 		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
 	if x := m.LargestClass; x != nil {
-		s += fmt.Sprintf("; always answering %s is correct for %.3f", shown(x.Class), x.Value)
+		s += fmt.Sprintf(
+			"; always answering %s is correct for %.3f",
+			shown(x.Class),
+			x.Value,
+		)
 	}
 	return s
 }
@@ -185,8 +193,14 @@ func worstRecalls(recalls []Recall) []string {
 	list := slices.Clone(recalls)
 	title := "recall by true class:"
 	if len(list) > mostRecalls {
-		slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
-		title = fmt.Sprintf("recall by true class, the lowest %d of %d:", mostRecalls, len(list))
+		slices.SortStableFunc(list, func(a, b Recall) int {
+			return cmp.Compare(a.Value, b.Value)
+		})
+		title = fmt.Sprintf(
+			"recall by true class, the lowest %d of %d:",
+			mostRecalls,
+			len(list),
+		)
 		list = list[:mostRecalls]
 	}
 	lines := []string{title}

@@ -30,7 +30,11 @@ func (f *Folder) Commit(ctx context.Context, files Files) error {
 // ends with the context's error when ctx does.
 func (f *Folder) Stage(ctx context.Context, files Files) error {
 	if f.stage == "" {
-		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+		return &DirError{
+			Path: f.given,
+			Msg:  "was closed or written before",
+			Err:  ErrUnwritable,
+		}
 	}
 	for _, s := range f.steps(files) {
 		if err := f.before(ctx, s.name); err != nil {
@@ -46,7 +50,9 @@ func (f *Folder) Stage(ctx context.Context, files Files) error {
 // Place puts the staged files in place. Until the last moment it ends with the context's error when ctx does. After
 // an error there is no new release/ or curator/, and old ones are unchanged.
 func (f *Folder) Place(ctx context.Context) error {
-	return f.alone(ctx, f.free, "", f.place, func() { syncDir(f.dir) })
+	return f.alone(ctx, f.free, "", f.place, func() {
+		syncDir(f.dir)
+	})
 }
 
 // alone calls place, provided that the place is still free, while holding the lock that excludes other processes.
@@ -132,7 +138,9 @@ type step struct {
 // steps lists what Commit writes below the temporary folder.
 func (f *Folder) steps(files Files) []step {
 	dir := func(name string, mode fs.FileMode) step {
-		return step{name, func() error { return os.Mkdir(filepath.Join(f.stage, name), mode) }}
+		return step{name, func() error {
+			return os.Mkdir(filepath.Join(f.stage, name), mode)
+		}}
 	}
 	file := func(name string, mode fs.FileMode, content func(io.Writer) error) step {
 		return step{name, func() error {
@@ -289,12 +297,20 @@ func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	name := filepath.Base(final)
 	_, err = os.Lstat(final)
 	if err != nil || !f.force {
-		return func() error { return os.Rename(final, fresh) },
-			f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+		return func() error {
+				return os.Rename(final, fresh)
+			},
+			f.move("rename to "+name, func() error {
+				return os.Rename(fresh, final)
+			})
 	}
-	err = f.move("exchange with "+name, func() error { return f.exchange(fresh, final) })
+	err = f.move("exchange with "+name, func() error {
+		return f.exchange(fresh, final)
+	})
 	if err == nil || !errors.Is(err, errNoExchange) {
-		return func() error { return f.exchange(final, fresh) }, err
+		return func() error {
+			return f.exchange(final, fresh)
+		}, err
 	}
 	old := filepath.Join(f.stage, oldPrefix+name)
 	if err := f.move("rename to "+oldPrefix+name, func() error {
@@ -302,11 +318,15 @@ func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	err = f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+	err = f.move("rename to "+name, func() error {
+		return os.Rename(fresh, final)
+	})
 	if err != nil {
 		return nil, errors.Join(err, os.Rename(old, final))
 	}
-	return func() error { return errors.Join(os.Rename(final, fresh), os.Rename(old, final)) }, nil
+	return func() error {
+		return errors.Join(os.Rename(final, fresh), os.Rename(old, final))
+	}, nil
 }
 
 // exchange calls the function exchange, except in tests that simulate systems without it.

@@ -46,7 +46,10 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 	if c == nil {
 		return nil
 	}
-	out := &Confidence{Selector: c.Selector, Columns: []ChoiceProbability{}}
+	out := &Confidence{
+		Selector: c.Selector,
+		Columns:  []ChoiceProbability{},
+	}
 	for _, x := range c.Columns {
 		out.Columns = append(out.Columns,
 			ChoiceProbability{x.Column, slices.Contains(res.Selected, x.Column), x.Probability})
@@ -71,7 +74,12 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 	if g == nil || math.IsInf(g.Score, 0) {
 		return out
 	}
-	out.Gap = &ChoiceGap{Score: g.Score, Level: g.Level, Scores: g.Scores, Reach: g.Reach}
+	out.Gap = &ChoiceGap{
+		Score:  g.Score,
+		Level:  g.Level,
+		Scores: g.Scores,
+		Reach:  g.Reach,
+	}
 	bound := "no rejected column scores more than %s above a selected one"
 	if g.Rounds {
 		bound = "no round picked a column that scores more than %s below the best column of that round"

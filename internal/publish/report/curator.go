@@ -36,7 +36,10 @@ func PrepareLook(dir string, force bool) (*CuratorFile, error) {
 }
 
 func prepare(dir, name string, force bool) (*CuratorFile, error) {
-	c := &CuratorFile{Folder{given: filepath.Clean(dir), force: force}, name}
+	c := &CuratorFile{Folder{
+		given: filepath.Clean(dir),
+		force: force,
+	}, name}
 	if err := c.folder.open(c.free); err != nil {
 		c.Close()
 		return nil, err
@@ -82,16 +85,27 @@ func (c *CuratorFile) free() error {
 // Commit writes the file and puts it in place, with mode 0600 in a folder with mode 0700. It may be called once.
 // Until the last moment it ends with the context's error when ctx does. After an error there is no new file, and an
 // old one is unchanged.
-func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error) error {
+func (c *CuratorFile) Commit(
+	ctx context.Context,
+	content func(io.Writer) error,
+) error {
 	f := &c.folder
 	if f.stage == "" {
-		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+		return &DirError{
+			Path: f.given,
+			Msg:  "was closed or written before",
+			Err:  ErrUnwritable,
+		}
 	}
 	fresh, final := filepath.Join(f.stage, CuratorDir), filepath.Join(f.dir, CuratorDir)
 	name := filepath.Join(CuratorDir, c.name)
 	for _, s := range []step{
-		{CuratorDir, func() error { return os.Mkdir(fresh, 0o700) }},
-		{name, func() error { return writeFile(filepath.Join(fresh, c.name), 0o600, content) }},
+		{CuratorDir, func() error {
+			return os.Mkdir(fresh, 0o700)
+		}},
+		{name, func() error {
+			return writeFile(filepath.Join(fresh, c.name), 0o600, content)
+		}},
 		{"sync", func() error {
 			syncDir(fresh)
 			return nil
@@ -109,7 +123,11 @@ func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error)
 		if _, err := os.Lstat(final); err == nil {
 			fresh, final = filepath.Join(fresh, c.name), filepath.Join(final, c.name)
 		}
-		return f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+		return f.move("rename to "+name, func() error {
+			return os.Rename(fresh, final)
+		})
 	}
-	return f.alone(ctx, c.free, name, place, func() { syncDir(filepath.Dir(final)) })
+	return f.alone(ctx, c.free, name, place, func() {
+		syncDir(filepath.Dir(final))
+	})
 }

@@ -22,7 +22,13 @@ type Description struct {
 
 // NewDescription returns the report of a description. It looks at the public half of the result only.
 func NewDescription(res *describe.Result) *Report {
-	r := newReport(DescriptionFormat, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
+	r := newReport(
+		DescriptionFormat,
+		res.Guarantee,
+		res.Addition,
+		res.Unprotected,
+		res.Warnings,
+	)
 	r.addEvents(res.Events, &pipeline.Result{Branch: res.Branch})
 	r.Description = &Description{Released: res.Released}
 	r.Description.setCard(describe.Read(res.Released))
@@ -59,7 +65,9 @@ func (d *Description) checkCard() error {
 	whole := func(e describe.Estimate) bool {
 		return e.Value != nil && e.Lower != nil && e.Upper != nil
 	}
-	open := func(e describe.Estimate) bool { return e.Value == nil || whole(e) }
+	open := func(e describe.Estimate) bool {
+		return e.Value == nil || whole(e)
+	}
 	fits := whole(d.Records)
 	for _, c := range d.Columns {
 		fits = fits && open(c.Missing) &&
@@ -69,8 +77,16 @@ func (d *Description) checkCard() error {
 		}
 	}
 	for _, a := range d.Correlations {
-		fits = fits && open(describe.Estimate{Value: a.Value, Lower: a.Lower, Upper: a.Upper}) &&
-			open(describe.Estimate{Value: a.Value, Lower: a.LowerAll, Upper: a.UpperAll})
+		fits = fits && open(describe.Estimate{
+			Value: a.Value,
+			Lower: a.Lower,
+			Upper: a.Upper,
+		}) &&
+			open(describe.Estimate{
+				Value: a.Value,
+				Lower: a.LowerAll,
+				Upper: a.UpperAll,
+			})
 	}
 	if d.By != nil {
 		for _, g := range d.By.Groups {
@@ -97,7 +113,7 @@ func (d *Description) checkCard() error {
 	return nil
 }
 
-// grouped prints a number with so many decimals and a comma after each three digits before them, or in the scientific notation if it
+// grouped prints a number with a given number of decimals and a comma after each three digits before them, or in the scientific notation if it
 // is very large or small. With -3 decimals it is rounded to thousands.
 func grouped(x float64, decimals int) string {
 	if decimals < 0 {
@@ -149,7 +165,9 @@ func interval(value, lower, upper *float64) string {
 	case upper != nil:
 		decimals = decimalsFor(*upper - *value)
 	}
-	show := func(x float64) string { return grouped(x, decimals) }
+	show := func(x float64) string {
+		return grouped(x, decimals)
+	}
 	switch {
 	case lower != nil && upper != nil:
 		return fmt.Sprintf("%s (%s to %s)", show(*value), show(*lower), show(*upper))

@@ -18,16 +18,34 @@ func (d *Description) body(Source) pageBody {
 	}
 	return pageBody{title: "Private description of a table", facts: []document.Fact{records},
 		sections: []document.Section{
-			{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
-			{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
-			{ID: "associations", Title: "Associations", Blocks: d.associationBlocks()},
-			{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
+			{
+				ID:     "columns",
+				Title:  "Columns",
+				Blocks: d.columnBlocks(),
+			},
+			{
+				ID:     "histograms",
+				Title:  "Histograms and categories",
+				Blocks: d.histogramBlocks(),
+			},
+			{
+				ID:     "associations",
+				Title:  "Associations",
+				Blocks: d.associationBlocks(),
+			},
+			{
+				ID:     "groups",
+				Title:  "Groups",
+				Blocks: d.groupBlocks(),
+			},
 		}}
 }
 
 // columnBlocks lists the estimates of every column.
 func (d *Description) columnBlocks() []document.Block {
-	show := func(e describe.Estimate) string { return interval(e.Value, e.Lower, e.Upper) }
+	show := func(e describe.Estimate) string {
+		return interval(e.Value, e.Lower, e.Upper)
+	}
 	numeric := &document.Table{
 		Intervals: true,
 		Head: []string{"column", "range", "missing", "mean", "standard deviation",
@@ -69,7 +87,12 @@ func shareText(e describe.Estimate) string {
 	if !e.Known() {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.1f%% (%.1f%% to %.1f%%)", 100**e.Value, 100**e.Lower, 100**e.Upper)
+	return fmt.Sprintf(
+		"%.1f%% (%.1f%% to %.1f%%)",
+		100**e.Value,
+		100**e.Lower,
+		100**e.Upper,
+	)
 }
 
 // histogramBars is the number of bars of a histogram, in addition to one for the values below its range and one for
@@ -159,7 +182,10 @@ func (d *Description) groupBlocks() []document.Block {
 	if d.By == nil {
 		return nil
 	}
-	t := &document.Table{Intervals: true, Head: []string{shown(d.By.Column), "records"}}
+	t := &document.Table{
+		Intervals: true,
+		Head:      []string{shown(d.By.Column), "records"},
+	}
 	for _, c := range d.Columns {
 		if c.Kind == describe.Numeric {
 			t.Head = append(t.Head, "mean of "+shown(c.Name))

@@ -25,13 +25,20 @@ func (d *Description) verify(v *verifier) {
 
 // hashedFiles lists the page.
 func (d *Description) hashedFiles(v *verifier) []hashedFile {
-	return []hashedFile{{name: pageFile, hash: v.report.Files.Page, size: maxPageBytes}}
+	return []hashedFile{{
+		name: pageFile,
+		hash: v.report.Files.Page,
+		size: maxPageBytes,
+	}}
 }
 
 // study returns the study that a description is of, as far as its price depends on it.
 func (d *Description) study(g Guarantee) (describe.Study, error) {
 	target, err := targetOf(g)
-	s := describe.Study{Budget: target, Schema: dataset.Schema{Unit: target.Unit.Column}}
+	s := describe.Study{
+		Budget: target,
+		Schema: dataset.Schema{Unit: target.Unit.Column},
+	}
 	for _, c := range d.Released.Columns {
 		x := dataset.Column{Name: c.Name}
 		switch {

@@ -91,7 +91,11 @@ func groupsOf(b *evaluate.ByGroup, classes []string) *Groups {
 		ErrorLimit: b.ErrorLimit,
 	}
 	if x := b.Tables; x != nil {
-		out.Released = GroupsReleased{Counts: x.Counts, RightScale: x.RightScale, Scale: x.Scale}
+		out.Released = GroupsReleased{
+			Counts:     x.Counts,
+			RightScale: x.RightScale,
+			Scale:      x.Scale,
+		}
 		for _, pair := range x.Right {
 			out.Released.Right = append(out.Released.Right, pair[:])
 		}
@@ -359,7 +363,13 @@ func (g *Groups) lines() []string {
 		case m == nil:
 			s += g.metricName() + " unknown"
 		default:
-			s += fmt.Sprintf("%s %.3f (%.3f to %.3f)", g.metricName(), m.Value, m.Lower, m.Upper)
+			s += fmt.Sprintf(
+				"%s %.3f (%.3f to %.3f)",
+				g.metricName(),
+				m.Value,
+				m.Lower,
+				m.Upper,
+			)
 		}
 		if x.MAE != nil {
 			s += fmt.Sprintf(", MAE %s (%s to %s)", short(x.MAE.Value), short(x.MAE.Lower),

@@ -120,7 +120,9 @@ func pairBlocks(s Source, unit string) []document.Block {
 // are left out: a private range is wider than the values, so they would show impossible ones.
 func drawnLevels(s Source, column string, levels []string) []int {
 	inputs := s.Model.Inputs()
-	at := slices.IndexFunc(inputs, func(c regression.Column) bool { return c.Name == column })
+	at := slices.IndexFunc(inputs, func(c regression.Column) bool {
+		return c.Name == column
+	})
 	sum := Sum{stated: s.Report.statedRanges()}
 	var out []int
 	for k, level := range levels {

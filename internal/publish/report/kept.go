@@ -47,7 +47,11 @@ func (f *Folder) noneKept() error {
 // published.
 func (f *Folder) Keep(k Kept) (string, error) {
 	if f.stage == "" {
-		return "", &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+		return "", &DirError{
+			Path: f.given,
+			Msg:  "was closed or written before",
+			Err:  ErrUnwritable,
+		}
 	}
 	k.Format = KeptFormat
 	err := writeFile(filepath.Join(f.stage, keptFile), 0o600, func(w io.Writer) error {
@@ -75,7 +79,11 @@ func (f *Folder) Keep(k Kept) (string, error) {
 func OpenKept(dir string) (Kept, error) {
 	path := filepath.Join(dir, KeptDir)
 	refuse := func(msg string) (Kept, error) {
-		return Kept{}, &DirError{Path: path, Msg: msg, Err: ErrKept}
+		return Kept{}, &DirError{
+			Path: path,
+			Msg:  msg,
+			Err:  ErrKept,
+		}
 	}
 	data, err := os.ReadFile(filepath.Join(path, keptFile))
 	switch {
@@ -108,11 +116,19 @@ func KeptStopped(dir string) (bool, error) {
 	path := filepath.Join(folder, name)
 	data, err := readLimited(path, MaxBytes)
 	if err != nil {
-		return false, &DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrKept}
+		return false, &DirError{
+			Path: path,
+			Msg:  "cannot be read: " + reasonOf(err),
+			Err:  ErrKept,
+		}
 	}
 	r, err := decode(data, kindOfFile(name))
 	if err != nil {
-		return false, &DirError{Path: path, Msg: err.Error(), Err: ErrKept}
+		return false, &DirError{
+			Path: path,
+			Msg:  err.Error(),
+			Err:  ErrKept,
+		}
 	}
 	return r.HasStopped(), nil
 }

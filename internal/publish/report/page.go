@@ -121,18 +121,46 @@ func (t *Training) body(s Source) pageBody {
 	}
 	out.figure, out.caption = metricPicture(r)
 	out.sections = []document.Section{
-		{ID: "quality", Title: "Model quality", Blocks: qualities(r)},
-		{ID: "groups", Title: "Quality by group", Blocks: groupBlocks(r)},
-		{ID: "choice", Title: "Confidence in the selected columns", Blocks: confidenceBlocks(r)},
-		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
+		{
+			ID:     "quality",
+			Title:  "Model quality",
+			Blocks: qualities(r),
+		},
+		{
+			ID:     "groups",
+			Title:  "Quality by group",
+			Blocks: groupBlocks(r),
+		},
+		{
+			ID:     "choice",
+			Title:  "Confidence in the selected columns",
+			Blocks: confidenceBlocks(r),
+		},
+		{
+			ID:     "columns",
+			Title:  "Which columns matter",
+			Blocks: importanceBlocks(r),
+		},
 		{
 			ID:     "prototypes",
 			Title:  "Typical members of the classes",
 			Blocks: typicalBlocks(s),
 		},
-		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},
-		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
-		{ID: "data", Title: "The training data", Blocks: cardBlocks(r)},
+		{
+			ID:     "shapes",
+			Title:  "What each column contributes",
+			Blocks: shapeBlocks(s),
+		},
+		{
+			ID:     "tree",
+			Title:  "What each path costs",
+			Blocks: treeBlocks(s),
+		},
+		{
+			ID:     "data",
+			Title:  "The training data",
+			Blocks: cardBlocks(r),
+		},
 	}
 	return out
 }
@@ -161,6 +189,14 @@ func prose(s string) document.Block {
 }
 
 // figure is a picture with a table of its numbers.
-func figure(svg chart.SVG, caption string, numbers *document.Table) document.Block {
-	return document.Block{Figure: svg, Caption: caption, Table: numbers}
+func figure(
+	svg chart.SVG,
+	caption string,
+	numbers *document.Table,
+) document.Block {
+	return document.Block{
+		Figure:  svg,
+		Caption: caption,
+		Table:   numbers,
+	}
 }

@@ -156,7 +156,10 @@ func declared(r *Report) []document.Block {
 	}
 	out := []document.Block{prose(text +
 		", so they are public. The guarantee covers the contents of the rows, but not these declarations.")}
-	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
+	g := &document.Table{
+		Head:  []string{"fact", "value"},
+		Words: true,
+	}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
 	}
@@ -218,7 +221,11 @@ func stepBlocks(r *Report) []document.Block {
 	if r.HasStopped() {
 		text = "The steps of the plan. The run stopped after the ones that were taken and spent nothing on the others."
 	}
-	return []document.Block{{Text: text, Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
+	return []document.Block{{
+		Text:  text,
+		Table: g,
+		Fold:  fmt.Sprintf("%d steps", len(g.Rows)),
+	}}
 }
 
 // accountingBlocks describes how the steps add up to the guarantee.
@@ -247,7 +254,10 @@ func accountingBlocks(r *Report) []document.Block {
 			[]string{p.Part, probability, fmt.Sprintf("%.4f", p.Raised), p.Plan.text()})
 	}
 	out = append(out, document.Block{Table: parts})
-	rules := &document.Table{Head: []string{"rule"}, Words: true}
+	rules := &document.Table{
+		Head:  []string{"rule"},
+		Words: true,
+	}
 	for _, text := range a.Formula {
 		rules.Rows = append(rules.Rows, []string{text})
 	}

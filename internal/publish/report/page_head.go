@@ -43,7 +43,10 @@ func (s Source) aboutFacts() []document.Fact {
 	var out []document.Fact
 	for _, f := range s.aboutFields() {
 		if name := aboutNames[f.Key]; name != "" && f.Text != "" {
-			out = append(out, document.Fact{Name: name, Value: shown(f.Text)})
+			out = append(out, document.Fact{
+				Name:  name,
+				Value: shown(f.Text),
+			})
 		}
 	}
 	return out

@@ -17,8 +17,16 @@ func facts(g Guarantee) []document.Fact {
 	}
 	a := g.AttackOf()
 	return []document.Fact{
-		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
-		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
+		{
+			Name:  "ε",
+			Value: number(g.Epsilon),
+			Note:  "δ " + number(g.Delta),
+		},
+		{
+			Name:  "Protected",
+			Value: protected,
+			Note:  "relation " + g.Relation,
+		},
 		{
 			Name:  "An attacker detects a record",
 			Value: "≤ " + percent(a.Found),
@@ -111,7 +119,11 @@ func warned(r *Report) []document.Block {
 	var out []document.Block
 	for _, w := range ranked(r.Warnings) {
 		out = append(out,
-			document.Block{Text: w.Text, Severity: rankOf(w).String(), Label: heading(w)})
+			document.Block{
+				Text:     w.Text,
+				Severity: rankOf(w).String(),
+				Label:    heading(w),
+			})
 	}
 	return out
 }
@@ -170,7 +182,11 @@ func allErrorsBlocks(m *R2) []document.Block {
 			High:  m.Upper,
 			Text:  fmt.Sprintf("%.3f", m.Value),
 		},
-		{Label: worst, Value: m.AllErrors.Lower, Text: fmt.Sprintf("%.3f", m.AllErrors.Lower)},
+		{
+			Label: worst,
+			Value: m.AllErrors.Lower,
+			Text:  fmt.Sprintf("%.3f", m.AllErrors.Lower),
+		},
 	}
 	table := &document.Table{Head: []string{"R² of", "value", "lower", "upper"}, Rows: [][]string{
 		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower),
@@ -232,7 +248,11 @@ func classBlocks(r *Report) []document.Block {
 
 // confusionBlock draws the confusion matrix, with each row as shares; other is the name of its last row.
 func confusionBlock(c *Confusion, other string) document.Block {
-	h := chart.Heat{Title: "Confusion matrix", XLabel: "predicted", YLabel: "true class"}
+	h := chart.Heat{
+		Title:  "Confusion matrix",
+		XLabel: "predicted",
+		YLabel: "true class",
+	}
 	g := &document.Table{Head: []string{"true class"}}
 	for _, name := range c.Classes {
 		h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))

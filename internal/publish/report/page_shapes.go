@@ -122,19 +122,27 @@ func (x Sum) heading(name string) string {
 
 // adds reports whether there is a picture of a column.
 func (x Sum) adds(name string) bool {
-	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool {
+		return c.Name == name
+	})
 	if j < 0 {
 		return false
 	}
 	words := x.Columns[j].Type == regression.Category
-	term := slices.ContainsFunc(x.Terms, func(t regression.Term) bool { return t.Column == j })
-	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool { return s.Column == j })
+	term := slices.ContainsFunc(x.Terms, func(t regression.Term) bool {
+		return t.Column == j
+	})
+	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool {
+		return s.Column == j
+	})
 	return (term || shape) && (words || x.Columns[j].Lower < x.Columns[j].Upper)
 }
 
 // draw returns the picture of a column; false if the column does not contribute to this sum.
 func (x Sum) draw(name, unit string) (document.Block, bool) {
-	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool {
+		return c.Name == name
+	})
 	if j < 0 {
 		return document.Block{}, false
 	}
@@ -158,7 +166,13 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		}
 		half := 1.96 * t.StdError
 		if len(bars) < mostLevels {
-			bars = append(bars, chart.Bar{Label: name, Value: t.Coefficient, Low: t.Coefficient - half, High: t.Coefficient + half, Text: short(t.Coefficient)})
+			bars = append(bars, chart.Bar{
+				Label: name,
+				Value: t.Coefficient,
+				Low:   t.Coefficient - half,
+				High:  t.Coefficient + half,
+				Text:  short(t.Coefficient),
+			})
 		}
 		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
 	}
@@ -173,7 +187,11 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 const widest = 1e30
 
 // slope describes the contribution of a numeric column whose range is too wide for a picture.
-func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (document.Block, bool) {
+func (x Sum) slope(
+	c regression.Column,
+	slope, deviation float64,
+	unit string,
+) (document.Block, bool) {
 	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
 	if deviation > 0 {
 		text += ", with a standard error of " + short(deviation)

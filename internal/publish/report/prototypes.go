@@ -66,7 +66,11 @@ func (p typical) describe() string {
 		}
 		value := rough(p.Centers[best[j]])
 		if c.Type == regression.Category {
-			value = fmt.Sprintf("%s (%s)", levelOf(p.Terms[best[j]]), whole(p.Centers[best[j]]))
+			value = fmt.Sprintf(
+				"%s (%s)",
+				levelOf(p.Terms[best[j]]),
+				whole(p.Centers[best[j]]),
+			)
 		}
 		parts = append(parts, shown(c.Name)+" "+value)
 	}

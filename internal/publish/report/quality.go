@@ -64,7 +64,10 @@ func r2Of(r *evaluate.R2) *R2 {
 		BeyondUpper: r.Beyond.Upper,
 		ErrorLimit:  r.ErrorLimit, ErrorsSeenBeyond: r.SeenBeyond, PredictionsCut: r.PredictionsCut,
 		NoiseShare: r.NoiseShare,
-		AllErrors:  &AllErrors{Lower: r.AllErrorsLower, Level: evaluate.AllErrorsLevel},
+		AllErrors: &AllErrors{
+			Lower: r.AllErrorsLower,
+			Level: evaluate.AllErrorsLevel,
+		},
 	}
 }
 
@@ -86,7 +89,12 @@ func (r *Report) scale() string {
 // counts fills in the numbers of held-out records with and without a usable target.
 func (m *Metrics) counts(records, missing evaluate.Count) {
 	share := evaluate.ShareOf(missing, records)
-	m.Records = &Count{Value: records.Value, Scale: records.Sigma, Private: true, Part: "holdout"}
+	m.Records = &Count{
+		Value:   records.Value,
+		Scale:   records.Sigma,
+		Private: true,
+		Part:    "holdout",
+	}
 	m.MissingTargets = &Missing{
 		Value: missing.Value, Scale: missing.Sigma, Private: true, Part: "holdout",
 		Share: share.Value, Lower: share.Lower, Upper: share.Upper, Level: share.Level,

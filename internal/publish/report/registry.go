@@ -136,7 +136,10 @@ func Registry(r *Report) *Deployment {
 		Utility:        utility(r),
 		Additional:     "Noise is sampled exactly, on integers, from a cryptographic generator, so the low bits of released values reveal nothing. The running time is not protected.",
 	}
-	d.Administrative = RegistryAdministrative{Status: "Draft", Authors: []string{}}
+	d.Administrative = RegistryAdministrative{
+		Status:  "Draft",
+		Authors: []string{},
+	}
 	return out
 }
 
@@ -153,7 +156,11 @@ func describeModel(r *Report) string {
 		if r.Stopped != nil {
 			return "No model: " + r.WhyNoModel() + "."
 		}
-		return fmt.Sprintf("No model: the method %s abstained on %q.", r.Model.Method, r.Target)
+		return fmt.Sprintf(
+			"No model: the method %s abstained on %q.",
+			r.Model.Method,
+			r.Target,
+		)
 	}
 	return fmt.Sprintf(
 		"A model that predicts %q from %d of %d columns, trained by dptrain with the method %s.",
@@ -245,7 +252,11 @@ func mechanisms(events []Event) string {
 			s += fmt.Sprintf(", delta %.4g", e.Delta)
 		}
 		if e.Scale > 0 {
-			s += fmt.Sprintf("; sensitivity %.4g, noise scale %.4g", e.Sensitivity, e.Scale)
+			s += fmt.Sprintf(
+				"; sensitivity %.4g, noise scale %.4g",
+				e.Sensitivity,
+				e.Scale,
+			)
 		}
 		if e.Taken != nil && !*e.Taken {
 			s += "; skipped: a released value selected another branch, and the price covers all branches"
@@ -315,7 +326,9 @@ func composition(r *Report) string {
 			"Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed even if they were not tried. Held-out records: privacy loss distributions.",
 			x.Eta, x.Gamma)
 	}
-	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part == pipeline.HoldoutName }) {
+	if slices.ContainsFunc(r.Events, func(e Event) bool {
+		return e.Part == pipeline.HoldoutName
+	}) {
 		s += " A record is in the training part or in the held-out part."
 		if text := r.Accounting.amplificationText(); text != "" {
 			s += " " + text

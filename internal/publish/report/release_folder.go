@@ -224,12 +224,18 @@ func makeAll(dir string, sync func(folder string)) ([]string, error) {
 }
 
 // writeFile creates a file; all of it is on disk when the function returns.
-func writeFile(path string, mode fs.FileMode, content func(io.Writer) error) (err error) {
+func writeFile(
+	path string,
+	mode fs.FileMode,
+	content func(io.Writer) error,
+) (err error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+	defer func() {
+		err = errors.Join(err, out.Close())
+	}()
 	if err := content(out); err != nil {
 		return err
 	}

@@ -313,11 +313,19 @@ func New(res *pipeline.Result) *Report {
 	r.Confidence = confidenceOf(res)
 	r.Importances = importances(res.Importances)
 	for _, u := range res.Unread {
-		r.Columns = append(r.Columns, Unread{Column: u.Column, Left: true, TooFew: u.Faint})
+		r.Columns = append(r.Columns, Unread{
+			Column: u.Column,
+			Left:   true,
+			TooFew: u.Faint,
+		})
 	}
 	for _, g := range res.Gaps {
 		r.Columns = append(r.Columns,
-			Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
+			Unread{
+				Column:   g.Column,
+				Unread:   g.Share,
+				StdError: g.StdError,
+			})
 	}
 	r.Card = cardOf(res.Card)
 	r.Kinds = cardKindsOf(res.Kinds)

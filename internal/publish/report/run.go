@@ -119,7 +119,12 @@ func Collect(
 ) Files {
 	run := NewRun(r, c, stats)
 	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()
-	return Files{Model: m, Report: r, Recipe: recipe, Run: run}
+	return Files{
+		Model:  m,
+		Report: r,
+		Recipe: recipe,
+		Run:    run,
+	}
 }
 
 // encode writes run.json.

@@ -75,7 +75,13 @@ func search(x *pipeline.Searched, task string) *Search {
 	out := &Search{
 		Runs: x.Search.Runs, Eta: x.Eta, Gamma: x.Gamma, Holdout: x.Search.Holdout,
 		Chosen: x.Chosen + 1,
-		Score:  Score{Metric: "r2", Value: x.Score, Private: true, Biased: true, Part: "score"},
+		Score: Score{
+			Metric:  "r2",
+			Value:   x.Score,
+			Private: true,
+			Biased:  true,
+			Part:    "score",
+		},
 	}
 	if task == regression.TaskClassification {
 		out.Score.Metric = "accuracy"

@@ -36,13 +36,21 @@ func (v *verifier) signature(name string, key *sign.PublicKey) {
 		v.add(check, "",
 			[]string{"the release is not signed: there is no " + name + SignatureSuffix})
 	case err != nil:
-		v.add(check, "", []string{name + SignatureSuffix + " cannot be read: " + reasonOf(err)})
+		v.add(
+			check,
+			"",
+			[]string{name + SignatureSuffix + " cannot be read: " + reasonOf(err)},
+		)
 	default:
 		comment, err := key.Verify(v.raw, text)
 		if err != nil {
 			v.add(check, "", []string{name + SignatureSuffix + ": " + err.Error()})
 			return
 		}
-		v.add(check, name+" was signed with the key "+key.ID.String()+" ("+shown(comment)+")", nil)
+		v.add(
+			check,
+			name+" was signed with the key "+key.ID.String()+" ("+shown(comment)+")",
+			nil,
+		)
 	}
 }

@@ -140,7 +140,13 @@ func (m *R2) summary(of Metrics) string {
 		return fmt.Sprintf("not reported: it can only be placed between %s and %s", limit2(m.Lower),
 			limit2(m.Upper))
 	}
-	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Value, 100*m.Level, m.Lower, m.Upper)
+	s := fmt.Sprintf(
+		"%.3f  (%g%% interval %.3f to %.3f)",
+		m.Value,
+		100*m.Level,
+		m.Lower,
+		m.Upper,
+	)
 	if of.Records != nil {
 		s += fmt.Sprintf(", about %s test records", about(of.Records.Value, of.Records.Scale))
 	}
@@ -182,7 +188,9 @@ func recallSummary(list []Recall) string {
 		}
 		return strings.Join(parts, ", ")
 	}
-	slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortStableFunc(list, func(a, b Recall) int {
+		return cmp.Compare(a.Value, b.Value)
+	})
 	return fmt.Sprintf("lowest %s, highest %s, of %d classes", text(list[0]),
 		text(list[len(list)-1]), len(list))
 }
@@ -206,7 +214,10 @@ func (r *Report) summaryPrivacy() []string {
 		s += ", mu " + roundedUp(*g.Mu)
 	}
 	a := g.AttackOf()
-	does := "detects a given " + map[bool]string{true: "unit", false: "record"}[g.Unit != nil]
+	does := "detects a given " + map[bool]string{
+		true:  "unit",
+		false: "record",
+	}[g.Unit != nil]
 	if g.Relation != "add-remove" {
 		does = "tells two versions of a record apart"
 	}

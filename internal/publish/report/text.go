@@ -308,7 +308,9 @@ func roundedUp(x float64) string {
 
 // shown makes a name safe for a terminal.
 func shown(name string) string {
-	odd := func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+	odd := func(c rune) bool {
+		return !unicode.IsPrint(c) || c == utf8.RuneError
+	}
 	if name == "" || strings.ContainsFunc(name, odd) {
 		return strconv.Quote(name)
 	}

@@ -55,7 +55,10 @@ func visits(m *regression.Tree) []visit {
 			v.paid += m.Costs[j]
 		}
 		v.buys = bought(m, paths, i)
-		for child, side := range map[int]string{n.Low: "at most", n.High: "above"} {
+		for child, side := range map[int]string{
+			n.Low:  "at most",
+			n.High: "above",
+		} {
 			if child > 0 {
 				out[child].when = fmt.Sprintf("score of node %d %s %s", i+1, side,
 					short(n.Threshold))
@@ -91,7 +94,11 @@ func (v visit) purchases() string {
 	case n == 0:
 		return "nothing"
 	case n > mostNames:
-		return fmt.Sprintf("%s and %d more", strings.Join(v.buys[:mostNames], ", "), n-mostNames)
+		return fmt.Sprintf(
+			"%s and %d more",
+			strings.Join(v.buys[:mostNames], ", "),
+			n-mostNames,
+		)
 	}
 	return strings.Join(v.buys, ", ")
 }
@@ -141,7 +148,11 @@ func treeText(list []visit) string {
 	if leaves == 1 {
 		return "one node; each record pays " + pays
 	}
-	return fmt.Sprintf("%d leaves; each record pays %s for the features on its path", leaves, pays)
+	return fmt.Sprintf(
+		"%d leaves; each record pays %s for the features on its path",
+		leaves,
+		pays,
+	)
 }
 
 // treeBlocks lists the nodes of a tree and their scores.
@@ -173,7 +184,12 @@ func treeBlocks(s Source) []document.Block {
 }
 
 // nodeTable lists the coefficients of a node.
-func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string) document.Block {
+func nodeTable(
+	m *regression.Tree,
+	n *regression.TreeNode,
+	v visit,
+	class string,
+) document.Block {
 	title := fmt.Sprintf("Node %d: score", v.node)
 	if class != "" && v.leaf {
 		title += " of class " + shown(class)

@@ -123,7 +123,11 @@ type VerifyOptions struct {
 //
 // The error is that of a report that cannot be read, or of the ledger, and wraps
 // [ErrFormat], [ErrContent], an error of the file system or a [*ledger.FileError].
-func Verify(ctx context.Context, path string, o VerifyOptions) (*Verification, error) {
+func Verify(
+	ctx context.Context,
+	path string,
+	o VerifyOptions,
+) (*Verification, error) {
 	dir, name := path, filepath.Base(path)
 	if kindOfFile(name) != nil {
 		dir = filepath.Dir(path)
@@ -234,8 +238,18 @@ func (t *Training) hashedFiles(v *verifier) []hashedFile {
 			size:     regression.MaxModelBytes,
 			optional: t.Model.Kind == "",
 		},
-		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
-		{name: pageFile, hash: h.Page, size: maxPageBytes, optional: true},
+		{
+			name:     recipeFile,
+			hash:     h.Recipe,
+			size:     maxRecipeBytes,
+			optional: true,
+		},
+		{
+			name:     pageFile,
+			hash:     h.Page,
+			size:     maxPageBytes,
+			optional: true,
+		},
 	}
 }
 
@@ -246,7 +260,11 @@ func (v *verifier) files() {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
 		if e.Name() != k.file && !slices.Contains(k.others, e.Name()) && !isSignature(e.Name()) {
-			v.add("folder", "", []string{shown(e.Name()) + " does not belong to " + k.release})
+			v.add(
+				"folder",
+				"",
+				[]string{shown(e.Name()) + " does not belong to " + k.release},
+			)
 		}
 	}
 	if err != nil {
@@ -324,7 +342,11 @@ func readLimited(path string, most int) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	if err == nil && len(data) > most {
-		err = &os.PathError{Op: "read", Path: path, Err: errLarge}
+		err = &os.PathError{
+			Op:   "read",
+			Path: path,
+			Err:  errLarge,
+		}
 	}
 	return data, err
 }

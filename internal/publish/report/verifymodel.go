@@ -199,7 +199,10 @@ func sharedProblems(c ledger.Claim, o VerifyOptions) []string {
 }
 
 // entryProblems compares the entry of a run with the report.
-func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []string {
+func (v *verifier) entryProblems(
+	a *ledger.Account,
+	run ledger.RunState,
+) []string {
 	var out []string
 	g := v.report.Guarantee
 	column, rows := "", 0

@@ -28,7 +28,11 @@ func (v *verifier) recipeAndPlan() {
 	}
 	p, err := r.Pipeline(header)
 	if err != nil {
-		v.add("recipe", "", []string{"it describes no valid run with these columns: " + err.Error()})
+		v.add(
+			"recipe",
+			"",
+			[]string{"it describes no valid run with these columns: " + err.Error()},
+		)
 		return
 	}
 	p.PaddedClasses = v.paddedClasses()
@@ -86,7 +90,12 @@ func (v *verifier) recipe() (r *recipe.Recipe, header []string, ok bool) {
 // neither its table nor the columns.
 func parsePublished(data []byte) (*recipe.Recipe, recipe.Problems) {
 	if !bytes.Contains(data, []byte("\n  header: ")) {
-		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+		data = bytes.Replace(
+			data,
+			[]byte("\ndata:\n"),
+			[]byte("\ndata:\n  path: table.csv\n"),
+			1,
+		)
 	}
 	return recipe.Parse(recipeFile, data)
 }
@@ -109,7 +118,10 @@ func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
 }
 
 // recipeProblems compares the report with the facts stated in a recipe.
-func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []string {
+func (v *verifier) recipeProblems(
+	r *recipe.Recipe,
+	p *pipeline.Pipeline,
+) []string {
 	var out []string
 	differ := func(what, report, stated any) {
 		if report != stated {
@@ -222,7 +234,10 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 }
 
 // planProblems compares the report with a recomputed plan.
-func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
+func (v *verifier) planProblems(
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+) []string {
 	out, aligned := v.leafProblems(plan.Priced)
 	if !aligned {
 		return out
@@ -266,12 +281,19 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 }
 
 // triesProblems compares a search and a choice of sizes with their plan.
-func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
+func (v *verifier) triesProblems(
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+) []string {
 	var out []string
 	var want *Search
 	if p.Search != nil {
 		law, _, _ := plan.Selection(plan.SearchPath())
-		want = search(&pipeline.Searched{Search: *p.Search, Eta: law.Eta, Gamma: law.Gamma}, p.Task)
+		want = search(&pipeline.Searched{
+			Search: *p.Search,
+			Eta:    law.Eta,
+			Gamma:  law.Gamma,
+		}, p.Task)
 	}
 	if got := v.report.Search; (got == nil) != (want == nil) {
 		out = append(out, "the report and the recipe disagree about whether there was a search")

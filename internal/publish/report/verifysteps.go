@@ -24,7 +24,12 @@ func near(a, b float64) bool {
 
 // lawOf returns the noise distribution of a step.
 func lawOf(e Event) (budget.Law, error) {
-	law := budget.Law{Draws: e.Draws, Mu: e.Mu, Epsilon: e.Epsilon, Delta: e.Delta}
+	law := budget.Law{
+		Draws:   e.Draws,
+		Mu:      e.Mu,
+		Epsilon: e.Epsilon,
+		Delta:   e.Delta,
+	}
 	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential,
 		budget.Pure, budget.Approximate} {
 		if e.Law == kind.String() {
@@ -144,7 +149,11 @@ func choiceProblem(r *Report, events []Event, made int) string {
 		}
 	}
 	if len(kids) > 0 && left != len(kids)-1 {
-		return fmt.Sprintf("of %d training branches, %d are marked as not taken", len(kids), left)
+		return fmt.Sprintf(
+			"of %d training branches, %d are marked as not taken",
+			len(kids),
+			left,
+		)
 	}
 	if len(next) == 0 {
 		return ""
@@ -219,7 +228,10 @@ func (v *verifier) again(
 func targetOf(g Guarantee) (budget.Target, error) {
 	t := budget.Target{Epsilon: g.Epsilon, Delta: g.Delta}
 	if g.Unit != nil {
-		t.Unit = budget.Unit{Column: g.Unit.Column, MaxRows: g.Unit.MaxRows}
+		t.Unit = budget.Unit{
+			Column:  g.Unit.Column,
+			MaxRows: g.Unit.MaxRows,
+		}
 	}
 	var err error
 	if t.Relation, err = budget.ParseRelation(g.Relation); err != nil {
@@ -271,7 +283,11 @@ func guaranteeProblems(g, again Guarantee, source string) []string {
 					number(again.Profile[i].Epsilon)))
 			continue
 		}
-		differ("delta of profile at epsilon "+number(p.Epsilon), p.Delta, again.Profile[i].Delta)
+		differ(
+			"delta of profile at epsilon "+number(p.Epsilon),
+			p.Delta,
+			again.Profile[i].Delta,
+		)
 	}
 	return out
 }
@@ -315,7 +331,9 @@ const (
 
 // unnudge removes the increase by repriced of the epsilon of want from a guarantee.
 func (g *Guarantee) unnudge(want Guarantee) {
-	at := slices.IndexFunc(g.Profile, func(p Point) bool { return p.Epsilon == g.Epsilon })
+	at := slices.IndexFunc(g.Profile, func(p Point) bool {
+		return p.Epsilon == g.Epsilon
+	})
 	if g.Epsilon == want.Epsilon || at < 0 {
 		return
 	}
@@ -379,7 +397,10 @@ func kidOf(n *budget.Node, name string) *budget.Node {
 			return &n.Kids[i]
 		}
 	}
-	n.Kids = append(n.Kids, budget.Node{Op: budget.OpSequence, Name: name})
+	n.Kids = append(n.Kids, budget.Node{
+		Op:   budget.OpSequence,
+		Name: name,
+	})
 	return &n.Kids[len(n.Kids)-1]
 }
 
@@ -392,13 +413,19 @@ func shapeTree(n *budget.Node, r *Report) {
 		if pipeline.IsCandidate(n.Kids[i].Name) {
 			n.Kids[i].Op = budget.OpParallel
 			if x := r.training().Search; x != nil {
-				n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
+				n.Op, n.Select = budget.OpSelect, &budget.Selection{
+					Eta:   x.Eta,
+					Gamma: x.Gamma,
+				}
 			}
 		}
 		if x := r.training().Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool {
 			return n.Kids[i].Name == pipeline.SizeName(size)
 		}) {
-			n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
+			n.Op, n.Select = budget.OpSelect, &budget.Selection{
+				Eta:   x.Eta,
+				Gamma: x.Gamma,
+			}
 		}
 		shapeTree(&n.Kids[i], r)
 	}

@@ -32,7 +32,9 @@ func MakeTempDir(parent, prefix string) (*TempDir, error) {
 			return nil, err
 		}
 		got, busy := Lock(lock)
-		there := isSameFile(lock, func() (fs.FileInfo, error) { return os.Lstat(path) })
+		there := isSameFile(lock, func() (fs.FileInfo, error) {
+			return os.Lstat(path)
+		})
 		if got && there {
 			return &TempDir{path, lock}, nil
 		}
@@ -41,7 +43,11 @@ func MakeTempDir(parent, prefix string) (*TempDir, error) {
 			return &TempDir{Path: path}, nil
 		}
 	}
-	return nil, &fs.PathError{Op: "mkdir", Path: filepath.Join(parent, prefix), Err: fs.ErrExist}
+	return nil, &fs.PathError{
+		Op:   "mkdir",
+		Path: filepath.Join(parent, prefix),
+		Err:  fs.ErrExist,
+	}
 }
 
 // Close removes the folder and its contents.
@@ -66,7 +72,10 @@ func isSameFile(f *os.File, stat func() (fs.FileInfo, error)) bool {
 // RemoveStale calls empty for each folder in parent that MakeTempDir created with this prefix in a process that has ended,
 // and then removes the folder if it is empty. empty gets the parent, the folder, and its name in the parent, and has
 // no access outside of them. Folders that cannot be inspected or removed stay.
-func RemoveStale(parent, prefix string, empty func(home, dead *os.Root, name string)) {
+func RemoveStale(
+	parent, prefix string,
+	empty func(home, dead *os.Root, name string),
+) {
 	home, err := os.OpenRoot(parent)
 	if err != nil {
 		return
@@ -83,7 +92,11 @@ func RemoveStale(parent, prefix string, empty func(home, dead *os.Root, name str
 	}
 }
 
-func removeStale(home *os.Root, name string, empty func(home, dead *os.Root, name string)) {
+func removeStale(
+	home *os.Root,
+	name string,
+	empty func(home, dead *os.Root, name string),
+) {
 	dead, err := home.OpenRoot(name)
 	if err != nil {
 		return

@@ -22,7 +22,10 @@ func takeColumns(columns, n int) [][]float64 {
 }
 
 // GetColumns is [takeColumns] for the columns for which isNumber is true; the others are nil. release gives the memory back.
-func GetColumns(columns, n int, isNumber func(j int) bool) (out [][]float64, release func()) {
+func GetColumns(
+	columns, n int,
+	isNumber func(j int) bool,
+) (out [][]float64, release func()) {
 	out = make([][]float64, columns)
 	var numbers []int
 	for j := range out {

@@ -53,7 +53,12 @@ func (w *RowWriter) Seal(size int) {
 		panic("scratch: more places than the row has")
 	}
 	data := w.sealed[len(w.sealed):][:size]
-	w.sealed = w.file.aead.Seal(w.sealed, w.file.nonce(w.first+uint64(w.done)), data, nil)
+	w.sealed = w.file.aead.Seal(
+		w.sealed,
+		w.file.nonce(w.first+uint64(w.done)),
+		data,
+		nil,
+	)
 	w.done++
 }
 

@@ -109,7 +109,12 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	if aead.Overhead() != Overhead {
 		panic("scratch: another overhead") // the overhead of GCM is fixed
 	}
-	return &File{dir: dir, file: file, aead: aead, free: map[int][]int64{}}, nil
+	return &File{
+		dir:  dir,
+		file: file,
+		aead: aead,
+		free: map[int][]int64{},
+	}, nil
 }
 
 // Close removes the file and its contents.
@@ -201,7 +206,12 @@ func (f *File) Read(p Place, buf []byte) ([]byte, error) {
 // of [Overhead] more. After an error the contents of memory are undefined.
 func (f *File) ReadInto(p Place, memory []byte) error {
 	if p.size != len(memory) || cap(memory) < p.size+Overhead {
-		return fmt.Errorf("%w: memory for %d bytes and a place of %d", errSize, len(memory), p.size)
+		return fmt.Errorf(
+			"%w: memory for %d bytes and a place of %d",
+			errSize,
+			len(memory),
+			p.size,
+		)
 	}
 	_, err := f.Read(p, memory)
 	return err

@@ -113,7 +113,10 @@ func (e *encoder) writeLine(v reflect.Value) {
 }
 
 // eachMember calls write for each member of v in the version and writes commas between them.
-func (e *encoder) eachMember(v reflect.Value, write func(f *field, member reflect.Value)) {
+func (e *encoder) eachMember(
+	v reflect.Value,
+	write func(f *field, member reflect.Value),
+) {
 	first := true
 	for _, f := range e.schema.presentFields(v) {
 		member := v.FieldByIndex(f.index)

@@ -48,7 +48,10 @@ func invalidAt(data []byte) int {
 // Decode reads an object into the struct that into points to, using the keys of the given format version. The error is
 // an [*Error] whose path is relative to v.
 func (v Value) Decode(into any, version string) error {
-	d := decoder{cursor: cursor{v.doc, v.at}, schema: newSchema(version)}
+	d := decoder{
+		cursor: cursor{v.doc, v.at},
+		schema: newSchema(version),
+	}
 	if err := d.decodeValue(reflect.ValueOf(into).Elem(), false); err != nil {
 		return err
 	}

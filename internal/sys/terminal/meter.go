@@ -37,7 +37,14 @@ func NewMeter(w io.Writer, live bool, name, unit string) *Meter {
 		w = io.Discard
 	}
 	now := time.Now()
-	return &Meter{out: w, live: live, name: name, unit: unit, start: now, lastShown: now}
+	return &Meter{
+		out:       w,
+		live:      live,
+		name:      name,
+		unit:      unit,
+		start:     now,
+		lastShown: now,
+	}
 }
 
 // Show updates the meter: done of total units are complete. note, if not empty, describes the current step.

@@ -34,7 +34,11 @@ var label = regexp.MustCompile(
 var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
 
 // headingColours are the colours of the ranks.
-var headingColours = map[string]string{"error": "1;31", "warning": "1;33", "note": "1"}
+var headingColours = map[string]string{
+	"error":   "1;31",
+	"warning": "1;33",
+	"note":    "1",
+}
 
 // Write implements io.Writer. Incomplete lines are buffered until they end.
 func (p *Painter) Write(b []byte) (int, error) {

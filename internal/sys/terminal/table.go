@@ -24,7 +24,11 @@ func RightAligned(columns int) table.Writer {
 	var config []table.ColumnConfig
 	for i := range columns {
 		config = append(config,
-			table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			table.ColumnConfig{
+				Number:      i + 1,
+				Align:       text.AlignRight,
+				AlignHeader: text.AlignRight,
+			})
 	}
 	t.SetColumnConfigs(config)
 	return t

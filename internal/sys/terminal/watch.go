@@ -16,7 +16,11 @@ type Watch struct {
 
 // NewWatch returns a Watch that starts to show progress after one second. If w is nil, it never shows progress.
 func NewWatch(w io.Writer) *Watch {
-	return &Watch{w: w, interval: time.Second, next: time.Now().Add(time.Second)}
+	return &Watch{
+		w:        w,
+		interval: time.Second,
+		next:     time.Now().Add(time.Second),
+	}
 }
 
 // Enabled reports whether the watch shows progress.

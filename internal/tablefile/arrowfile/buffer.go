@@ -83,7 +83,10 @@ func (s *streams) holdBytes(n int64) error {
 }
 
 // openBuffer opens a buffer of a body. bytes is its length after decoding; nil for a buffer that is absent.
-func (s *streams) openBuffer(b *body, buffer int) (r *bufio.Reader, bytes int64, err error) {
+func (s *streams) openBuffer(
+	b *body,
+	buffer int,
+) (r *bufio.Reader, bytes int64, err error) {
 	if 2*buffer+1 >= len(b.buffers) {
 		return nil, 0, ErrDamaged
 	}
@@ -105,7 +108,11 @@ func (s *streams) openBuffer(b *body, buffer int) (r *bufio.Reader, bytes int64,
 	if bytes < 0 {
 		return nil, 0, ErrDamaged
 	}
-	decoder, err := s.frameDecoder(b.codec, head[8:], io.NewSectionReader(s.f.at, at, n))
+	decoder, err := s.frameDecoder(
+		b.codec,
+		head[8:],
+		io.NewSectionReader(s.f.at, at, n),
+	)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -121,7 +128,11 @@ func (s *streams) bufferSize(n int64) int {
 }
 
 // frameDecoder returns a decoder of a frame that starts with head.
-func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
+func (s *streams) frameDecoder(
+	codec int,
+	head []byte,
+	r io.Reader,
+) (io.Reader, error) {
 	if codec == codecLZ4 {
 		if len(head) < 6 || binary.LittleEndian.Uint32(head) != 0x184d2204 {
 			return nil, ErrDamaged

@@ -60,7 +60,12 @@ func (b *body) nextBuffer(p place, of layout) (place, error) {
 }
 
 // columnCursor opens a column of a body.
-func (r *Rows) columnCursor(b *body, p place, of *Field, want Want) (c *cursor, err error) {
+func (r *Rows) columnCursor(
+	b *body,
+	p place,
+	of *Field,
+	want Want,
+) (c *cursor, err error) {
 	if 2*p.node+1 >= len(b.nodes) || b.nodes[2*p.node] != b.rows {
 		return nil, ErrDamaged
 	}

@@ -48,7 +48,10 @@ func (f *File) ReadRows(want []Want, comma bool, most int) *Rows {
 	}
 	return &Rows{file: f, want: want, comma: comma, most: most,
 		dictionaries: map[int64]*dictionary{},
-		streams:      streams{f: f, window: max(512, min(1<<16, windows/n))}}
+		streams: streams{
+			f:      f,
+			window: max(512, min(1<<16, windows/n)),
+		}}
 }
 
 // Read reads the next record into cells, one for each column of the file. The errors are io.EOF

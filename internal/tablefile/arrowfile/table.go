@@ -10,7 +10,10 @@ import (
 type table struct{ t flatbuffers.Table }
 
 func rootOf(b []byte) table {
-	return table{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
+	return table{flatbuffers.Table{
+		Bytes: b,
+		Pos:   flatbuffers.GetUOffsetT(b),
+	}}
 }
 
 // fieldOffset returns the offset of a field, 0 if it is absent.
@@ -62,7 +65,10 @@ func (t table) tableField(field int) (table, bool) {
 	if at == 0 {
 		return table{}, false
 	}
-	return table{flatbuffers.Table{Bytes: t.t.Bytes, Pos: t.t.Indirect(at)}}, true
+	return table{flatbuffers.Table{
+		Bytes: t.t.Bytes,
+		Pos:   t.t.Indirect(at),
+	}}, true
 }
 
 // listField returns the bytes of a vector whose elements have the given width; nil if it is absent.

@@ -22,7 +22,10 @@ type DatePattern struct {
 // pattern: one with the day of the year, or with an element that occurs twice.
 func DatePatternOf(layout string) (p DatePattern, ok bool) {
 	if layout == AutoDate {
-		return DatePattern{Patterns: autoPatterns(), Blanks: true}, true
+		return DatePattern{
+			Patterns: autoPatterns(),
+			Blanks:   true,
+		}, true
 	}
 	pattern, ok := layoutPattern(layout)
 	return DatePattern{

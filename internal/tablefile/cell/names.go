@@ -240,7 +240,9 @@ func (b *booleanList) spellingCodes() map[string]int32 {
 		}
 		return true
 	}
-	pair := func(yes, no string) bool { return len(b.found[yes]) == 1 && len(b.found[no]) == 1 }
+	pair := func(yes, no string) bool {
+		return len(b.found[yes]) == 1 && len(b.found[no]) == 1
+	}
 	out := map[string]int32{}
 	spell := func(name string, keys ...string) {
 		if len(b.found[name]) == 1 {

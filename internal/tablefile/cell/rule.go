@@ -98,7 +98,9 @@ func joinGroups(text string, decimal, thousands byte) (joined string, ok bool) {
 	}
 	out := make([]byte, 0, len(text))
 	groups, digits, whole := 0, 0, true // number of closed groups, and digits of the open group, before the decimal mark
-	closed := func() bool { return groups == 0 || digits == 3 }
+	closed := func() bool {
+		return groups == 0 || digits == 3
+	}
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c >= '0' && c <= '9':
@@ -297,7 +299,10 @@ func wholeNumber(digits string) int {
 
 // Fast reads the bytes of a cell without allocating a string. ok is false if [Rule.Number] is needed instead.
 // scratch is memory for a cell.
-func (r *Rule) Fast(text, scratch []byte, parse func([]byte) (float64, bool)) (v float64, ok bool) {
+func (r *Rule) Fast(
+	text, scratch []byte,
+	parse func([]byte) (float64, bool),
+) (v float64, ok bool) {
 	if r.Decimal == ',' {
 		if len(text) > cap(scratch) {
 			return 0, false

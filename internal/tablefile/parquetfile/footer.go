@@ -81,7 +81,11 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	if n > size-int64(len(head))-footerTrailerSize {
 		return nil, false
 	}
-	f = &Footer{file: file, at: size - footerTrailerSize - n, bytes: n}
+	f = &Footer{
+		file:  file,
+		at:    size - footerTrailerSize - n,
+		bytes: n,
+	}
 	g := groupScan{first: true}
 	if !f.scanFooter(&g) {
 		return nil, false
@@ -93,7 +97,10 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 // Chunks returns the chunks of the given leaves of the schema: for each leaf, those of all row groups with
 // rows.
 func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
-	g := groupScan{want: make(map[int]int, len(leaves)), chunks: make([][]Chunk, len(leaves))}
+	g := groupScan{
+		want:   make(map[int]int, len(leaves)),
+		chunks: make([][]Chunk, len(leaves)),
+	}
 	for k, leaf := range leaves {
 		g.want[leaf] = k
 	}

@@ -173,7 +173,11 @@ func (p *pages) holdLevels(src *source, n int64) error {
 
 // decodeAll reads whole pages of zstd, for all columns.
 var decodeAll = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	return zstd.NewReader(
+		nil,
+		zstd.WithDecoderConcurrency(0),
+		zstd.WithDecodeAllCapLimit(true),
+	)
 })
 
 // decompressPage decompresses a whole page into at most as many bytes as its header states.

@@ -207,7 +207,11 @@ func (d *delta) readBlockHeader() bool {
 }
 
 // readLengths reads a list of lengths, at most the given number, into dst.
-func (d *delta) readLengths(dst []int32, src *source, most int) ([]int32, bool) {
+func (d *delta) readLengths(
+	dst []int32,
+	src *source,
+	most int,
+) ([]int32, bool) {
 	dst = dst[:0]
 	if !d.start(src, most) {
 		return dst, false

@@ -115,7 +115,10 @@ func logicalOf(e *format.SchemaElement) format.LogicalTypeValue {
 		return new(format.ListType)
 	case deprecated.Decimal:
 		if e.Scale.Valid && e.Precision.Valid {
-			return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
+			return &format.DecimalType{
+				Scale:     e.Scale.V,
+				Precision: e.Precision.V,
+			}
 		}
 	case deprecated.Date:
 		return new(format.DateType)

@@ -37,7 +37,11 @@ func (v *valueReader) close() {
 }
 
 // start prepares for reading a page with at most the given number of values.
-func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
+func (v *valueReader) start(
+	src *source,
+	encoding format.Encoding,
+	most int,
+) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
 	text := v.typ.Kind == format.ByteArray
 	if !src.hasBytes(1) { // no values, for any encoding

@@ -79,12 +79,19 @@ func (q Question) Header(ctx context.Context) ([]byte, error) {
 
 // Rows returns a reader of the header and the rows, as CSV with one line per row. The columns must still be those of
 // the header. Reading ends with io.EOF only if the answer was complete.
-func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, error) {
+func (q Question) Rows(
+	ctx context.Context,
+	columns []string,
+) (io.ReadCloser, error) {
 	return q.runProgram(ctx, "rows", columns)
 }
 
 // runProgram starts the program with a question.
-func (q Question) runProgram(ctx context.Context, want string, columns []string) (*answer, error) {
+func (q Question) runProgram(
+	ctx context.Context,
+	want string,
+	columns []string,
+) (*answer, error) {
 	path, ok := filesys.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
@@ -94,7 +101,11 @@ func (q Question) runProgram(ctx context.Context, want string, columns []string)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{cmd: exec.CommandContext(ctx, path), ctx: ctx, driver: q.Driver}
+	a := &answer{
+		cmd:    exec.CommandContext(ctx, path),
+		ctx:    ctx,
+		driver: q.Driver,
+	}
 	a.cmd.Stderr, a.cmd.WaitDelay = &a.words, patience
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -211,7 +222,10 @@ var sentences = map[string][2]string{
 }
 
 // tools are programs in which a query can be tried, by driver.
-var tools = map[string]string{"postgres": "psql", "duckdb": "duckdb"}
+var tools = map[string]string{
+	"postgres": "psql",
+	"duckdb":   "duckdb",
+}
 
 // kinds matches the name of a kind of error.
 var kinds = regexp.MustCompile(`^[A-Z][A-Za-z ]{1,30}$`)
@@ -252,5 +266,9 @@ func (w *errorOutput) failure(driver string) error {
 	if f.Position > 0 {
 		s[0] += ", at character " + strconv.Itoa(f.Position)
 	}
-	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
+	return &fault.Error{
+		Kind:    fault.Data,
+		Message: s[0],
+		Hint:    s[1],
+	}
 }

@@ -109,7 +109,10 @@ func (l *Lines) nextRow() (int, error) {
 		if number > maxRows {
 			return 0, ErrDamaged
 		}
-		l.now = row{text: l.now.text[:0], spans: l.now.spans[:0]}
+		l.now = row{
+			text:  l.now.text[:0],
+			spans: l.now.spans[:0],
+		}
 		if err := l.readCells(); err != nil {
 			return 0, err
 		}
@@ -236,7 +239,9 @@ func (r *row) addCell(column int, at span) {
 func (l *Lines) convertValue(from int, kind, style string) error {
 	r := &l.now
 	stored := string(bytes.TrimSpace(r.text[from:]))
-	set := func(text string) { r.text = append(r.text[:from], text...) }
+	set := func(text string) {
+		r.text = append(r.text[:from], text...)
+	}
 	switch kind {
 	case "s":
 		if stored == "" {

@@ -15,7 +15,10 @@ type texts struct {
 
 func newTexts(p parts, name string) (*texts, error) {
 	t, err := p.openPart(name)
-	return &texts{t: t, most: freeText + textPerByte*p.size}, err
+	return &texts{
+		t:    t,
+		most: freeText + textPerByte*p.size,
+	}, err
 }
 
 // textAt returns a text, valid until the next call.

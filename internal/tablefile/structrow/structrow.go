@@ -68,7 +68,12 @@ func Fields(t reflect.Type) ([]Field, error) {
 		if options == "unit" {
 			units++
 		}
-		out = append(out, Field{Name: name, Kind: kind, Unit: options == "unit", index: f.Index})
+		out = append(out, Field{
+			Name:  name,
+			Kind:  kind,
+			Unit:  options == "unit",
+			index: f.Index,
+		})
 	}
 	if units > 1 {
 		return nil, fmt.Errorf("%d fields are tagged as the privacy unit, at most one may be", units)

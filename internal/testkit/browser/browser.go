@@ -241,8 +241,11 @@ func (b *Browser) CheckScreens(step string) {
 			})
 		Call(b, emulation.SetEmulatedMedia,
 			emulation.SetEmulatedMediaParams{
-				Media:    media,
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+				Media: media,
+				Features: []*emulation.MediaFeature{{
+					Name:  "prefers-color-scheme",
+					Value: scheme,
+				}},
 			})
 		b.Do(chromedp.Sleep(400*time.Millisecond),
 			chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
@@ -270,7 +273,11 @@ func (b *Browser) CheckScreens(step string) {
 		}
 	}
 	Call(b, emulation.SetDeviceMetricsOverride,
-		emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
+		emulation.SetDeviceMetricsOverrideParams{
+			Width:             1280,
+			Height:            900,
+			DeviceScaleFactor: 1,
+		})
 	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 

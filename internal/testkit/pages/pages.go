@@ -64,7 +64,11 @@ func Parse(path, text string) (Page, error) {
 			inside = true
 			language, options, _ := strings.Cut(strings.TrimPrefix(l, "```"), " ")
 			p.Blocks = append(p.Blocks,
-				Block{Line: i + 1, Language: language, Options: strings.TrimSpace(options)})
+				Block{
+					Line:     i + 1,
+					Language: language,
+					Options:  strings.TrimSpace(options),
+				})
 		case fence:
 			inside = false
 		case inside:

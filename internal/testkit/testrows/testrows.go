@@ -21,7 +21,12 @@ func (p *Points) Next() float64 {
 
 // Linear returns n records of y = 3 + 2a - b + .5 [c is x] + noise in the columns a, b, c, of x and y, and y. a
 // is in (-1, 1), b in (0, 2), and noise at most that large.
-func Linear(t testing.TB, columns []dataset.Column, n int, noise float64) *dataset.Table {
+func Linear(
+	t testing.TB,
+	columns []dataset.Column,
+	n int,
+	noise float64,
+) *dataset.Table {
 	t.Helper()
 	data := make([]dataset.ColumnData, 4)
 	p := Points(7)
@@ -48,7 +53,11 @@ func Ranges(columns []dataset.Column) []scaling.Range {
 	out := make([]scaling.Range, len(columns))
 	for j, c := range columns {
 		if c.Ranged {
-			out[j] = scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
+			out[j] = scaling.Range{
+				Lower:    c.Lower,
+				Upper:    c.Upper,
+				Declared: true,
+			}
 		}
 	}
 	return out
@@ -60,7 +69,11 @@ func Session(
 ) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(budget.Sequence("run", node),
-		budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+		budget.Target{
+			Epsilon:  epsilon,
+			Delta:    1e-6,
+			Relation: rel,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

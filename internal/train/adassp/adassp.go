@@ -124,7 +124,11 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 //
 // If the run protects the target only, X^T X and its smallest eigenvalue are exact. The bound on the noise in the matrix
 // is then 0 and so is the ridge penalty, and only X^T y is released.
-func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (AdaSSP) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
@@ -205,7 +209,10 @@ func (p *momentsPass) releaseMoments(s *mechanism.Session) (noisyMoments, error)
 		return noisyMoments{}, err
 	}
 	return noisyMoments{
-		smallest.Value()[0], linear.Packed{P: len(moments.Value()), Values: matrix.Value()},
+		smallest.Value()[0], linear.Packed{
+			P:      len(moments.Value()),
+			Values: matrix.Value(),
+		},
 		moments.Value(),
 		s.Scale(eigenvalueLeaf), s.Scale(matrixLeaf), s.Scale(momentsLeaf),
 	}, nil

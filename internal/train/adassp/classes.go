@@ -31,7 +31,10 @@ func (t JointGram) fitClasses(
 		return nil, err
 	}
 	target := data.Target()
-	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	model := &regression.Classifier{
+		Target:  target.Name,
+		Classes: target.Categories,
+	}
 	out := &method.Fit{Model: model, Scale: method.Shares}
 	for _, fit := range fits {
 		score := linear.Model(data.Columns, enc, fit, d, true)
@@ -50,7 +53,11 @@ func (t JointGram) classFits(
 ) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	last := len(data.Columns) - 1
 	enc := scaling.NewEncoder(data.Columns,
-		append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
+		append(data.Ranges[:last:last], scaling.Range{
+			Lower:    -1,
+			Upper:    1,
+			Declared: true,
+		}))
 	if data.LabelOnly && !t.pure {
 		return labelFits(ctx, s, data, enc)
 	}
@@ -61,7 +68,14 @@ func (t JointGram) classFits(
 		}
 		return enc, m.distribution(), m.solve(), nil
 	}
-	m, err := linear.ReleaseMoments(ctx, s, "gram", data.Columns, data.Records, data.Ranges)
+	m, err := linear.ReleaseMoments(
+		ctx,
+		s,
+		"gram",
+		data.Columns,
+		data.Records,
+		data.Ranges,
+	)
 	if err != nil {
 		return nil, linear.Distribution{}, nil, err
 	}

@@ -20,7 +20,9 @@ func (JointGram) Method() method.Method {
 		FromSettings: method.FromSettings(func(_ settings.JointGram) method.Trainer {
 			return JointGram{}
 		}),
-		New: func(method.Values) method.Trainer { return JointGram{} },
+		New: func(method.Values) method.Trainer {
+			return JointGram{}
+		},
 	}
 }
 
@@ -43,7 +45,9 @@ func (AdaSSP) Method() method.Method {
 		FromSettings: method.FromSettings(func(x settings.AdaSSP) method.Trainer {
 			return AdaSSP(x)
 		}),
-		New: func(v method.Values) method.Trainer { return newAdaSSP(v) },
+		New: func(v method.Values) method.Trainer {
+			return newAdaSSP(v)
+		},
 	}
 }
 

@@ -126,7 +126,10 @@ func releasePartly(
 	ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range,
 ) (partMoments, error) {
 	l := newLayout(columns, ranges)
-	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
+	m := partMoments{
+		layout: l,
+		cross:  make([]float64, len(l.weights)),
+	}
 	acc, err := mechanism.Sum[*partPass](ctx, s, r, partStatistic{columns, ranges})
 	if err != nil {
 		return m, err
@@ -151,7 +154,11 @@ func releasePartly(
 }
 
 // fitPartly fits a numeric target if only private columns may change.
-func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
+func fitPartly(
+	ctx context.Context,
+	s *mechanism.Session,
+	data method.Data,
+) (*method.Fit, error) {
 	m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 	if err != nil {
 		return nil, err
@@ -190,7 +197,10 @@ func (m partMoments) solve() []linear.Solution {
 	for t := range fits {
 		theta := mat.NewVecDense(a.SymmetricDim(), nil)
 		theta.MulVec(inverse, sums.Against(first, first+t))
-		fits[t] = linear.Solution{Theta: theta.RawVector().Data, Cov: m.covariance(inverse, theta)}
+		fits[t] = linear.Solution{
+			Theta: theta.RawVector().Data,
+			Cov:   m.covariance(inverse, theta),
+		}
 	}
 	return fits
 }
@@ -244,7 +254,10 @@ func (m partMoments) packMoments() (sums linear.Packed, trace float64) {
 			full.SetSym(i, m.private[b], m.squares[gram.Index(len(m.private), a, b)])
 		}
 	}
-	sums = linear.Packed{P: entries, Values: make([]float64, 0, gram.Len(entries))}
+	sums = linear.Packed{
+		P:      entries,
+		Values: make([]float64, 0, gram.Len(entries)),
+	}
 	for i := range entries {
 		trace += math.Abs(full.At(i, i))
 		for j := i; j < entries; j++ {
@@ -255,7 +268,10 @@ func (m partMoments) packMoments() (sums linear.Packed, trace float64) {
 }
 
 // covariance returns S M S, with S the inverse.
-func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat.SymDense {
+func (m partMoments) covariance(
+	inverse *mat.SymDense,
+	theta *mat.VecDense,
+) *mat.SymDense {
 	var half, cov mat.Dense
 	dense := mat.DenseCopyOf(inverse) // products of two symmetric matrices would be computed entry by entry
 	half.Mul(dense, m.residual(theta))

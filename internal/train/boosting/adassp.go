@@ -113,7 +113,15 @@ func (t BoostedAdaSSP) Fit(
 		return nil, err
 	}
 	s, records := s.Sub(rootNode), d.Records
-	sums, err := linear.ReleaseGram(ctx, s, gramLeaf, records, d.Columns, d.Ranges, linear.Features)
+	sums, err := linear.ReleaseGram(
+		ctx,
+		s,
+		gramLeaf,
+		records,
+		d.Columns,
+		d.Ranges,
+		linear.Features,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +154,14 @@ func (t BoostedAdaSSP) Fit(
 	for k, x := range solver.theta {
 		residual -= float64(matrix.At(k, last) * x) // the conversion forbids fusing
 	}
-	linear.LiftConstant(theta, cov, residual, noise, matrix.At(last, last), solver.lambda)
+	linear.LiftConstant(
+		theta,
+		cov,
+		residual,
+		noise,
+		matrix.At(last, last),
+		solver.lambda,
+	)
 	return frame.Fit(theta, cov, cross, linear.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
@@ -194,7 +209,14 @@ func releaseGradient(
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.GaussianPart(s, gradientsLeaf, 0, round, rounds, acc.cross.Bound())
+	noisy, err := mechanism.GaussianPart(
+		s,
+		gradientsLeaf,
+		0,
+		round,
+		rounds,
+		acc.cross.Bound(),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,10 @@ func (s *solver) expectedError(noise float64, rounds int) float64 {
 }
 
 // singleNoise returns the standard deviation of the noise in the gradient if one round has the whole budget.
-func (t BoostedAdaSSP) singleNoise(s *mechanism.Session, f *linear.Frame) float64 {
+func (t BoostedAdaSSP) singleNoise(
+	s *mechanism.Session,
+	f *linear.Frame,
+) float64 {
 	sensitivity := math.Sqrt(f.LimitedNorm()) * t.clip()
 	if s.Relation() != budget.AddRemove {
 		sensitivity *= 2

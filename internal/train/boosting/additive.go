@@ -84,7 +84,11 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (Additive) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	s = s.Sub(additiveNode)
 	b, err := newBooster(ctx, s, d)
 	if err != nil {
@@ -104,8 +108,18 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 }
 
 // newBooster releases the initial matrix and returns a run that starts from it.
-func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*booster, error) {
-	b := &booster{ctx: ctx, session: s, records: d.Records, classes: d.Derived, columns: d.Columns}
+func newBooster(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*booster, error) {
+	b := &booster{
+		ctx:     ctx,
+		session: s,
+		records: d.Records,
+		classes: d.Derived,
+		columns: d.Columns,
+	}
 	if !b.classes {
 		b.residualCounts = countsBySize
 	}
@@ -200,7 +214,10 @@ func (b *booster) prepare() error {
 			continue
 		}
 		g := groupBins(counts[i], sigma, records)
-		b.state.Moves = append(b.state.Moves, move{Bins: i, Of: g.stepOf[:]})
+		b.state.Moves = append(b.state.Moves, move{
+			Bins: i,
+			Of:   g.stepOf[:],
+		})
 		b.shapes = append(b.shapes, newShape(j, i, g))
 	}
 	return b.ctx.Err()
@@ -306,10 +323,16 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 			continue
 		}
 		if s.column != scoreColumn {
-			m.Shapes = append(m.Shapes, regression.Shape{Column: s.column, Step: step})
+			m.Shapes = append(m.Shapes, regression.Shape{
+				Column: s.column,
+				Step:   step,
+			})
 			continue
 		}
-		m.Score = &regression.Score{Intercept: saturate(first.Intercept), Step: step}
+		m.Score = &regression.Score{
+			Intercept: saturate(first.Intercept),
+			Step:      step,
+		}
 		for _, term := range first.Terms {
 			m.Score.Coefficients = append(m.Score.Coefficients, saturate(term.Coefficient))
 		}

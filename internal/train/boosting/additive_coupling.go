@@ -17,7 +17,10 @@ type coupling struct {
 }
 
 func newCoupling(b *booster) *coupling {
-	c := &coupling{b: b, moved: make([]float64, b.second.SymmetricDim())}
+	c := &coupling{
+		b:     b,
+		moved: make([]float64, b.second.SymmetricDim()),
+	}
 	c.records = max(b.second.At(c.constant(), c.constant())/(linear.Kappa*linear.Kappa), minRecords)
 	return c
 }

@@ -99,8 +99,12 @@ type pass struct {
 func (b *booster) passes(epoch, round int) []pass {
 	clip := b.clamp.limit
 	all := pass{
-		sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true},
-		shapes:        slices.Clone(b.shapes),
+		sumsStatistic: sumsStatistic{
+			Of:   b.state,
+			Clip: clip,
+			Line: true,
+		},
+		shapes: slices.Clone(b.shapes),
 	}
 	if round == b.rounds-1 {
 		all.Counts = b.residualCounts
@@ -108,12 +112,21 @@ func (b *booster) passes(epoch, round int) []pass {
 	if (epoch*b.rounds+round)%2 == 1 {
 		slices.Reverse(all.shapes)
 	}
-	each := []pass{{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}}}
+	each := []pass{{sumsStatistic: sumsStatistic{
+		Of:   b.state,
+		Clip: clip,
+		Line: true,
+	}}}
 	for i, s := range all.shapes {
 		list := []int{s.bins}
 		steps := []int{len(s.values)}
 		each = append(each,
-			pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
+			pass{sumsStatistic{
+				Of:    b.state,
+				Clip:  clip,
+				Lists: list,
+				Steps: steps,
+			}, []*shape{s}, i})
 		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
 	}
 	if b.inTurn {
@@ -152,7 +165,12 @@ func (b *booster) correct(epoch, round int, x pass) error {
 }
 
 // correctShape releases the sums of the clamped residuals by step of a shape and updates the shape.
-func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, c *coupling) error {
+func (b *booster) correctShape(
+	epoch, part int,
+	s *shape,
+	x *mechanism.BinSums,
+	c *coupling,
+) error {
 	sums, sigma, err := b.releases.shape(epoch, part, b.rounds*len(b.shapes), x)
 	if err != nil {
 		return err
@@ -166,6 +184,9 @@ func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, 
 	c.moveShape(s, step)
 	table := make([]float64, fineBins)
 	copy(table, step)
-	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: table})
+	b.state.Moves = append(b.state.Moves, move{
+		Bins:  s.bins,
+		Table: table,
+	})
 	return nil
 }

@@ -33,7 +33,12 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 				curve = s
 			}
 		}
-		cells := c.cells(theta[c.slot], cov.At(c.slot, c.slot), curve, b.session.Scale(countsLeaf))
+		cells := c.cells(
+			theta[c.slot],
+			cov.At(c.slot, c.slot),
+			curve,
+			b.session.Scale(countsLeaf),
+		)
 		if variance, noise, known := b.moments.Distribution().Variance(c.slot); known {
 			cells.Line = &regression.Line{
 				Coefficient: theta[c.slot],
@@ -52,7 +57,11 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 }
 
 // zeroEntries returns copies of coefficients and their covariance with some entries set to 0.
-func zeroEntries(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat.SymDense) {
+func zeroEntries(
+	theta []float64,
+	cov *mat.SymDense,
+	entries []int,
+) ([]float64, *mat.SymDense) {
 	left := slices.Clone(theta)
 	noise := mat.NewSymDense(len(theta), nil)
 	noise.CopySym(cov)
@@ -67,7 +76,11 @@ func zeroEntries(theta []float64, cov *mat.SymDense, entries []int) ([]float64, 
 
 // cells returns the fine bins with the values of a line with the given slope and slope variance and of a curve,
 // which may be nil. The noise in the two is independent.
-func (c counted) cells(slope, variance float64, curve *shape, sigma float64) regression.Cells {
+func (c counted) cells(
+	slope, variance float64,
+	curve *shape,
+	sigma float64,
+) regression.Cells {
 	steps := 0
 	if curve != nil {
 		steps = len(curve.values)
@@ -150,7 +163,9 @@ func (s *shape) noise() *mat.SymDense {
 		return out
 	}
 	var half, onto mat.Dense
-	half.Apply(func(_, j int, x float64) float64 { return x * s.last.shrink[j] }, s.last.vectors)
+	half.Apply(func(_, j int, x float64) float64 {
+		return x * s.last.shrink[j]
+	}, s.last.vectors)
 	onto.Mul(&half, s.last.vectors.T())
 	onto.Apply(func(i, j int, x float64) float64 {
 		n := s.groups.counts[j]
@@ -168,7 +183,11 @@ func (b *booster) covariance() *mat.SymDense {
 	cov := b.linear.covariance(b.startCov)
 	for _, s := range b.shapes {
 		if s.column == scoreColumn {
-			cov.SymRankOne(cov, square(s.tilt()), mat.NewVecDense(len(b.start), b.start))
+			cov.SymRankOne(
+				cov,
+				square(s.tilt()),
+				mat.NewVecDense(len(b.start), b.start),
+			)
 		}
 	}
 	return cov

@@ -136,7 +136,9 @@ func (s *state) begin(b dataset.Block, keepRows bool) *kept {
 
 // encode returns the encoded rows of a block, in a buffer that the caller returns to s.rows.
 func (s *state) encode(b dataset.Block) *linear.TargetRows {
-	s.once.Do(func() { s.frame = linear.FrameOf(s.Columns, s.Ranges) })
+	s.once.Do(func() {
+		s.frame = linear.FrameOf(s.Columns, s.Ranges)
+	})
 	rows, ok := s.rows.Get().(*linear.TargetRows)
 	if !ok {
 		rows = s.frame.NewRows()
@@ -163,7 +165,9 @@ func (k *kept) eachRow(b dataset.Block, f func(x [][]int16)) {
 func (k *kept) Take(step int, b dataset.Block) {
 	switch m := &k.Moves[step]; {
 	case m.Linear != nil:
-		k.eachRow(b, func(x [][]int16) { gram.AddProducts(k.mutablePredictions(), x, m.Linear) })
+		k.eachRow(b, func(x [][]int16) {
+			gram.AddProducts(k.mutablePredictions(), x, m.Linear)
+		})
 	case m.Of != nil:
 		bins := k.list(m.Bins)
 		k.joined[m.Bins] = true

@@ -29,7 +29,10 @@ func (s *state) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 }
 
 // Open implements [mechanism.StorableState].
-func (s *state) Open(n, done int, from mechanism.ColumnStore) mechanism.StorableBlock {
+func (s *state) Open(
+	n, done int,
+	from mechanism.ColumnStore,
+) mechanism.StorableBlock {
 	k := &kept{
 		state:  s,
 		n:      n,

@@ -370,7 +370,11 @@ func (b *booster) valueTerms(
 
 // valueSpread returns the spread of the contribution of a column of many values. Its parameters are the
 // coefficients of its entries and the values of its steps.
-func (b *booster) valueSpread(s *shape, theta []float64, cov *mat.SymDense) regression.Spread {
+func (b *booster) valueSpread(
+	s *shape,
+	theta []float64,
+	cov *mat.SymDense,
+) regression.Spread {
 	sigma := b.session.Scale(countsLeaf)
 	entries := b.entries(s)
 	steps := len(s.values)

@@ -219,7 +219,10 @@ func (set brcSettings) startsFromLabels(f method.Facts) bool {
 }
 
 // roundLeaves returns the leaves of a boosting run, with one draw per round each.
-func (set brcSettings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
+func (set brcSettings) roundLeaves(
+	share float64,
+	agreement budget.Statistic,
+) []budget.Node {
 	if set.intercept != chosenIntercept {
 		return []budget.Node{set.leaf(agreementLeaf, share, set.rounds, agreement)}
 	}
@@ -243,7 +246,9 @@ func (set brcSettings) check(f method.Facts) error {
 		len(f.Target().Categories) < 2 {
 		return ErrClasses
 	}
-	if slices.ContainsFunc(f.Columns, func(c dataset.Column) bool { return c.Indicator }) {
+	if slices.ContainsFunc(f.Columns, func(c dataset.Column) bool {
+		return c.Indicator
+	}) {
 		return ErrIndicator
 	}
 	if set.published && f.Relation == budget.AddRemove {
@@ -291,7 +296,11 @@ func splitFeatures(f method.Facts) (private, public []int) {
 // must hold all records: their number is then public, and that of records in a class is not. Ranges of public
 // columns may be exact. Without a private feature the model is the public classifier, and without any features
 // it is the constant 0. Every score is a [*regression.Votes].
-func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t BRC) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	set, err := t.settings()
 	if err != nil {
 		return nil, err
@@ -310,7 +319,10 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 	if err != nil {
 		return nil, err
 	}
-	model := &regression.Classifier{Target: d.Target().Name, Classes: classes}
+	model := &regression.Classifier{
+		Target:  d.Target().Name,
+		Classes: classes,
+	}
 	for c := range scoreCount(len(classes)) {
 		positive := int32(c)
 		if len(classes) == 2 {
@@ -326,7 +338,10 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 		}
 		model.Scores = append(model.Scores, b.model())
 	}
-	return &method.Fit{Model: model, Scale: method.LogOdds}, nil
+	return &method.Fit{
+		Model: model,
+		Scale: method.LogOdds,
+	}, nil
 }
 
 // records returns the divisor of sums: the number of records in a class, released and at least the size of its

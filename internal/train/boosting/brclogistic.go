@@ -71,8 +71,16 @@ type logistic struct {
 	weights  []float64
 }
 
-func newLogistic(features []feature, labels []int8, weights []float64) *logistic {
-	p := &logistic{features: features, labels: labels, weights: make([]float64, len(weights))}
+func newLogistic(
+	features []feature,
+	labels []int8,
+	weights []float64,
+) *logistic {
+	p := &logistic{
+		features: features,
+		labels:   labels,
+		weights:  make([]float64, len(weights)),
+	}
 	for k := range features {
 		p.first = append(p.first, p.size)
 		p.size += features[k].width()

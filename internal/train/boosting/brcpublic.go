@@ -30,7 +30,11 @@ type publicClassifier struct {
 }
 
 func newPublicSide(rows publicRows, labels []int8) *publicSide {
-	p := &publicSide{rows: rows, labels: labels, weights: make([]float64, len(labels))}
+	p := &publicSide{
+		rows:    rows,
+		labels:  labels,
+		weights: make([]float64, len(labels)),
+	}
 	for i := range p.weights {
 		p.weights[i] = 1
 	}

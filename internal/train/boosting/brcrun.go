@@ -96,7 +96,11 @@ func labelData(d method.Data, positive int32) method.Data {
 	}
 	d.Records = d.Records.Recode(last, number, values)
 	d.Columns = append(d.Columns[:last:last], number)
-	d.Ranges = append(d.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true})
+	d.Ranges = append(d.Ranges[:last:last], scaling.Range{
+		Lower:    -1,
+		Upper:    1,
+		Declared: true,
+	})
 	return d
 }
 
@@ -231,7 +235,11 @@ func (set brcSettings) clip(w float64) float64 {
 
 // agreement releases the agreement of the votes with the labels and returns alpha, in [-1, 1]: the noisy sum of
 // w y h over sqrt(l u) times the number of records; in the published form, twice the noisy accuracy minus 1.
-func (b *brcRun) agreement(ctx context.Context, round int, votes []int8) (float64, error) {
+func (b *brcRun) agreement(
+	ctx context.Context,
+	round int,
+	votes []int8,
+) (float64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -280,18 +288,28 @@ type weighted struct {
 
 // member converts a linear classifier to original units.
 func (h weighted) member(b *brcRun, weight float64) regression.Member {
-	m := regression.Member{Weight: weight, Intercept: h.intercept}
+	m := regression.Member{
+		Weight:    weight,
+		Intercept: h.intercept,
+	}
 	for k, j := range h.columns {
 		c := b.columns[j]
 		if c.Kind == dataset.Numeric {
 			r := b.enc.Range(j)
 			slope := saturate(h.levels[k][0] / r.Half())
-			m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: slope})
+			m.Terms = append(m.Terms, regression.Term{
+				Column:      j,
+				Coefficient: slope,
+			})
 			m.Intercept = saturate(m.Intercept - slope*r.Center())
 			continue
 		}
 		for level, v := range h.levels[k] {
-			t := regression.Term{Column: j, Coefficient: v, Other: level == len(c.Categories)}
+			t := regression.Term{
+				Column:      j,
+				Coefficient: v,
+				Other:       level == len(c.Categories),
+			}
 			if !t.Other {
 				t.Category = c.Categories[level]
 			}

@@ -87,7 +87,11 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (t Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t Kernel) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	k, err := newKernelBooster(ctx, s.Sub(kernelNode), d)
 	if err != nil {
 		return nil, err
@@ -289,7 +293,9 @@ func newSchedule(
 	all := linearShare + curves
 	epochs := float64(s.epochs)
 	s.curves, s.all, s.sizing = curves, all, slices.Repeat([]int{sizingUnit}, s.epochs)
-	part := func(of float64) { s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1)) }
+	part := func(of float64) {
+		s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1))
+	}
 	stage := -1
 	left := leadEpochs
 	for range s.epochs {
@@ -374,15 +380,24 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 	return values, sigma / s.sampled, err
 }
 
-func (s *schedule) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
+func (s *schedule) sizes(
+	epoch int,
+	x mechanism.Bounded[mechanism.Vector],
+) ([]float64, error) {
 	out, err := mechanism.GaussianShare(s.session, residualsLeaf, 0, epoch, s.sizing, x)
 	return out.Value(), err
 }
 
-func (s *schedule) linear(_, _, _ int, x *mechanism.Cross) ([]float64, float64, error) {
+func (s *schedule) linear(
+	_, _, _ int,
+	x *mechanism.Cross,
+) ([]float64, float64, error) {
 	return s.release(x.Bound())
 }
 
-func (s *schedule) shape(_, _, _ int, x *mechanism.BinSums) ([]float64, float64, error) {
+func (s *schedule) shape(
+	_, _, _ int,
+	x *mechanism.BinSums,
+) ([]float64, float64, error) {
 	return s.release(x.CrossBound())
 }

@@ -43,7 +43,10 @@ type split struct {
 }
 
 func (m marginal) split(curve []float64) split {
-	s := split{ranks: make([]float64, len(curve)), rest: make([]float64, len(curve))}
+	s := split{
+		ranks: make([]float64, len(curve)),
+		rest:  make([]float64, len(curve)),
+	}
 	middle := 0.
 	mean := 0.
 	for b, p := range m.share {

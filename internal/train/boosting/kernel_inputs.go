@@ -72,7 +72,9 @@ func levelInputs(m *linear.Moments, columns []dataset.Column) []levels {
 
 // secondMoments returns the released matrix of the entries of x and the number of records.
 func secondMoments(m *linear.Moments) (second *mat.SymDense, n float64) {
-	second = m.Spectrum().Apply(func(e float64) float64 { return e })
+	second = m.Spectrum().Apply(func(e float64) float64 {
+		return e
+	})
 	return second, max(m.Records(), minRecords)
 }
 
@@ -84,7 +86,10 @@ func (k *kernelBooster) inputs(columns []dataset.Column) []input {
 		out = append(out, input{List: i})
 	}
 	for _, l := range k.levels {
-		out = append(out, input{List: -1, Entries: l.entries})
+		out = append(out, input{
+			List:    -1,
+			Entries: l.entries,
+		})
 	}
 	for i := range k.valued {
 		out = append(out, input{List: len(numeric) + 1 + i})
@@ -187,7 +192,12 @@ func (k *kernelBooster) synthesize() {
 }
 
 // draw sets a synthetic record from independent normal variates.
-func (k *kernelBooster) draw(p *syntheticRecords, r int, root *mat.TriDense, normal []float64) {
+func (k *kernelBooster) draw(
+	p *syntheticRecords,
+	r int,
+	root *mat.TriDense,
+	normal []float64,
+) {
 	latent := func(i int) float64 {
 		sum := 0.
 		for j := 0; j <= i; j++ {
@@ -239,7 +249,9 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 				(second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j])
 		}
 	}
-	corr = linear.NewSpectrum(corr).Apply(func(e float64) float64 { return max(e, leastEigen) })
+	corr = linear.NewSpectrum(corr).Apply(func(e float64) float64 {
+		return max(e, leastEigen)
+	})
 	for i := range deviation {
 		deviation[i] = math.Sqrt(corr.At(i, i))
 	}

@@ -40,7 +40,12 @@ func (k *kernelBooster) withPair(plan []stagePlan, epoch int) []stagePlan {
 		return plan // the strongest interaction is not between numeric features
 	}
 	left := 1 - plan[0].share
-	rest := append([]stagePlan{{epochs: pairEpochs, share: share, alone: true, pair: pair}},
+	rest := append([]stagePlan{{
+		epochs: pairEpochs,
+		share:  share,
+		alone:  true,
+		pair:   pair,
+	}},
 		plan[1:]...)
 	for i := range rest {
 		rest[i].share *= left / (left + share)
@@ -82,7 +87,9 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 		}
 		movers = append(movers, x)
 	}
-	slices.SortStableFunc(movers, func(a, b mover) int { return cmp.Compare(b.size, a.size) })
+	slices.SortStableFunc(movers, func(a, b mover) int {
+		return cmp.Compare(b.size, a.size)
+	})
 	movers = movers[:min(len(movers), pairInputs)]
 	best := -1.
 	for i := range movers {

@@ -84,7 +84,11 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 	turned := mat.NewVecDense(len(s.eigen), nil)
 	turned.MulVec(s.basis.T(), mat.NewVecDense(len(sums), sums))
 	s.seen = append(s.seen,
-		observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
+		observation{
+			theta:  s.theta,
+			sums:   turned.RawVector().Data,
+			weight: 1 / (sigma * sigma),
+		})
 	rho := s.scale()
 	weight := 0.
 	mean := make([]float64, len(s.eigen))
@@ -200,7 +204,10 @@ func (k *kernelBooster) stageShare(plan stagePlan) float64 {
 func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
 	m := &kernelmap.Map{}
 	for _, c := range coords {
-		x := kernelmap.Coordinate{Input: c.input, Values: make([]int16, len(c.values))}
+		x := kernelmap.Coordinate{
+			Input:  c.input,
+			Values: make([]int16, len(c.values)),
+		}
 		for b, v := range c.values {
 			x.Values[b] = kernelmap.Number(v, kernelmap.CoordinateBits)
 		}
@@ -210,7 +217,11 @@ func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
 }
 
 // withMetric returns a map with metric and landmarks. The map's kernel is a power of 2.
-func withMetric(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
+func withMetric(
+	m *kernelmap.Map,
+	metric *mat.Dense,
+	landmarks [][]uint8,
+) *kernelmap.Map {
 	rows, cols := metric.Dims()
 	out := &kernelmap.Map{
 		Coordinates: m.Coordinates,
@@ -238,7 +249,11 @@ const lengthRecords = 4
 
 // chooseLength sets the map's metric and landmarks: the length scale for which the most directions exceed the
 // noise, the largest of several. Directions beyond the number that a large table's map can have do not count.
-func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
+func (k *kernelBooster) chooseLength(
+	s *kernelStage,
+	shape *mat.Dense,
+	noise float64,
+) error {
 	all := lengths()
 	if s.plan.alone {
 		all = []float64{1}

@@ -94,7 +94,11 @@ type featurePart struct {
 const partStride = partRows + 32
 
 // apply returns the features of n records, valid until the next call.
-func (p *featurePart) apply(m *kernelmap.Map, bins [][]uint8, from, n int) [][]int16 {
+func (p *featurePart) apply(
+	m *kernelmap.Map,
+	bins [][]uint8,
+	from, n int,
+) [][]int16 {
 	features := m.Features()
 	if len(p.cells) < features*partStride {
 		p.cells = make([]int16, features*partStride)
@@ -131,7 +135,10 @@ func (kernelStatistic) BlockRows() int {
 // New implements [mechanism.Statistic]. The cross product limits every record to length 1 again, in integers,
 // so the sensitivity does not depend on the rounding of a map.
 func (x kernelStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &kernelPass{maker: m, cross: m.NewCross(x.Features, 1, x.Clip)}
+	return &kernelPass{
+		maker: m,
+		cross: m.NewCross(x.Features, 1, x.Clip),
+	}
 }
 
 type kernelPass struct {

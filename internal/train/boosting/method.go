@@ -71,7 +71,9 @@ func (Additive) Method() method.Method {
 		FromSettings: method.FromSettings(func(x settings.Additive) method.Trainer {
 			return Additive(x)
 		}),
-		New: func(method.Values) method.Trainer { return Additive{} },
+		New: func(method.Values) method.Trainer {
+			return Additive{}
+		},
 	}
 }
 
@@ -86,7 +88,9 @@ func (Kernel) Method() method.Method {
 		FromSettings: method.FromSettings(func(_ settings.Kernel) method.Trainer {
 			return Kernel{}
 		}),
-		New: func(method.Values) method.Trainer { return Kernel{} },
+		New: func(method.Values) method.Trainer {
+			return Kernel{}
+		},
 	}
 }
 
@@ -126,7 +130,11 @@ func (BRC) Method() method.Method {
 			return BRC(x)
 		}),
 		New: func(v method.Values) method.Trainer {
-			t := BRC{Form: v.Word("form"), Rounds: v.Int("rounds"), Intercept: v.Word("intercept")}
+			t := BRC{
+				Form:      v.Word("form"),
+				Rounds:    v.Int("rounds"),
+				Intercept: v.Word("intercept"),
+			}
 			if v.Has(lowerKey) || v.Has(upperKey) {
 				t.Lower, t.Upper = weightsOf(v)
 			}

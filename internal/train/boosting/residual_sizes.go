@@ -62,12 +62,21 @@ type residualHistogram struct {
 }
 
 // newResidualHistogram returns nil for noCounts.
-func newResidualHistogram(m mechanism.Maker, counts residualCounts) *residualHistogram {
+func newResidualHistogram(
+	m mechanism.Maker,
+	counts residualCounts,
+) *residualHistogram {
 	switch counts {
 	case countsBySize:
-		return &residualHistogram{hist: m.NewHistogram([]int{1}, sizeBins), bin: sizeBin}
+		return &residualHistogram{
+			hist: m.NewHistogram([]int{1}, sizeBins),
+			bin:  sizeBin,
+		}
 	case countsBySignAndSize:
-		return &residualHistogram{hist: m.NewHistogram([]int{1}, signedBins), bin: signedBin}
+		return &residualHistogram{
+			hist: m.NewHistogram([]int{1}, signedBins),
+			bin:  signedBin,
+		}
 	default:
 		return nil
 	}
@@ -111,7 +120,10 @@ func quantileClamp(bySize []float64) clamp {
 	held := 0.0
 	for bin, n := range bySize {
 		if held += max(n, 0); held >= clipQuantile*total && total > 0 {
-			return clamp{limit: min(max(sizeEdge(bin), leastClamp), 1), slope: 1}
+			return clamp{
+				limit: min(max(sizeEdge(bin), leastClamp), 1),
+				slope: 1,
+			}
 		}
 	}
 	return noClamp
@@ -175,7 +187,10 @@ func balancedClamp(bySign []float64, strength float64) clamp {
 		bias := max(hiddenShare*hidden, math.Abs(uneven))
 		if cost := square(bias) + square(noise*limit/slope); cost < best {
 			best = cost
-			chosen = clamp{limit: limit, slope: min(slope, 1)}
+			chosen = clamp{
+				limit: limit,
+				slope: min(slope, 1),
+			}
 		}
 	}
 	return chosen
@@ -190,7 +205,10 @@ func (b *booster) chooseClamp(counts []float64) clamp {
 }
 
 // unbiased returns sums of clamped residuals, and the standard deviation of their noise, divided by the slope.
-func (c clamp) unbiased(sums []float64, sigma float64) (scaled []float64, scaledSigma float64) {
+func (c clamp) unbiased(
+	sums []float64,
+	sigma float64,
+) (scaled []float64, scaledSigma float64) {
 	if c.slope == 1 {
 		return sums, sigma
 	}

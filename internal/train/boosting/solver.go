@@ -27,7 +27,9 @@ func newSolver(matrix *mat.SymDense, sigma, shrinkage float64) *solver {
 		lambda: max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
 		theta:  make([]float64, d),
 	}
-	s.inverse = s.spectrum.Apply(func(e float64) float64 { return 1 / (max(e, 0) + s.lambda) })
+	s.inverse = s.spectrum.Apply(func(e float64) float64 {
+		return 1 / (max(e, 0) + s.lambda)
+	})
 	return s
 }
 

@@ -44,7 +44,9 @@ func (s Study) method() string {
 
 // checkANM rejects settings that the baseline does not support.
 func (s Study) checkANM() error {
-	refuse := func(text string) error { return fmt.Errorf("%w: %s", ErrStudy, text) }
+	refuse := func(text string) error {
+		return fmt.Errorf("%w: %s", ErrStudy, text)
+	}
 	switch {
 	case s.Score == "":
 		if s.TestOnly {
@@ -72,7 +74,9 @@ func (s Study) checkANM() error {
 				budget.Substitute))
 	case !s.TestOnly && s.Score != direction.HSIC:
 		return refuse("only the score hsic has a sensitivity bound for training records")
-	case slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool { return !c.Ranged }):
+	case slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool {
+		return !c.Ranged
+	}):
 		return refuse("the baseline needs declared ranges")
 	}
 	return nil
@@ -107,13 +111,23 @@ func (p *Plan) runBaseline(
 ) error {
 	for _, c := range p.study.Schema.Columns {
 		out.Columns = append(out.Columns,
-			direction.Column{Name: c.Name, Lower: c.Lower, Upper: c.Upper, Declared: true})
+			direction.Column{
+				Name:     c.Name,
+				Lower:    c.Lower,
+				Upper:    c.Upper,
+				Declared: true,
+			})
 	}
 	x, y, train := p.baselineRecords(s, all)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b := &direction.Baseline{Score: p.study.Score, TestOnly: p.study.TestOnly, Train: 0, Test: 0}
+	b := &direction.Baseline{
+		Score:    p.study.Score,
+		TestOnly: p.study.TestOnly,
+		Train:    0,
+		Test:     0,
+	}
 	for _, is := range train {
 		if is {
 			b.Train++
@@ -123,7 +137,11 @@ func (p *Plan) runBaseline(
 	}
 	var err error
 	if p.study.Score == direction.IQR {
-		err = p.releaseQuartiles(s, direction.FitRecords(x, y, train, p.study.ridge()), b)
+		err = p.releaseQuartiles(
+			s,
+			direction.FitRecords(x, y, train, p.study.ridge()),
+			b,
+		)
 	} else {
 		err = p.releaseDifference(s, x, y, train, b)
 	}
@@ -170,7 +188,14 @@ func mapToUnit(x float64, c dataset.Column) float64 {
 func (p *Plan) releaseDifference(
 	s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline,
 ) error {
-	d, err := s.ScoreDifference(x, y, train, p.study.Score, p.study.ridge(), !p.study.TestOnly)
+	d, err := s.ScoreDifference(
+		x,
+		y,
+		train,
+		p.study.Score,
+		p.study.ridge(),
+		!p.study.TestOnly,
+	)
 	if err != nil {
 		return err
 	}

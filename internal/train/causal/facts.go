@@ -12,13 +12,22 @@ import (
 
 // Facts lists the facts that the study states about the data, which the guarantee does not protect.
 func (s Study) Facts() []pipeline.Fact {
-	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
+	out := []pipeline.Fact{{
+		Name:  "columns",
+		Value: s.Schema.Names(),
+	}}
 	out = append(out, pipeline.UnitFacts(s.Budget.Unit)...)
 	if s.TestOnly {
-		out = append(out, pipeline.Fact{Name: "the training records", Value: true})
+		out = append(out, pipeline.Fact{
+			Name:  "the training records",
+			Value: true,
+		})
 	}
 	if s.Bins != 0 {
-		out = append(out, pipeline.Fact{Name: "bins", Value: s.Bins})
+		out = append(out, pipeline.Fact{
+			Name:  "bins",
+			Value: s.Bins,
+		})
 	}
 	for _, c := range s.Schema.Columns {
 		out = append(out, pipeline.ColumnFacts(c)...)

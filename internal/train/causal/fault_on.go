@@ -25,7 +25,10 @@ func (p *Plan) RunRecorded(
 }
 
 // sortedColumns returns the known values of the columns of a view, in increasing order.
-func sortedColumns(ctx context.Context, r mechanism.Records) ([][]float64, error) {
+func sortedColumns(
+	ctx context.Context,
+	r mechanism.Records,
+) ([][]float64, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +101,10 @@ func redrawFrom(
 	if err != nil {
 		return err
 	}
-	exact := direction.Histogram{B: x.B, Counts: make([]float64, len(x.Counts))}
+	exact := direction.Histogram{
+		B:      x.B,
+		Counts: make([]float64, len(x.Counts)),
+	}
 	b := v.Block(0, v.Len())
 	bins := [2][]uint16{make([]uint16, b.Len()), make([]uint16, b.Len())}
 	for i, j := range pair {
@@ -109,7 +115,12 @@ func redrawFrom(
 			exact.Counts[int(i)*x.B+int(j)]++
 		}
 	}
-	x.Stability = direction.Stability(exact, x.Noise, x.Signed, s.PublicSeed("fault").Stream())
+	x.Stability = direction.Stability(
+		exact,
+		x.Noise,
+		x.Signed,
+		s.PublicSeed("fault").Stream(),
+	)
 	x.Dependence = direction.Dependence(exact, x.Noise, s.PublicSeed("fault").Stream())
 	return nil
 }

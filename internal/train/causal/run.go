@@ -86,7 +86,10 @@ func (p *Plan) run(
 	}
 	out.Events = root.Events()
 	out.Warnings = p.warnings(out)
-	out.Curator = pipeline.Curator{Rows: t.Len(), TrainRows: all.Len()}
+	out.Curator = pipeline.Curator{
+		Rows:      t.Len(),
+		TrainRows: all.Len(),
+	}
 	return out, nil
 }
 
@@ -168,8 +171,11 @@ func (p *Plan) decideDirections(
 			counts[k] = math.Round(x) + 0 // no negative zero
 		}
 		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name,
-			Noise:     p.noise(),
-			Histogram: direction.Histogram{B: out.Bins, Counts: counts}}
+			Noise: p.noise(),
+			Histogram: direction.Histogram{
+				B:      out.Bins,
+				Counts: counts,
+			}}
 		answer.Reading = direction.Read(answer.Histogram, answer.Noise, public)
 		if err := redrawFrom(ctx, s, r, ranges, pair, &answer); err != nil {
 			return err

@@ -16,8 +16,13 @@ type cellStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	p := &cellPass{cellStatistic: x, bins: make([][]uint16, len(x.Ranges))}
-	p.bin = func(out []uint16, column []float64, j int) { binsOf(out, column, x.Ranges[j], x.Bins) }
+	p := &cellPass{
+		cellStatistic: x,
+		bins:          make([][]uint16, len(x.Ranges)),
+	}
+	p.bin = func(out []uint16, column []float64, j int) {
+		binsOf(out, column, x.Ranges[j], x.Bins)
+	}
 	for range x.Pairs {
 		p.hists = append(p.hists, m.NewHistogram([]int{1}, x.Bins*x.Bins))
 	}

@@ -96,7 +96,11 @@ func (s Study) validate() error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrStudy}, args...)...)
 	}
 	if n := len(s.Schema.Columns); n < 2 || n > direction.MaxColumns {
-		return refuse("it has %d columns, but 2 to %d are required", n, direction.MaxColumns)
+		return refuse(
+			"it has %d columns, but 2 to %d are required",
+			n,
+			direction.MaxColumns,
+		)
 	}
 	if s.Bins != 0 && (s.Bins < direction.MinBins || s.Bins > direction.MaxBins) {
 		return refuse("it has %d bins, but %d to %d are required", s.Bins, direction.MinBins,
@@ -218,7 +222,10 @@ func (p *Plan) noise() direction.Noise {
 		if swaps {
 			sens *= math.Sqrt2
 		}
-		return direction.Noise{Scale: sens / law.Mu / math.Sqrt2, Gaussian: true}
+		return direction.Noise{
+			Scale:    sens / law.Mu / math.Sqrt2,
+			Gaussian: true,
+		}
 	}
 	if swaps {
 		records *= 2

@@ -278,7 +278,12 @@ func (g *grower) releaseGrams(ctx context.Context) ([]greedy.Released, error) {
 	var out []greedy.Released
 	for matrix := range slices.Chunk(values, size) {
 		out = append(out,
-			greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})
+			greedy.Released{
+				Side:   g.frame.side,
+				Packed: matrix,
+				First:  g.frame.first,
+				Sigma:  sigma,
+			})
 	}
 	return out, ctx.Err()
 }
@@ -297,7 +302,11 @@ func (g *grower) drawGrams(x *mechanism.NodeGrams) ([]float64, error) {
 }
 
 // releaseMedians draws one point per open node.
-func (g *grower) releaseMedians(ctx context.Context, draw int, r routes) ([]int, error) {
+func (g *grower) releaseMedians(
+	ctx context.Context,
+	draw int,
+	r routes,
+) ([]int, error) {
 	scores := make([][]float64, len(r.Open))
 	for k, at := range r.Open {
 		scores[k] = g.nodes[at].route
@@ -307,7 +316,12 @@ func (g *grower) releaseMedians(ctx context.Context, draw int, r routes) ([]int,
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := mechanism.ChooseEach(g.session, mediansLeaf, draw, acc.medians.Bound())
+	chosen, err := mechanism.ChooseEach(
+		g.session,
+		mediansLeaf,
+		draw,
+		acc.medians.Bound(),
+	)
 	return chosen.Value(), err
 }
 

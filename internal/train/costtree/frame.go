@@ -26,9 +26,16 @@ type frame struct {
 func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	last := len(columns) - 1
 	if ranges != nil && columns[last].Kind == dataset.Category {
-		ranges = append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true})
+		ranges = append(ranges[:last:last], scaling.Range{
+			Lower:    -1,
+			Upper:    1,
+			Declared: true,
+		})
 	}
-	f := &frame{columns: columns, enc: scaling.NewEncoder(columns, ranges)}
+	f := &frame{
+		columns: columns,
+		enc:     scaling.NewEncoder(columns, ranges),
+	}
 	slots := f.enc.Slots()
 	for f.first < len(slots) && slots[f.first].Column < last {
 		f.first++

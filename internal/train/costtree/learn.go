@@ -35,7 +35,11 @@ func (g *grower) learnNode(r greedy.Released, parent *node) *node {
 	}
 	choice := p.Select()
 	fit := p.Solve(choice.Entries())
-	n := &node{theta: fit.Theta, paid: choice.Paid, used: slices.Sorted(slices.Values(fit.Entries))}
+	n := &node{
+		theta: fit.Theta,
+		paid:  choice.Paid,
+		used:  slices.Sorted(slices.Values(fit.Entries)),
+	}
 	n.deviation = coefficientDeviations(fit, r.Sigma)
 	n.route = routeOf(p, fit.Theta)
 	return n
@@ -125,9 +129,15 @@ func (g *grower) newFit() *method.Fit {
 	target := g.frame.columns[len(g.frame.columns)-1]
 	if target.Kind != dataset.Category {
 		y := g.frame.targetRange()
-		return &method.Fit{Model: g.buildTree(0, y.Lower, y.Upper), TargetMean: g.mean}
+		return &method.Fit{
+			Model:      g.buildTree(0, y.Lower, y.Upper),
+			TargetMean: g.mean,
+		}
 	}
-	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	model := &regression.Classifier{
+		Target:  target.Name,
+		Classes: target.Categories,
+	}
 	for t := range target.Categories {
 		model.Scores = append(model.Scores, g.buildTree(t, -method.ScoreLimit, method.ScoreLimit))
 	}
@@ -175,7 +185,12 @@ func (g *grower) usedColumns() (inputs []regression.Column, place []int) {
 
 // placeNode appends node i and its descendants to a tree and returns its index. A node whose children both repeat
 // it is a leaf.
-func (g *grower) placeNode(m *regression.Tree, target int, columns []int, i int) int {
+func (g *grower) placeNode(
+	m *regression.Tree,
+	target int,
+	columns []int,
+	i int,
+) int {
 	n := g.nodes[i]
 	r := g.routes.Nodes[i]
 	y := g.frame.targetRange()

@@ -11,7 +11,10 @@ type layout struct {
 
 // layoutOf lays out the numeric columns, then the category columns, then the constant.
 func (r *Released) layoutOf(levels [][]int) layout {
-	l := layout{starts: make([]int, len(r.Columns)), lengths: make([]int, len(r.Columns))}
+	l := layout{
+		starts:  make([]int, len(r.Columns)),
+		lengths: make([]int, len(r.Columns)),
+	}
 	for j := range l.starts {
 		l.starts[j] = -1
 	}
@@ -72,8 +75,14 @@ func (m matrix) offDiagonalNoise() float64 {
 }
 
 // associateColumns returns the association of columns a and b, one of the given number of pairs.
-func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Association {
-	out := Association{First: first.Name, Second: second.Name}
+func (m matrix) associateColumns(
+	first, second *Column,
+	a, b, pairs int,
+) Association {
+	out := Association{
+		First:  first.Name,
+		Second: second.Name,
+	}
 	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
 		if ok {
 			out.Value = &value
@@ -91,7 +100,9 @@ func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Associa
 		out.Measure = Correlation
 		r, noise, ok := m.pairOf(m.starts[a], m.starts[b]).correlation()
 		wide := twoSidedQuantile(all)
-		within := func(x float64) float64 { return min(max(x, -1), 1) }
+		within := func(x float64) float64 {
+			return min(max(x, -1), 1)
+		}
 		set(
 			within(r),
 			within(r-z95*noise),
@@ -175,7 +186,10 @@ type contingency struct {
 }
 
 func (m matrix) contingencyTable(a, b int) contingency {
-	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
+	t := contingency{
+		cellNoise: m.offDiagonalNoise(),
+		records:   m.records,
+	}
 	for i := range m.lengths[a] {
 		n := m.levelCount(m.starts[a] + i)
 		t.rows = append(t.rows, n.value)
@@ -195,7 +209,10 @@ func (m matrix) contingencyTable(a, b int) contingency {
 // poolSmallCategories returns, for the entries of a column with these counts, the position into which each is
 // merged, or -1, and the count and number of entries of each position. Entries below four standard deviations
 // of noise are pooled, and left out if together they are below that too.
-func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
+func poolSmallCategories(
+	counts []float64,
+	noise float64,
+) (at []int, totals, members []float64) {
 	at = make([]int, len(counts))
 	rest := 0.
 	number := 0.

@@ -158,7 +158,10 @@ func (r *Released) countRecords() noisyNumber {
 }
 
 // countValues returns the numbers of records with a value in a numeric column and with a missing one.
-func (r *Released) countValues(c *Column, records noisyNumber) (values, missing noisyNumber) {
+func (r *Released) countValues(
+	c *Column,
+	records noisyNumber,
+) (values, missing noisyNumber) {
 	missing = combineMeasures(
 		noisyNumber{c.Missing, r.HistogramNoise},
 		noisyNumber{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing},
@@ -180,7 +183,10 @@ func (r *Released) numericCard(c *Column, records noisyNumber) ColumnCard {
 	out.Below, out.Above = countEstimate(noisyNumber{c.Below, r.HistogramNoise}),
 		countEstimate(noisyNumber{c.Above, r.HistogramNoise})
 	_, leaves := fitTree(c.Nodes, c.Leaves)
-	out.Bins = &Bins{Counts: leaves, Scale: r.HistogramNoise * math.Sqrt(leafVariance)}
+	out.Bins = &Bins{
+		Counts: leaves,
+		Scale:  r.HistogramNoise * math.Sqrt(leafVariance),
+	}
 	for k := range mechanism.TreeLeaves + 1 {
 		out.Bins.Edges = append(out.Bins.Edges, binEdge(c.Lower, c.Upper, k))
 	}

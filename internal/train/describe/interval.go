@@ -47,7 +47,9 @@ func fiellerInterval(a, b noisyNumber, z float64) (lower, upper float64) {
 // the values. The noise of the three is independent.
 func deviationInterval(count, sum, square noisyNumber) (value, lower, upper float64) {
 	v, noise := varianceOf(count, sum, square)
-	root := func(x float64) float64 { return math.Sqrt(math.Max(x, 0)) }
+	root := func(x float64) float64 {
+		return math.Sqrt(math.Max(x, 0))
+	}
 	return root(v), root(v - z95*noise), root(v + z95*noise)
 }
 

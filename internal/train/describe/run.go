@@ -337,7 +337,10 @@ func (r *runner) releaseMatrix(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) < 2 {
 		return nil
 	}
-	x := matrixStatistic{Numeric: r.rangedColumns(), Category: r.categorical}
+	x := matrixStatistic{
+		Numeric:  r.rangedColumns(),
+		Category: r.categorical,
+	}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, leaves := fitTree(c.Nodes, c.Leaves)
@@ -442,7 +445,11 @@ func (r *runner) releaseGroups(ctx context.Context) error {
 		Sums:    [][]float64{},
 		Missing: [][]float64{},
 	}
-	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.rangedColumns()}
+	x := groupStatistic{
+		By:      by,
+		Groups:  len(g.Names) + 1,
+		Numeric: r.rangedColumns(),
+	}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, missing := r.out.countValues(c, noisyNumber{})

@@ -251,7 +251,10 @@ func (s Study) Target() string {
 
 // Facts lists the declared facts about the data. The guarantee does not protect them.
 func (s Study) Facts() []pipeline.Fact {
-	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
+	out := []pipeline.Fact{{
+		Name:  "columns",
+		Value: s.Schema.Names(),
+	}}
 	out = append(out, pipeline.UnitFacts(s.Budget.Unit)...)
 	for _, c := range s.Schema.Columns {
 		out = append(out, pipeline.ColumnFacts(c)...)

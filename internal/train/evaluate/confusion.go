@@ -206,18 +206,34 @@ const nowhere = math.MaxUint16
 const scoreShare = .7
 
 // tablesOf returns the joint tables of all records, and those by group.
-func tablesOf(classes int, b Bins, groups int) (all, byGroup []mechanism.JointTable) {
+func tablesOf(
+	classes int,
+	b Bins,
+	groups int,
+) (all, byGroup []mechanism.JointTable) {
 	matrix := (classes + 1) * classes
 	bins := b.numBins()
 	switch {
 	case bins == 0:
-		all = []mechanism.JointTable{{Cells: matrix, Share: 1}}
+		all = []mechanism.JointTable{{
+			Cells: matrix,
+			Share: 1,
+		}}
 	case classes == 2:
-		all = []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare},
+		all = []mechanism.JointTable{{
+			Cells: matrix,
+			Share: 1 - scoreShare,
+		},
 			{Cells: 2*bins + 1, Share: scoreShare}}
 	default:
-		all = []mechanism.JointTable{{Cells: matrix, Share: 1. / 4},
-			{Cells: 2 * bins, Share: 1. / 4}, {Cells: 2*classes + 1, Share: 1. / 2}}
+		all = []mechanism.JointTable{{
+			Cells: matrix,
+			Share: 1. / 4,
+		},
+			{
+				Cells: 2 * bins,
+				Share: 1. / 4,
+			}, {Cells: 2*classes + 1, Share: 1. / 2}}
 	}
 	if groups == 0 {
 		return all, nil

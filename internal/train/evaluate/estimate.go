@@ -71,7 +71,11 @@ func seenNodes(nodes []float64, sigma float64) int {
 //
 // exactly except for the noise (docs/proofs/evaluation.md, "Nodes"). The noise of all of these is normal with
 // known standard deviations; that of T is linearised in a1 and a2.
-func computeEstimates(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
+func computeEstimates(
+	sizes mechanism.Sizes,
+	l limits,
+	a mechanism.Squares,
+) estimates {
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
 	e := estimates{
 		limits: l, top: l.largestResidual(), n: max(a.Count, 1), countNoise: a.CountNoise,
@@ -83,7 +87,12 @@ func computeEstimates(sizes mechanism.Sizes, l limits, a mechanism.Squares) esti
 	}
 	fourths := e.addNodes(l.residualNodes(), a)
 	e.errorLuck = l.errorLuck(sizes, e.error, e.n, fourths)
-	e.totalLuck = l.totalLuck(sizes, e.total, e.n, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
+	e.totalLuck = l.totalLuck(
+		sizes,
+		e.total,
+		e.n,
+		max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0),
+	)
 	e.luckCovariance = l.luckCovariance(e.errorLuck, e.totalLuck)
 	e.noiseCovariance = square(l.residual*l.target) * a.SharedNoise
 	e.luckFactor = l.luckFactor(sizes, a)
@@ -99,7 +108,10 @@ type noisySum struct{ value, variance float64 }
 
 // addNodes adds the contribution of the detected nodes to E, and bounds that of the others. It returns the sum,
 // over residuals beyond C, of their fourth powers minus C^4, clamped at C_K.
-func (e *estimates) addNodes(levels mechanism.Nodes, a mechanism.Squares) (fourths noisySum) {
+func (e *estimates) addNodes(
+	levels mechanism.Nodes,
+	a mechanism.Squares,
+) (fourths noisySum) {
 	c := e.limits.residual
 	seen := seenNodes(a.Nodes, a.NodeNoise)
 	e.seenBeyond = seen > 0
@@ -155,7 +167,11 @@ const (
 
 // errorLuck estimates the variance of the sampling error of E, a sum of squares of n residuals: the sum of their fourth powers
 // less E^2/n, as a sum of n independent terms has it. fourths is the part of residuals beyond C.
-func (l limits) errorLuck(sizes mechanism.Sizes, squares, n float64, fourths noisySum) float64 {
+func (l limits) errorLuck(
+	sizes mechanism.Sizes,
+	squares, n float64,
+	fourths noisySum,
+) float64 {
 	limit := square(square(l.residual))
 	last := int(sizeBin(l.residual))
 	weights := 0.
@@ -172,7 +188,10 @@ func (l limits) errorLuck(sizes mechanism.Sizes, squares, n float64, fourths noi
 
 // totalLuck estimates the variance of the sampling error of T, a sum of squares of n targets, from the fourth powers of
 // distances from the mean, which is at least off away from the middle of the frame.
-func (l limits) totalLuck(sizes mechanism.Sizes, squares, n, off float64) float64 {
+func (l limits) totalLuck(
+	sizes mechanism.Sizes,
+	squares, n, off float64,
+) float64 {
 	last := int(sizeBin(l.target))
 	fourths := 0.
 	weights := 0.

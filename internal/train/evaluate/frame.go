@@ -99,7 +99,10 @@ func (p *predictions) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 }
 
 // Open implements [mechanism.StorableState].
-func (*predictions) Open(_, _ int, from mechanism.ColumnStore) mechanism.StorableBlock {
+func (*predictions) Open(
+	_, _ int,
+	from mechanism.ColumnStore,
+) mechanism.StorableBlock {
 	return predicted{from.Floats(0), nil}
 }
 
@@ -109,7 +112,9 @@ type predicted struct {
 	room   *[]float64 // of rows that are not in a column store yet; nil for others
 }
 
-var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
+var predictionRooms = sync.Pool{New: func() any {
+	return new([]float64)
+}}
 
 // Take implements [mechanism.Kept]; there is no step to take.
 func (predicted) Take(int, dataset.Block) {}
@@ -167,7 +172,10 @@ func (x sizeStatistic) State() mechanism.State {
 
 // New implements [mechanism.Statistic].
 func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sizePass{scaler: x.Scaler, counts: m.NewSizeCounts(sizeBins)}
+	return &sizePass{
+		scaler: x.Scaler,
+		counts: m.NewSizeCounts(sizeBins),
+	}
 }
 
 type sizePass struct {
@@ -215,7 +223,10 @@ func (x sumStatistic) State() mechanism.State {
 
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
+	l := limits{
+		target:   x.TargetLimit,
+		residual: x.ResidualLimit,
+	}
 	p := &sumPass{scaler: x.Scaler, x: x}
 	if groups := x.Groups.count(); groups > 0 {
 		p.grouped = m.NewGroupedSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio,

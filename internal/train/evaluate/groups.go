@@ -29,7 +29,12 @@ type Groups struct {
 
 // NewGroups returns the groups of a category column at position place: those of the given names, which are categories of
 // the column.
-func NewGroups(c dataset.Column, place int, names []string, change bool) Groups {
+func NewGroups(
+	c dataset.Column,
+	place int,
+	names []string,
+	change bool,
+) Groups {
 	g := Groups{
 		Column: c.Name,
 		Place:  place,
@@ -68,7 +73,10 @@ func (g Groups) index(code int32) int32 {
 }
 
 // readGroups returns the group of each record of a block, and the buffer of codes.
-func (g Groups) readGroups(b mechanism.Block, group, codes []int32) (groups, buffer []int32) {
+func (g Groups) readGroups(
+	b mechanism.Block,
+	group, codes []int32,
+) (groups, buffer []int32) {
 	n := b.Len()
 	group = resizeBuffer(group, n)
 	codes = resizeBuffer(codes, n)

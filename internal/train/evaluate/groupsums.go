@@ -91,7 +91,9 @@ func RegressionGroups(column string, names []string, x *ReleasedSums) *ByGroup {
 	}
 	// Differences from an R² that is nearly unknown are given as well: to leave them out by the width of its interval would
 	// leave too many wrong ones among the others.
-	out.compare(func(group int, level float64) groupMetric { return x.estimate(group).r2(level) })
+	out.compare(func(group int, level float64) groupMetric {
+		return x.estimate(group).r2(level)
+	})
 	return out
 }
 
@@ -173,7 +175,12 @@ func (x *ReleasedSums) inUnits(value, lower, upper float64) Quality {
 
 // bias returns the mean error with its sign, in units of the target. The sampling error is at most that of errors with mean 0.
 func (e groupEstimates) bias(x *ReleasedSums) Quality {
-	lower, upper := signedFieller(e.signed, e.n, e.errorVariance+e.error, e.countVariance)
+	lower, upper := signedFieller(
+		e.signed,
+		e.n,
+		e.errorVariance+e.error,
+		e.countVariance,
+	)
 	lower = max(lower, -x.ErrorLimit)
 	upper = min(upper, x.ErrorLimit)
 	value := min(max(e.signed/e.n, lower), upper)

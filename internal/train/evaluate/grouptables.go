@@ -24,12 +24,18 @@ const groupShare = .5
 // groupTables returns the tables by group: classes and whether they are right and, of more than two classes, of all classes
 // together, because sums of many cells have much noise.
 func groupTables(classes, groups int) []mechanism.JointTable {
-	byClass := mechanism.JointTable{Cells: groups * (2*classes + 1), Share: groupShare}
+	byClass := mechanism.JointTable{
+		Cells: groups * (2*classes + 1),
+		Share: groupShare,
+	}
 	if classes == 2 {
 		return []mechanism.JointTable{byClass}
 	}
 	byClass.Share = groupShare / 2
-	return []mechanism.JointTable{byClass, {Cells: groups * 2, Share: groupShare / 2}}
+	return []mechanism.JointTable{byClass, {
+		Cells: groups * 2,
+		Share: groupShare / 2,
+	}}
 }
 
 // readTable splits the cells of these tables, with their noise, by group.
@@ -72,7 +78,10 @@ func (x *ReleasedTable) cells(group int) groupCells {
 
 // sum returns the numbers of all groups together.
 func (x *ReleasedTable) sum() groupCells {
-	out := groupCells{hits: make([]noisy, x.Classes), misses: make([]noisy, x.Classes)}
+	out := groupCells{
+		hits:   make([]noisy, x.Classes),
+		misses: make([]noisy, x.Classes),
+	}
 	for g := range x.Counts {
 		c := x.cells(g)
 		for k := range c.hits {

@@ -30,7 +30,9 @@ func upperEdge(b int) float64 {
 
 // sizeBin returns the bin of a size, which is not negative.
 func sizeBin(size float64) uint16 {
-	return uint16(sort.Search(lastBin, func(b int) bool { return size <= upperEdge(b) }))
+	return uint16(sort.Search(lastBin, func(b int) bool {
+		return size <= upperEdge(b)
+	}))
 }
 
 // climbBins returns the last bin, from k up to top, in which counts are significant: it proceeds by one bin as long
@@ -133,9 +135,14 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
 	residual := normalScale(s.First, s.FirstNoise, lastBin)
 	target := normalScale(s.Second, s.SecondNoise, targetBin)
-	l := limits{target: upperEdge(targetBin), unexplained: square(residual / target)}
+	l := limits{
+		target:      upperEdge(targetBin),
+		unexplained: square(residual / target),
+	}
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
-	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
+	lowered := func(scales float64) float64 {
+		return scales + l.noSignal*(leastScales-scales)
+	}
 	if targetBin == rangeBin {
 		l.target = min(1,
 			target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))

@@ -31,9 +31,19 @@ func countMissing(sizes mechanism.Sizes, a mechanism.Squares) Count {
 func ShareOf(part, rest Count) Share {
 	whole := part.Value + rest.Value
 	if !(whole > 0) {
-		return Share{Value: 0, Lower: 0, Upper: 1, Level: Level}
+		return Share{
+			Value: 0,
+			Lower: 0,
+			Upper: 1,
+			Level: Level,
+		}
 	}
 	share := min(max(part.Value/whole, 0), 1)
 	reach := twoSided * math.Hypot((1-share)*part.Sigma, share*rest.Sigma) / whole
-	return limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+	return limitShare(Share{
+		Value: share,
+		Lower: share - reach,
+		Upper: share + reach,
+		Level: Level,
+	})
 }

@@ -104,7 +104,10 @@ func (o octaves) cellGroups() mechanism.CellGroups {
 	if len(o) == 0 {
 		return mechanism.CellGroups{}
 	}
-	return mechanism.CellGroups{Groups: len(o), Parts: parts}
+	return mechanism.CellGroups{
+		Groups: len(o),
+		Parts:  parts,
+	}
 }
 
 // cellOf returns the cell of a size, or [mechanism.NoSize] if it is in no cell.
@@ -164,7 +167,10 @@ var partRatios = [parts - 1]float64{
 // the exact statistic there is above 0: the noise of the second release, whose standard deviation
 // [octaves.countAbove] returns, must be less than -twoSided times it, which has probability halfMiss. The proof
 // needs neither a union bound over edges nor an assumption on the distribution of the residuals. ∎
-func (o octaves) scanEdges(a mechanism.Squares, alpha float64) (q float64, ok bool) {
+func (o octaves) scanEdges(
+	a mechanism.Squares,
+	alpha float64,
+) (q float64, ok bool) {
 	for _, b := range slices.Backward(o) {
 		for k := parts - 1; k >= 0; k-- {
 			n := o.countAbove(a, b, k)

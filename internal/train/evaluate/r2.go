@@ -117,7 +117,11 @@ func (r Regression) Plan() budget.Node {
 }
 
 // Run releases R². s is the session of the node that Plan returned.
-func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, error) {
+func (Regression) Run(
+	ctx context.Context,
+	s *mechanism.Session,
+	p Pairs,
+) (R2, error) {
 	scaled := newScaler(p)
 	defer p.Records.Forget(scaled.Predictions)
 	counts, err := mechanism.Sum[*sizePass](ctx, s, p.Records, sizeStatistic{scaled})
@@ -160,7 +164,13 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 }
 
 // readR2 computes the quality of a model from both releases, in units of the target.
-func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
+func readR2(
+	p Pairs,
+	sizes mechanism.Sizes,
+	l limits,
+	o octaves,
+	a mechanism.Squares,
+) R2 {
 	center, half := p.targetFrame()
 	e := computeEstimates(sizes, l, a)
 	quality := func(value, lower, upper float64) Quality {
@@ -198,7 +208,12 @@ func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squ
 	share := min(max(count/e.n, 0), 1)
 	reach := twoSided * math.Sqrt(square(noise)+max(count, 0)) / e.n
 	out.Beyond = limitShare(
-		Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+		Share{
+			Value: share,
+			Lower: share - reach,
+			Upper: share + reach,
+			Level: Level,
+		})
 
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
 		if w.HalfWidth = clampFinite(w.HalfWidth * half); w.HalfWidth > 0 {

@@ -155,7 +155,12 @@ func compareLargest(hits, misses []noisy, other noisy) Largest {
 		gained = gained.addNoisy(hits[k])
 	}
 	lost := misses[most]
-	out := Largest{Class: most, Share: portionOf(own, others, Level), GainLower: -1, GainUpper: 1}
+	out := Largest{
+		Class:     most,
+		Share:     portionOf(own, others, Level),
+		GainLower: -1,
+		GainUpper: 1,
+	}
 	if out.Share.Upper-out.Share.Lower >= 1 { // unknown
 		return out
 	}

@@ -57,8 +57,16 @@ const reliableAt = 3
 
 // readScores reads the two rows of the table of scores, whose cells have noise of
 // variance v.
-func readScores(classes int, bins Bins, first, second []int, v float64) *Scores {
-	out := &Scores{Bins: bins, Counts: [2][]int{first, second}}
+func readScores(
+	classes int,
+	bins Bins,
+	first, second []int,
+	v float64,
+) *Scores {
+	out := &Scores{
+		Bins:   bins,
+		Counts: [2][]int{first, second},
+	}
 	q := toFloats(first)
 	p := toFloats(second)
 	for b := range p {
@@ -131,7 +139,12 @@ func areaUnderCurve(p, q []float64, v float64) Share {
 		luck = max(luck, a*(1-a)/m)
 	}
 	reach := normalDeviations(Level) * math.Sqrt(noise+luck)
-	return limitShare(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
+	return limitShare(Share{
+		Value: area,
+		Lower: area - reach,
+		Upper: area + reach,
+		Level: Level,
+	})
 }
 
 // orderedWithin returns the area plus the contribution of the order of scores within bins.

@@ -22,7 +22,12 @@ func (s Share) Known() bool {
 
 // unknownShare returns the share without any information.
 func unknownShare(level float64) Share {
-	return Share{Value: .5, Lower: 0, Upper: 1, Level: level}
+	return Share{
+		Value: .5,
+		Lower: 0,
+		Upper: 1,
+		Level: level,
+	}
 }
 
 // A noisy is a noisy number of records with the variance of its noise.
@@ -97,12 +102,20 @@ func unlimitedPortion(part, rest noisy, level float64) Share {
 	if upper >= 0 && upper <= 1 {
 		upper = outer
 	}
-	return Share{Value: part.value / whole.value, Lower: lower, Upper: upper, Level: level}
+	return Share{
+		Value: part.value / whole.value,
+		Lower: lower,
+		Upper: upper,
+		Level: level,
+	}
 }
 
 // solveFieller returns the ends of that interval, with the sampling error rho (1 - rho) in place of n rho (1 - rho),
 // and reports whether it has two ends.
-func solveFieller(part, whole noisy, level, luck float64) (lower, upper float64, ok bool) {
+func solveFieller(
+	part, whole noisy,
+	level, luck float64,
+) (lower, upper float64, ok bool) {
 	n := whole.value
 	z2 := square(normalDeviations(level))
 	a := n*n - z2*(whole.variance-luck)

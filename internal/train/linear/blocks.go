@@ -85,7 +85,10 @@ func (b *blocks) denoise(g Packed, sigma float64) Packed {
 	b.markComplete(NewDistribution(m, sigma))
 	b.project(m)
 	b.shrink(m, sigma)
-	out := Packed{P: g.P, Values: make([]float64, 0, len(g.Values))}
+	out := Packed{
+		P:      g.P,
+		Values: make([]float64, 0, len(g.Values)),
+	}
 	for i := range g.P {
 		for j := i; j < g.P; j++ {
 			out.Values = append(out.Values, m.At(i, j))
@@ -111,7 +114,9 @@ func (b *blocks) markComplete(d Distribution) {
 func (b *blocks) project(m *mat.SymDense) {
 	p := m.SymmetricDim()
 	last := p - 1
-	move := func(i, j int, x float64) { m.SetSym(i, j, m.At(i, j)+x) }
+	move := func(i, j int, x float64) {
+		m.SetSym(i, j, m.At(i, j)+x)
+	}
 	for _, x := range b.listBlocks() {
 		for v := x.lo; v < x.hi; v++ {
 			for u := v + 1; u < x.hi; u++ {
@@ -226,7 +231,9 @@ func shrinkSingularValues(m *mat.Dense, noise float64) *mat.Dense {
 			values[i] = unit * math.Sqrt(max(square(y*y-beta-1)-4*beta, 0)) / y
 		}
 	}
-	scaled.Apply(func(_, j int, x float64) float64 { return x * values[j] }, &u)
+	scaled.Apply(func(_, j int, x float64) float64 {
+		return x * values[j]
+	}, &u)
 	shrunk.Mul(&scaled, v.T())
 	return &shrunk
 }

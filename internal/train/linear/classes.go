@@ -36,7 +36,10 @@ type ClassFrame struct {
 // NewClassFrame returns the frame of the columns, the target last. ranges is nil for
 // planning; otherwise it has one entry per column, and that of the target is not
 // looked at.
-func NewClassFrame(columns []dataset.Column, ranges []scaling.Range) (*ClassFrame, error) {
+func NewClassFrame(
+	columns []dataset.Column,
+	ranges []scaling.Range,
+) (*ClassFrame, error) {
 	last := len(columns) - 1
 	if last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2 {
 		return nil, ErrTarget
@@ -46,9 +49,15 @@ func NewClassFrame(columns []dataset.Column, ranges []scaling.Range) (*ClassFram
 }
 
 // ClassFrameOf is [NewClassFrame] where a plan has checked the columns.
-func ClassFrameOf(columns []dataset.Column, ranges []scaling.Range) *ClassFrame {
+func ClassFrameOf(
+	columns []dataset.Column,
+	ranges []scaling.Range,
+) *ClassFrame {
 	last := len(columns) - 1
-	f := &ClassFrame{columns: columns[:last], target: columns[last]}
+	f := &ClassFrame{
+		columns: columns[:last],
+		target:  columns[last],
+	}
 	if ranges != nil {
 		ranges = ranges[:last]
 	}
@@ -86,7 +95,10 @@ func (f *ClassFrame) Scores() int {
 
 // NewRows returns memory for the rows of one goroutine.
 func (f *ClassFrame) NewRows() *ClassRows {
-	return &ClassRows{Rows: *NewRows(f.Encoder), column: len(f.columns)}
+	return &ClassRows{
+		Rows:   *NewRows(f.Encoder),
+		column: len(f.columns),
+	}
 }
 
 // ClassRows are rows of features with the constant, and the codes of the classes.

@@ -40,7 +40,11 @@ func shrinkageOf(weight, lambda float64) float64 {
 // LiftConstant takes the step for coefficients that solve no such system: residual is r_l
 // and noise the standard deviation of the noise in it that theta does not share, weight
 // is A_ll.
-func LiftConstant(theta []float64, cov *mat.SymDense, residual, noise, weight, lambda float64) {
+func LiftConstant(
+	theta []float64,
+	cov *mat.SymDense,
+	residual, noise, weight, lambda float64,
+) {
 	divisor := max(weight, 0) + lambda
 	if !(divisor > 0) || math.IsInf(divisor, 1) {
 		return

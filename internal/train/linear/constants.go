@@ -27,7 +27,11 @@ const (
 var ErrTooWide = errors.New("too many columns for one Gram matrix")
 
 // FitOf is the fit of a model of a number.
-func FitOf(m regression.Model, mean float64, spreads []regression.Spread) *method.Fit {
+func FitOf(
+	m regression.Model,
+	mean float64,
+	spreads []regression.Spread,
+) *method.Fit {
 	return &method.Fit{
 		Model:      m,
 		TargetMean: mean,

@@ -27,7 +27,10 @@ type Frame struct {
 // NewFrame returns the frame of the columns, the numeric target last, with one
 // range a column. Without ranges (nil) it serves for planning only. Features
 // encode to at most [MaxSlots] entries of x, or it gives [ErrTooWide].
-func NewFrame(columns []dataset.Column, ranges []scaling.Range) (*Frame, error) {
+func NewFrame(
+	columns []dataset.Column,
+	ranges []scaling.Range,
+) (*Frame, error) {
 	f := FrameOf(columns, ranges)
 	return f, CheckWidth(f.slots, "entries a row")
 }
@@ -75,7 +78,10 @@ func (f *Frame) Target() scaling.Range {
 
 // NewRows returns memory for the blocks of one goroutine. The norm of its rows is not limited.
 func (f *Frame) NewRows() *TargetRows {
-	return &TargetRows{X: make([][]int16, f.slots), all: NewRows(f.enc)}
+	return &TargetRows{
+		X:   make([][]int16, f.slots),
+		all: NewRows(f.enc),
+	}
 }
 
 // NewLimitedRows returns memory for the blocks of one goroutine. The features of its rows are
@@ -102,7 +108,12 @@ func (f *Frame) LimitedNorm() float64 {
 // Fit converts coefficients of the scaled target by the entries of x, with the covariance of the privacy noise
 // in them, to a model that shortens features as [Frame.NewLimitedRows] does. cross is the noisy sum of kappa y,
 // from which, with the noisy number of records in d, the target's mean is computed.
-func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *method.Fit {
+func (f *Frame) Fit(
+	theta []float64,
+	cov *mat.SymDense,
+	cross float64,
+	d Distribution,
+) *method.Fit {
 	y := f.Target()
 	center := y.Center() + y.Half()*Kappa*theta[f.slots-1]
 	m := &regression.ClippedLinear{
@@ -110,6 +121,10 @@ func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distrib
 		Norm:   math.Sqrt(f.featureLimit()),
 		Center: &center,
 	}
-	mean := MeanOf(f.Target(), cross, d.sumOfProducts(d.constantIndex(), d.constantIndex()).value)
+	mean := MeanOf(
+		f.Target(),
+		cross,
+		d.sumOfProducts(d.constantIndex(), d.constantIndex()).value,
+	)
 	return FitOf(m, mean, Spreads(f.columns, f.enc, Solution{theta, cov}, d))
 }

@@ -120,7 +120,9 @@ func (f *groupFit) mapping(noise []float64) (*mat.Dense, bool) {
 	}
 	k := len(f.group)
 	t := mat.NewDense(k, k, nil) // D (M^-1 A)^T
-	t.Apply(func(i, _ int, x float64) float64 { return x * f.prior[f.group[i]] }, inner.T())
+	t.Apply(func(i, _ int, x float64) float64 {
+		return x * f.prior[f.group[i]]
+	}, inner.T())
 	return t, true
 }
 
@@ -130,7 +132,9 @@ func (b *blocks) solve(g Packed, first int, sigma float64) ([]Solution, bool) {
 	a := g.Features(first)
 	k := a.SymmetricDim()
 	floor := groupFloor * sigma * math.Sqrt(2*float64(b.noisyEntries()))
-	f := newGroupFit(NewSpectrum(a).Apply(func(e float64) float64 { return max(e, floor) }),
+	f := newGroupFit(NewSpectrum(a).Apply(func(e float64) float64 {
+		return max(e, floor)
+	}),
 		b.groups(k))
 	theta := make([]*mat.VecDense, g.P-1-first)
 	targets := make([]*mat.VecDense, len(theta))
@@ -159,7 +163,9 @@ func (b *blocks) solve(g Packed, first int, sigma float64) ([]Solution, bool) {
 	for t, x := range theta {
 		noise := f.meanNoise(theta[t:t+1], sigma)
 		var scaled, cov mat.Dense
-		scaled.Apply(func(_, j int, x float64) float64 { return x * noise[j] }, mapping)
+		scaled.Apply(func(_, j int, x float64) float64 {
+			return x * noise[j]
+		}, mapping)
 		cov.Mul(&scaled, mapping.T())
 		out[t] = Solution{x.RawVector().Data, Covariance(&cov)}
 		for i, x := range out[t].Theta {

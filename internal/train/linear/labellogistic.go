@@ -48,7 +48,10 @@ func (m *LabelMoments) Logistic(
 		penalties[t] = Penalties(e, q, noise)
 		at[t] = make([]float64, len(q))
 	}
-	stat := labelGradientStatistic{Columns: d.Columns, Ranges: d.Ranges}
+	stat := labelGradientStatistic{
+		Columns: d.Columns,
+		Ranges:  d.Ranges,
+	}
 	for range labelSteps {
 		stat.Theta = make([][]float64, len(at)) // passes may still use the old one
 		for t := range at {
@@ -124,7 +127,10 @@ type labelGradientStatistic struct {
 // New implements [mechanism.Statistic].
 func (x labelGradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := newLabelFrame(x.Columns, x.Ranges)
-	p := &labelGradientPass{rows: f.newRows(), theta: x.Theta}
+	p := &labelGradientPass{
+		rows:  f.newRows(),
+		theta: x.Theta,
+	}
 	for range x.Theta {
 		p.cross = append(p.cross, m.NewPublicCross(f.entries()))
 	}

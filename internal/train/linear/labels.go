@@ -43,7 +43,10 @@ func ReleaseLabels(
 	if err := d.CheckLabelOnly(s.Relation()); err != nil {
 		return nil, err
 	}
-	stat := labelStatistic{Columns: d.Columns, Ranges: d.Ranges}
+	stat := labelStatistic{
+		Columns: d.Columns,
+		Ranges:  d.Ranges,
+	}
 	acc, err := mechanism.Sum[*publicGramPass](ctx, s, d.Records, publicGramStatistic(stat))
 	if err != nil {
 		return nil, err
@@ -127,7 +130,11 @@ func (m *LabelMoments) records() float64 {
 }
 
 // unwhiten sets the products from the released sums of z, whose noise has the standard deviation sigma.
-func (m *LabelMoments) unwhiten(released []float64, sigma float64, shape noiseShape) {
+func (m *LabelMoments) unwhiten(
+	released []float64,
+	sigma float64,
+	shape noiseShape,
+) {
 	p := len(shape.scales)
 	m.Noise = make([]float64, p)
 	for k, scale := range shape.scales {
@@ -269,7 +276,10 @@ func (m *LabelMoments) Covariance(variance func(k int) float64) *mat.SymDense {
 
 // Distribution returns the distribution of the features, which is exact.
 func (m *LabelMoments) Distribution() Distribution {
-	return Distribution{Second: m.Gram, Noise: func(int, int) float64 { return 0 }}
+	return Distribution{
+		Second: m.Gram,
+		Noise:  func(int, int) float64 { return 0 },
+	}
 }
 
 // Constant returns the noisy product of the constant entry with the labels of list t, and the exact sum of its square.
@@ -302,7 +312,10 @@ type labelFrame struct {
 	classes *ClassFrame // of a target of classes
 }
 
-func newLabelFrame(columns []dataset.Column, ranges []scaling.Range) labelFrame {
+func newLabelFrame(
+	columns []dataset.Column,
+	ranges []scaling.Range,
+) labelFrame {
 	if columns[len(columns)-1].Kind == dataset.Category {
 		return labelFrame{columns, nil, ClassFrameOf(columns, ranges)}
 	}

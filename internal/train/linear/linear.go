@@ -126,7 +126,10 @@ func (w *termWriter) writeCategory(column int, c dataset.Column, lo, hi int) {
 
 // Inputs returns the model's input columns: the clamps are the ranges of
 // training.
-func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column {
+func Inputs(
+	columns []dataset.Column,
+	enc *scaling.Encoder,
+) []regression.Column {
 	out := make([]regression.Column, len(columns))
 	for j, c := range columns {
 		out[j].Name = c.Name

@@ -114,7 +114,13 @@ func (t PerturbedMinimizer) Fit(
 	if t.Logistic {
 		start = s.NewLogisticMinimizer
 	}
-	minimizer := start(f.Slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.Classes())
+	minimizer := start(
+		f.Slots(),
+		limit,
+		Bias*math.Sqrt(limit),
+		lambda*limit,
+		f.Classes(),
+	)
 	v, err := d.Records.View(ctx)
 	if err != nil {
 		return nil, err
@@ -170,7 +176,10 @@ func (f *ClassFrame) constantScores() []regression.Model {
 }
 
 // relativeNoise returns the standard deviation of the noise in a coordinate times Lambda/R.
-func (t PerturbedMinimizer) relativeNoise(s *mechanism.Session, f *ClassFrame) float64 {
+func (t PerturbedMinimizer) relativeNoise(
+	s *mechanism.Session,
+	f *ClassFrame,
+) float64 {
 	change := math.Sqrt(float64(f.Scores()))
 	if s.Relation() != budget.AddRemove {
 		change *= 2
@@ -185,7 +194,11 @@ func (t PerturbedMinimizer) relativeNoise(s *mechanism.Session, f *ClassFrame) f
 const blockRows = 1024
 
 // addRows hands all rows to a minimizer, which keeps them.
-func (f *ClassFrame) addRows(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
+func (f *ClassFrame) addRows(
+	ctx context.Context,
+	m *mechanism.Minimizer,
+	v dataset.View,
+) error {
 	r := f.NewRows()
 	for from := 0; from < v.Len() && ctx.Err() == nil; from += blockRows {
 		r.Encode(v.Block(from, min(from+blockRows, v.Len())))
@@ -197,7 +210,10 @@ func (f *ClassFrame) addRows(ctx context.Context, m *mechanism.Minimizer, v data
 // clippedScores returns the scores for weights of x and the constant with noise sigma in each. Training limited only
 // x to norm B and left the constant unchanged. A [regression.ClippedLinear] shortens the deviation from the
 // middle of the prediction's range, so that middle is the bias.
-func (f *ClassFrame) clippedScores(weights []float64, sigma, limit float64) []regression.Model {
+func (f *ClassFrame) clippedScores(
+	weights []float64,
+	sigma, limit float64,
+) []regression.Model {
 	size := f.Slots() + 1
 	constant := Bias * math.Sqrt(limit)
 	variance := make([]float64, size)

@@ -64,7 +64,9 @@ func (m *Moments) Sigma() float64 {
 // Spectrum returns the eigendecomposition of the block of the features and, last, the constant: the entries of
 // x in a [Frame]. It is computed once.
 func (m *Moments) Spectrum() Spectrum {
-	m.once.Do(func() { m.spectrum = NewSpectrum(m.clean.Features(m.Sums.P - 2)) })
+	m.once.Do(func() {
+		m.spectrum = NewSpectrum(m.clean.Features(m.Sums.P - 2))
+	})
 	return m.spectrum
 }
 
@@ -113,13 +115,18 @@ func (m *Moments) EigenvalueFloor() float64 {
 
 // SolveClasses returns the coefficients of entries first to P-2, the classes of the target.
 func (m *Moments) SolveClasses(first int) []Solution {
-	fits, _ := m.solveAll(first, func() Spectrum { return NewSpectrum(m.clean.Features(first)) })
+	fits, _ := m.solveAll(first, func() Spectrum {
+		return NewSpectrum(m.clean.Features(first))
+	})
 	return fits
 }
 
 // solveAll fits the targets, entries first to P-2, and reports whether a penalty shrinks the
 // constant. a is the spectrum of the features.
-func (m *Moments) solveAll(first int, a func() Spectrum) (fits []Solution, penalized bool) {
+func (m *Moments) solveAll(
+	first int,
+	a func() Spectrum,
+) (fits []Solution, penalized bool) {
 	if m.blocks != nil {
 		if fits, ok := m.blocks.solve(m.clean, first, m.sigma); ok {
 			return fits, false
@@ -129,12 +136,18 @@ func (m *Moments) solveAll(first int, a func() Spectrum) (fits []Solution, penal
 }
 
 // Linear converts such coefficients to a model in original units.
-func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
+func (m *Moments) Linear(
+	theta []float64,
+	cov *mat.SymDense,
+) *regression.Linear {
 	return Model(m.columns, m.enc, Solution{theta, cov}, m.Distribution(), true)
 }
 
 // Spreads returns the spread over the records of the contribution of each feature with such coefficients.
-func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Spread {
+func (m *Moments) Spreads(
+	theta []float64,
+	cov *mat.SymDense,
+) []regression.Spread {
 	return Spreads(m.columns, m.enc, Solution{theta, cov}, m.Distribution())
 }
 
@@ -150,5 +163,9 @@ func (m *Moments) Records() float64 {
 // w^2 kappa^2, w the factor by which the row was shortened.
 func (m *Moments) TargetMean() float64 {
 	p := m.Sums.P
-	return MeanOf(m.enc.Range(len(m.columns)-1), m.Sums.At(p-2, p-1), m.Sums.At(p-1, p-1))
+	return MeanOf(
+		m.enc.Range(len(m.columns)-1),
+		m.Sums.At(p-2, p-1),
+		m.Sums.At(p-1, p-1),
+	)
 }

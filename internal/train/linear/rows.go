@@ -19,7 +19,10 @@ type Rows struct {
 
 // NewRows returns memory for the rows of an encoder and the constant.
 func NewRows(enc *scaling.Encoder) *Rows {
-	return &Rows{X: make([][]int16, len(enc.Slots())+1), enc: enc}
+	return &Rows{
+		X:   make([][]int16, len(enc.Slots())+1),
+		enc: enc,
+	}
 }
 
 // Encode replaces X by the rows of a block.

@@ -84,7 +84,11 @@ func (g Packed) Against(first, target int) *mat.VecDense {
 
 // Sandwich returns S M S for M = alike I + along theta theta^T:
 // alike S S + along (S theta)(S theta)^T.
-func Sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.SymDense {
+func Sandwich(
+	s *mat.SymDense,
+	theta *mat.VecDense,
+	alike, along float64,
+) *mat.SymDense {
 	k := s.SymmetricDim()
 	var st mat.VecDense
 	st.MulVec(s, theta)
@@ -123,7 +127,9 @@ func Covariance(m *mat.Dense) *mat.SymDense {
 // RidgeInverse returns (A+ + lambda I)^-1.
 func (s Spectrum) RidgeInverse(lambda float64) *mat.SymDense {
 	lambda = max(lambda, math.SmallestNonzeroFloat64)
-	return s.Apply(func(e float64) float64 { return 1 / (max(e, 0) + lambda) })
+	return s.Apply(func(e float64) float64 {
+		return 1 / (max(e, 0) + lambda)
+	})
 }
 
 // Symmetric returns the whole matrix.
@@ -148,7 +154,10 @@ type Spectrum struct {
 // known to cause, it returns that of a multiple of the identity that bounds a, so that callers remain total.
 func NewSpectrum(a *mat.SymDense) Spectrum {
 	k := a.SymmetricDim()
-	s := Spectrum{Values: make([]float64, k), Vectors: mat.NewDense(k, k, nil)}
+	s := Spectrum{
+		Values:  make([]float64, k),
+		Vectors: mat.NewDense(k, k, nil),
+	}
 	var eig mat.EigenSym
 	if eig.Factorize(a, true) {
 		eig.VectorsTo(s.Vectors)
@@ -173,7 +182,9 @@ func (s Spectrum) Apply(f func(e float64) float64) *mat.SymDense {
 		values[i] = f(e)
 	}
 	var scaled, full mat.Dense
-	scaled.Apply(func(_, j int, x float64) float64 { return x * values[j] }, s.Vectors)
+	scaled.Apply(func(_, j int, x float64) float64 {
+		return x * values[j]
+	}, s.Vectors)
 	full.Mul(&scaled, s.Vectors.T())
 	out := mat.NewSymDense(len(values), nil)
 	for i := range values {

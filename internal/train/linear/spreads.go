@@ -39,7 +39,11 @@ func Spreads(
 }
 
 // levelSpread returns the spread of a category column, entries [lo, hi); its cells are the levels.
-func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regression.Spread {
+func (d Distribution) levelSpread(
+	fit Solution,
+	lo, hi int,
+	other bool,
+) regression.Spread {
 	e := effectsOf(fit, d, lo, hi, other)
 	var c regression.Cells
 	add := func(value float64, n noisyNumber) {

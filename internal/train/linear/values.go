@@ -38,14 +38,20 @@ func MostEntries(columns []dataset.Column) []dataset.Column {
 // Frequent returns a column of many values with entries for the most frequent ones only, and one for all
 // others. counts are released, by code; values with at most least are not frequent. Without a frequent value
 // the column has no entry.
-func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column {
+func Frequent(
+	c dataset.Column,
+	counts []float64,
+	least float64,
+) dataset.Column {
 	var codes []int
 	for v := range c.Categories {
 		if counts[v] > least {
 			codes = append(codes, v)
 		}
 	}
-	slices.SortStableFunc(codes, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	slices.SortStableFunc(codes, func(a, b int) int {
+		return cmp.Compare(counts[b], counts[a])
+	})
 	codes = codes[:min(len(codes), FewValues)]
 	slices.Sort(codes)
 	out := c

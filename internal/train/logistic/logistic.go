@@ -130,7 +130,10 @@ func (Logistic) Method() method.Method {
 			return Logistic{Form: x.Form, Lambda: x.Lambda}
 		}),
 		New: func(v method.Values) method.Trainer {
-			return Logistic{Form: v.Word("form"), Lambda: v.Number(linear.LambdaName)}
+			return Logistic{
+				Form:   v.Word("form"),
+				Lambda: v.Number(linear.LambdaName),
+			}
 		},
 	}
 }
@@ -167,7 +170,12 @@ func (t Logistic) FormName() string {
 }
 
 func (t Logistic) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
+	return linear.PerturbedMinimizer{
+		Lambda:   t.Lambda,
+		Leaf:     "output",
+		Logistic: true,
+		Pure:     t.pure,
+	}
 }
 
 // Plan returns the leaves of the matrix and the gradients, that of the labels if the run protects the target only, or, in the form Output, that of the minimiser. Its
@@ -262,7 +270,9 @@ func fitLabels(
 func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
 	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())),
 		math.SmallestNonzeroFloat64)
-	return linear.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
+	return linear.NewSpectrum(a).Apply(func(e float64) float64 {
+		return 4 / (max(e, 0) + ridge)
+	})
 }
 
 // gradientStatistic is the sum of -l' y z for each score, whose weights are Theta.
@@ -282,7 +292,11 @@ func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 		theta:   x.Theta,
 	}
 	for c := range p.cross {
-		p.cross[c] = m.NewCross(f.Slots()+1, f.Encoder.NormLimit(linear.Kappa), slopeClip)
+		p.cross[c] = m.NewCross(
+			f.Slots()+1,
+			f.Encoder.NormLimit(linear.Kappa),
+			slopeClip,
+		)
 	}
 	return p
 }
@@ -348,7 +362,14 @@ func gradientStep(
 	}
 	next := make([][]float64, len(theta)) // passes may still use the old slice
 	for c, cross := range acc.cross {
-		noisy, err := mechanism.GaussianPart(s, gradientsLeaf, round, c, len(theta), cross.Bound())
+		noisy, err := mechanism.GaussianPart(
+			s,
+			gradientsLeaf,
+			round,
+			c,
+			len(theta),
+			cross.Bound(),
+		)
 		if err != nil {
 			return nil, err
 		}

@@ -102,7 +102,9 @@ func (m Method) Supports(r budget.Relation) bool {
 
 // Key returns the key of that name.
 func (m Method) Key(name string) (Key, bool) {
-	i := slices.IndexFunc(m.Keys, func(k Key) bool { return k.Name == name })
+	i := slices.IndexFunc(m.Keys, func(k Key) bool {
+		return k.Name == name
+	})
 	if i < 0 {
 		return Key{}, false
 	}

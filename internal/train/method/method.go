@@ -93,7 +93,11 @@ func (f Facts) CheckLabelOnly(r budget.Relation) error {
 }
 
 // ProtectsTargetOnly reports whether a run under a relation protects the target but no feature.
-func ProtectsTargetOnly(r budget.Relation, features []dataset.Column, target dataset.Column) bool {
+func ProtectsTargetOnly(
+	r budget.Relation,
+	features []dataset.Column,
+	target dataset.Column,
+) bool {
 	return ProtectsTarget(r, target) && !slices.ContainsFunc(features, func(c dataset.Column) bool {
 		return c.Private
 	})

@@ -38,7 +38,9 @@ func (p Predictor) Predict(b dataset.Block, to []float64) []float64 {
 }
 
 // cellBuffers are the buffers for the cells of a block during prediction.
-var cellBuffers = sync.Pool{New: func() any { return new([]float64) }}
+var cellBuffers = sync.Pool{New: func() any {
+	return new([]float64)
+}}
 
 // Classify returns the predictions of a classifier and its scores for the records of a block.
 func (p Predictor) Classify(b dataset.Block) (prediction, score []float64) {
@@ -54,7 +56,11 @@ func (p Predictor) Classify(b dataset.Block) (prediction, score []float64) {
 
 // RowsOfColumns returns the first columns of a block, which are these, as rows for the Predict method of a model. Numbers
 // that do not follow one another in the table are copied to room, which grows to hold them, if it is not nil.
-func RowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
+func RowsOfColumns(
+	b dataset.Block,
+	columns []dataset.Column,
+	room *[]float64,
+) regression.Rows {
 	n := b.Len()
 	free := []float64(nil)
 	if room != nil {

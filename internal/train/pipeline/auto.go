@@ -142,7 +142,11 @@ func (p *Pipeline) planBranches(f selection.Facts) []branch {
 	}
 	if p.choosesStages(f) {
 		model = p.pureForm(model)
-		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
+		all := branch{
+			name:     allBranch,
+			selector: selection.None{},
+			trainer:  model,
+		}
 		if p.isClassification() {
 			return []branch{all, {
 				name:     logisticBranch,

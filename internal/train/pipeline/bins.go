@@ -101,7 +101,10 @@ func withEdge(edges []float64, edge float64) []float64 {
 
 // binProbabilities returns the probability of the second class in each bin, at the mean score of its counted records, or
 // at the middle of the bin if it has no counted records.
-func (c *scoreCounts) binProbabilities(edges []float64, p *regression.Probability) []float64 {
+func (c *scoreCounts) binProbabilities(
+	edges []float64,
+	p *regression.Probability,
+) []float64 {
 	if p == nil {
 		return nil
 	}

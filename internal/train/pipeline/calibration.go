@@ -116,7 +116,11 @@ type calibration struct {
 
 // newCalibration prepares the fit. Bins are equal parts of [-1, 1].
 func newCalibration(first, second []float64, sigma float64) *calibration {
-	c := &calibration{first: first, second: second, sigma: sigma}
+	c := &calibration{
+		first:  first,
+		second: second,
+		sigma:  sigma,
+	}
 	whole := make([]float64, len(first))
 	for b := range first {
 		whole[b] = first[b] + second[b]
@@ -158,7 +162,10 @@ func smoothCounts(counts []float64, sigma float64) []float64 {
 
 // convolveCounts returns the counts, each spread over all bins by a Gaussian kernel that keeps its sum, and the trace of the
 // kernel's matrix.
-func convolveCounts(counts []float64, width float64) (values []float64, trace float64) {
+func convolveCounts(
+	counts []float64,
+	width float64,
+) (values []float64, trace float64) {
 	values = make([]float64, len(counts))
 	for from, n := range counts {
 		kernel := make([]float64, len(counts))
@@ -354,7 +361,10 @@ func poolAdjacent(values, weights []float64) []float64 {
 
 // thinCurve returns the curve through as few of the points as keep the others within curveTolerance of it.
 func thinCurve(scores, values []float64) *regression.Probability {
-	p := &regression.Probability{Scores: scores[:1:1], Values: values[:1:1]}
+	p := &regression.Probability{
+		Scores: scores[:1:1],
+		Values: values[:1:1],
+	}
 	for from := 0; from < len(scores)-1; {
 		to := from + 1
 		for to+1 < len(scores) && isNearlyStraight(values[from:to+2]) {

@@ -28,7 +28,10 @@ type cellStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &cellsPass{x: x, cells: m.NewHistogram([]int{1}, x.Cells)}
+	return &cellsPass{
+		x:     x,
+		cells: m.NewHistogram([]int{1}, x.Cells),
+	}
 }
 
 // releaseCells releases the number of records of a view in each cell.

@@ -100,7 +100,11 @@ func factsFor(s selection.Selector, f selection.Facts) selection.Facts {
 }
 
 // viewFor returns the records as a selector reads them.
-func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mechanism.Records {
+func viewFor(
+	s selection.Selector,
+	f selection.Facts,
+	r mechanism.Records,
+) mechanism.Records {
 	if f.Target.Kind != dataset.Category || readsClasses(s) {
 		return r
 	}
@@ -109,7 +113,12 @@ func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mecha
 
 // classifierOf returns the trainer for that many classes: t itself if it supports classes, otherwise
 // one-versus-rest. The cutoff of two classes is released with Gaussian noise, which a pure run omits.
-func classifierOf(t method.Trainer, m method.Method, classes int, pure bool) method.Trainer {
+func classifierOf(
+	t method.Trainer,
+	m method.Method,
+	classes int,
+	pure bool,
+) method.Trainer {
 	switch {
 	case m.ClassesFrom > 0 && classes >= m.ClassesFrom:
 		return t

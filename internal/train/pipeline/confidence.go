@@ -49,7 +49,11 @@ type ratedChoice struct {
 }
 
 // describeChoice names the features that were chosen and computes the confidence of the choice.
-func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained) (err error) {
+func (res *Result) describeChoice(
+	ctx context.Context,
+	plan *Plan,
+	out *trained,
+) (err error) {
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
@@ -59,7 +63,10 @@ func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained)
 
 // rateChoice computes the confidence of the first size columns of a choice. It returns nil if the selector does
 // not compute one.
-func (r *ratedChoice) rateChoice(ctx context.Context, size int) (*Confidence, error) {
+func (r *ratedChoice) rateChoice(
+	ctx context.Context,
+	size int,
+) (*Confidence, error) {
 	if r == nil {
 		return nil, nil
 	}

@@ -72,7 +72,15 @@ func releaseCutoff(
 	v mechanism.Records,
 	score regression.Model,
 ) (*scoreCounts, error) {
-	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell{})
+	counts, err := releaseCells(
+		ctx,
+		s,
+		cutoffLeaf,
+		v,
+		score,
+		2*cutoffBins,
+		cutoffCell{},
+	)
 	if err != nil {
 		return nil, fmt.Errorf("cutoff: %w", err)
 	}

@@ -40,11 +40,17 @@ func (p *Pipeline) runs() []Candidate {
 	if p.Search != nil {
 		return p.Search.Candidates
 	}
-	return []Candidate{{Selector: p.Selector, Model: p.Model}}
+	return []Candidate{{
+		Selector: p.Selector,
+		Model:    p.Model,
+	}}
 }
 
 // exactOfSelector describes the exact scores of a selector.
-func (p *Pipeline) exactOfSelector(c Candidate, target dataset.Column) []string {
+func (p *Pipeline) exactOfSelector(
+	c Candidate,
+	target dataset.Column,
+) []string {
 	if c.Selector == nil {
 		return nil
 	}

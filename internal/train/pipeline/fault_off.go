@@ -9,7 +9,10 @@ import (
 // Hooks at which test builds plant known faults (fault_on.go). In a shipped binary they do not change the
 // computation.
 
-func trainingPart(_ *mechanism.Session, part, _ mechanism.Records) mechanism.Records {
+func trainingPart(
+	_ *mechanism.Session,
+	part, _ mechanism.Records,
+) mechanism.Records {
 	return part
 }
 

@@ -7,7 +7,10 @@ import (
 )
 
 // trainingPart returns the records to train on.
-func trainingPart(s *mechanism.Session, part, all mechanism.Records) mechanism.Records {
+func trainingPart(
+	s *mechanism.Session,
+	part, all mechanism.Records,
+) mechanism.Records {
 	if s.Planted(mechanism.HeldOutInTraining) {
 		return all
 	}

@@ -102,7 +102,11 @@ func (Curator) MarshalJSON() ([]byte, error) {
 // Fit runs the pipeline on a table: it plans, opens a session and spends the planned budget. It returns the
 // context's error if the context ends first; all other errors are independent of the records. Abstention of a
 // method is not an error, see Result.Abstained, nor is a run that stops early, see Result.Stopped.
-func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
+func (p *Pipeline) Fit(
+	ctx context.Context,
+	t *dataset.Table,
+	o Options,
+) (*Result, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return nil, err
@@ -125,7 +129,9 @@ type sessionOpener func(*budget.Priced) (*mechanism.Session, error)
 
 // openedSession returns a session that is there already.
 func openedSession(s *mechanism.Session) sessionOpener {
-	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
+	return func(*budget.Priced) (*mechanism.Session, error) {
+		return s, nil
+	}
 }
 
 // runPlan executes a plan, in a session that it opens after checking plan and table.
@@ -141,7 +147,9 @@ func (p *Pipeline) runPlan(
 		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
 			return memory.NewRecords(r.limitUnits(s, t.All().Columns(plan.columns))), nil
 		},
-		rows: func(context.Context) (int, error) { return t.Len(), nil },
+		rows: func(context.Context) (int, error) {
+			return t.Len(), nil
+		},
 	}, o)
 }
 
@@ -204,7 +212,10 @@ func (p *Pipeline) runFrom(
 	res.Events = s.Events()
 	res.Unprotected = p.unprotectedFacts()
 	res.Warnings = p.warnings(res)
-	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
+	res.Curator = Curator{
+		ScoreRows: out.scoreRows,
+		Seconds:   r.seconds,
+	}
 	if err := res.Curator.countRecords(ctx, from, train, held); err != nil {
 		return nil, err
 	}
@@ -212,7 +223,11 @@ func (p *Pipeline) runFrom(
 }
 
 // newResult returns the result of a run without its model and its releases. found are the findings of its stages.
-func (p *Pipeline) newResult(plan *Plan, found stage.Findings, out *trained) *Result {
+func (p *Pipeline) newResult(
+	plan *Plan,
+	found stage.Findings,
+	out *trained,
+) *Result {
 	return &Result{
 		Task:       p.taskName(),
 		Target:     p.Target,
@@ -260,7 +275,11 @@ func (c *Curator) countRecords(
 ) (err error) {
 	for n, count := range map[*int]func(
 		context.Context,
-	) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
+	) (int, error){
+		&c.Rows:        from.rows,
+		&c.TrainRows:   train.Len,
+		&c.HoldoutRows: held.Len,
+	} {
 		if *n, err = count(ctx); err != nil {
 			return err
 		}
@@ -304,7 +323,10 @@ func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
 		out.Mu = 0
 	}
 	if u := g.Unit; u != (budget.Unit{}) {
-		out.Unit = &regression.Unit{Column: u.Column, MaxRows: u.MaxRows}
+		out.Unit = &regression.Unit{
+			Column:  u.Column,
+			MaxRows: u.MaxRows,
+		}
 	}
 	return out
 }
@@ -321,8 +343,18 @@ type runner struct {
 }
 
 // newRunner returns the runner of a plan, or of a try of a search. facts are those that are known when it starts.
-func newRunner(p *Pipeline, plan *Plan, facts selection.Facts, o Options) *runner {
-	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
+func newRunner(
+	p *Pipeline,
+	plan *Plan,
+	facts selection.Facts,
+	o Options,
+) *runner {
+	r := &runner{
+		pipeline: p,
+		plan:     plan,
+		options:  o,
+		seconds:  map[string]float64{},
+	}
 	r.Run = stage.Run{
 		Facts:           facts,
 		Forced:          plan.forcedWay,
@@ -351,7 +383,9 @@ func (r *runner) announceStage(name string) {
 func (r *runner) startStage(name string) func() {
 	r.announceStage(name)
 	start := time.Now()
-	return func() { r.seconds[name] += time.Since(start).Seconds() }
+	return func() {
+		r.seconds[name] += time.Since(start).Seconds()
+	}
 }
 
 // heldOutStage is the name of the last stage.

@@ -207,7 +207,9 @@ func (p *Pipeline) allClassCounts(f selection.Facts) [][]int {
 // every branch of the run. counts are those of [Pipeline.allClassCounts].
 func (p *Pipeline) fitsBranch(f selection.Facts, counts [][]int) bool {
 	for i, t := range p.trainings() {
-		k := slices.IndexFunc(counts[i], func(n int) bool { return len(f.Target.Categories) <= n })
+		k := slices.IndexFunc(counts[i], func(n int) bool {
+			return len(f.Target.Categories) <= n
+		})
 		if !t.sameTrees(f, withClasses(f, counts[i][k])) {
 			return false
 		}
@@ -255,7 +257,9 @@ func (p *Pipeline) findsClasses() bool {
 // AsIfFound returns the run with columns as they might be found: a few categories, two classes or MostClasses,
 // and numbers for undeclared columns. It is for synthetic tables, and pays for no search for words.
 func (p *Pipeline) AsIfFound() *Pipeline {
-	if !slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found }) {
+	if !slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
+		return c.Found
+	}) {
 		return p
 	}
 	const few = 5

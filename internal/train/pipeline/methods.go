@@ -42,7 +42,9 @@ const Auto = "auto"
 // TrainerNamed returns the method of that name.
 func TrainerNamed(name string) (method.Method, bool) {
 	list := Trainers()
-	i := slices.IndexFunc(list, func(m method.Method) bool { return m.Name == name })
+	i := slices.IndexFunc(list, func(m method.Method) bool {
+		return m.Name == name
+	})
 	if i < 0 {
 		return method.Method{}, false
 	}
@@ -95,7 +97,9 @@ func namesOf(holds func(method.Method) bool) []string {
 
 // Methods lists the model methods of a task.
 func Methods(task string) []string {
-	return namesOf(func(m method.Method) bool { return slices.Contains(m.Tasks(), task) })
+	return namesOf(func(m method.Method) bool {
+		return slices.Contains(m.Tasks(), task)
+	})
 }
 
 // PrivateColumnsMethods lists the model methods that use the public columns under
@@ -109,7 +113,9 @@ func PrivateColumnsMethods() []string {
 
 // PrivateTargetMethods lists the model methods that make use of public features with a private target.
 func PrivateTargetMethods() []string {
-	return namesOf(func(m method.Method) bool { return m.PublicFeatures })
+	return namesOf(func(m method.Method) bool {
+		return m.PublicFeatures
+	})
 }
 
 // MayAbstain reports whether a run of a method may end without a model.

@@ -41,7 +41,10 @@ func (r records) columns(index []int) records {
 // forTrainer returns the records for a trainer: every record if its method itself leaves out those
 // in no class, or uses exact statistics of public features with a private target, and otherwise those of known
 // classes. [boosting.BRC] divides by a number of records, which is public where a record may be replaced.
-func (r records) forTrainer(t method.Trainer, labelOnly bool) (mechanism.Records, error) {
+func (r records) forTrainer(
+	t method.Trainer,
+	labelOnly bool,
+) (mechanism.Records, error) {
 	m, err := methodOf(t)
 	if m.AllRecords || m.PublicFeatures && labelOnly {
 		return r.all, err
@@ -52,7 +55,10 @@ func (r records) forTrainer(t method.Trainer, labelOnly bool) (mechanism.Records
 // forSelector returns the records for a selector. If the target alone is private, pairs of public columns are scored exactly,
 // so over all records; a missing target then counts as the statistic has it: in no class, below every number, or in the
 // middle of its range.
-func (r records) forSelector(x selection.Selector, labelOnly bool) mechanism.Records {
+func (r records) forSelector(
+	x selection.Selector,
+	labelOnly bool,
+) mechanism.Records {
 	if m, _ := SelectorNamed(x.Name()); labelOnly && m.PublicFeatures && ownSelector(x) {
 		return r.all
 	}

@@ -47,7 +47,10 @@ func (t oneVsRest) Fit(
 ) (*method.Fit, error) {
 	target := d.Target()
 	classes := len(target.Categories)
-	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	model := &regression.Classifier{
+		Target:  target.Name,
+		Classes: target.Categories,
+	}
 	out := &method.Fit{Model: model, Scale: method.Signs}
 	add := func(s *mechanism.Session, class int) (*method.Fit, error) {
 		one := d

@@ -232,7 +232,10 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 }
 
 // wholeTraining plans the training part with the stages around it.
-func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
+func (p *Pipeline) wholeTraining(
+	ctx context.Context,
+	plan *Plan,
+) (budget.Node, error) {
 	before, after, rest := p.stageNodes(p.mayCount(plan.facts))
 	if len(before)+len(after) == 0 {
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
@@ -248,7 +251,11 @@ const mostEpsilon = 1e6
 
 // trainingPart plans what happens to the training part, whose node is at path, and
 // notes its branches or tries in plan.
-func (p *Pipeline) trainingPart(ctx context.Context, plan *Plan, path string) (budget.Node, error) {
+func (p *Pipeline) trainingPart(
+	ctx context.Context,
+	plan *Plan,
+	path string,
+) (budget.Node, error) {
 	plan.root = path
 	if p.Search != nil {
 		return p.searchTree(ctx, plan)
@@ -260,7 +267,11 @@ func (p *Pipeline) trainingPart(ctx context.Context, plan *Plan, path string) (b
 }
 
 // trainingOf plans the training part for the facts of plan.
-func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (budget.Node, error) {
+func (p *Pipeline) trainingOf(
+	ctx context.Context,
+	plan *Plan,
+	path string,
+) (budget.Node, error) {
 	plan.root = path
 	plan.branches = p.planBranches(plan.facts)
 	trees := make([]budget.Node, len(plan.branches))
@@ -278,7 +289,10 @@ func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (bud
 }
 
 // metricNode prices the held-out metric, by group or not.
-func (p *Pipeline) metricNode(target dataset.Column, byGroup bool) (budget.Node, error) {
+func (p *Pipeline) metricNode(
+	target dataset.Column,
+	byGroup bool,
+) (budget.Node, error) {
 	if p.isClassification() {
 		return evaluate.Classification{Classes: target.Categories}.Plan()
 	}
@@ -330,7 +344,11 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 	}
 	for j, c := range columns {
 		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
-			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
+			return fmt.Errorf(
+				"%w: that of %q is too narrow to compute with",
+				ErrRange,
+				c.Name,
+			)
 		}
 		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged && !c.Found {
 			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)

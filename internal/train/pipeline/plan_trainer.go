@@ -37,7 +37,10 @@ func importancesOf(f *method.Fit) []regression.Importance {
 
 // trainerFor returns the trainer for a target: a numeric trainer separates classes by one-versus-rest.
 // Stages may change what it sees.
-func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
+func (p *Pipeline) trainerFor(
+	t method.Trainer,
+	target dataset.Column,
+) method.Trainer {
 	if target.Kind == dataset.Category {
 		m, _ := methodOf(t) // the rules have checked that it is a known method
 		t = classifierOf(t, m, len(target.Categories), p.isPure())

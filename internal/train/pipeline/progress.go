@@ -20,7 +20,9 @@ func (p *Plan) Stages() []string {
 			out = append(out, x.Node)
 		}
 	}
-	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].countsRecords() }
+	counts := func(x *Plan) bool {
+		return len(x.branches) > 1 || x.branches[0].countsRecords()
+	}
 	switch {
 	case len(p.tries) > 0:
 		out = append(out, "search")

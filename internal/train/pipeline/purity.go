@@ -130,7 +130,10 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 	}
 	for _, c := range p.Schema.Columns {
 		if c.Indicator && c.Name != p.Target {
-			f.Columns = append(f.Columns, dataset.Column{Name: c.Name, Indicator: true})
+			f.Columns = append(f.Columns, dataset.Column{
+				Name:      c.Name,
+				Indicator: true,
+			})
 		}
 	}
 	f.LabelOnly = p.protectsTargetOnly()
@@ -150,7 +153,10 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 
 // selectorNoise describes the noise of a selector that is not pure, or returns "", also for a selector without
 // a plan here.
-func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string {
+func (p *Pipeline) selectorNoise(
+	s selection.Selector,
+	f selection.Facts,
+) string {
 	node, private, err := s.Plan(factsFor(s, f))
 	if err != nil || !private {
 		return ""

@@ -125,7 +125,11 @@ func (p *Plan) hasFaintDraw() bool {
 }
 
 // rehearseBranch runs one branch.
-func (p *Pipeline) rehearseBranch(ctx context.Context, plan *Plan, t *dataset.Table) error {
+func (p *Pipeline) rehearseBranch(
+	ctx context.Context,
+	plan *Plan,
+	t *dataset.Table,
+) error {
 	s, err := mechanism.NewRehearsal(plan.Priced)
 	if err != nil {
 		return err

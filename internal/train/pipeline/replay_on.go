@@ -19,7 +19,13 @@ func (p *Pipeline) FitRecorded(
 	o Options,
 	r *mechanism.Recorder,
 ) (*Result, error) {
-	return p.runPlan(ctx, plan, openedSession(mechanism.NewRecordedSession(plan.Priced, r)), t, o)
+	return p.runPlan(
+		ctx,
+		plan,
+		openedSession(mechanism.NewRecordedSession(plan.Priced, r)),
+		t,
+		o,
+	)
 }
 
 // FitFaulty is FitPlan with faults planted in every session.
@@ -43,5 +49,11 @@ func (p *Pipeline) FitOnRecorded(
 	o Options,
 	r *mechanism.Recorder,
 ) (*Result, error) {
-	return p.runOn(ctx, plan, openedSession(mechanism.NewRecordedSession(plan.Priced, r)), e, o)
+	return p.runOn(
+		ctx,
+		plan,
+		openedSession(mechanism.NewRecordedSession(plan.Priced, r)),
+		e,
+		o,
+	)
 }

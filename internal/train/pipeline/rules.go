@@ -99,7 +99,12 @@ func (r *rules) checkTarget() {
 			)
 		}
 	case r.isClassification() && len(c.Categories) < 2:
-		r.addProblem(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
+		r.addProblem(
+			ErrClasses,
+			"data.classes",
+			"",
+			"data.classes needs at least two classes",
+		)
 	case r.isClassification() && len(c.Categories) > evaluate.MaxClasses:
 		r.addProblem(
 			ErrClasses,
@@ -149,7 +154,9 @@ func (r *rules) privateColumns() {
 	if r.Budget.Relation != budget.SubstitutePrivateColumns {
 		return
 	}
-	if !slices.ContainsFunc(r.Schema.Columns, func(c dataset.Column) bool { return c.Private }) {
+	if !slices.ContainsFunc(r.Schema.Columns, func(c dataset.Column) bool {
+		return c.Private
+	}) {
 		r.addProblem(ErrRelation, "privacy.relation", "",
 			"the relation %v needs at least one column with private: true", r.Budget.Relation)
 	}
@@ -171,7 +178,14 @@ func (r *rules) ofSelector() {
 		return
 	}
 	if !ownSelector(s) {
-		r.addProblem(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
+		r.addProblem(
+			ErrSelector,
+			"selection.method",
+			"",
+			"%v: %q",
+			ErrSelector,
+			s.Name(),
+		)
 	}
 	r.forTask("selection.method", s.Name())
 }
@@ -429,7 +443,10 @@ func (r *rules) candidateRules(i int, c Candidate) {
 			field,
 		)
 	}
-	one := rules{Pipeline: r.candidate(i), home: field + "."}
+	one := rules{
+		Pipeline: r.candidate(i),
+		home:     field + ".",
+	}
 	one.checkStages()
 	if mayAbstain(c.Model) {
 		one.addProblem(

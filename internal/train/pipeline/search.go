@@ -131,7 +131,10 @@ func (p *Pipeline) candidate(i int) *Pipeline {
 // The children of a candidate use disjoint records, by coins whose secrecy does not enter the price, so each
 // may spend the whole budget of a try. Shares of all candidates add up to about 1, so their prices are similar:
 // the price of the search is that of the most expensive.
-func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, error) {
+func (p *Pipeline) searchTree(
+	ctx context.Context,
+	plan *Plan,
+) (budget.Node, error) {
 	law, err := budget.SelectionForMean(0, p.Search.Runs)
 	if err != nil {
 		return budget.Node{}, err
@@ -143,7 +146,11 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 	kids := make([]budget.Node, len(p.Search.Candidates))
 	for i := range kids {
 		name := CandidateName(i)
-		t := &Plan{of: plan.of, facts: plan.facts, columns: plan.columns}
+		t := &Plan{
+			of:      plan.of,
+			facts:   plan.facts,
+			columns: plan.columns,
+		}
 		train, err := p.candidate(i).trainingPart(ctx, t, plan.root+"/"+name+"/"+trainNode)
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)

@@ -188,7 +188,9 @@ func keysNamed(names ...string) []method.Key {
 	all := SelectorKeys()
 	out := make([]method.Key, len(names))
 	for i, name := range names {
-		at := slices.IndexFunc(all, func(k method.Key) bool { return k.Name == name })
+		at := slices.IndexFunc(all, func(k method.Key) bool {
+			return k.Name == name
+		})
 		if at < 0 {
 			panic(fmt.Sprintf("pipeline: no key %s", name)) // a constant of this package is wrong
 		}

@@ -151,7 +151,11 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			NeedsClasses:   true,
 			Keys:           keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
+				return selection.DPFS{
+					K:     s.K,
+					Exact: s.K > 0,
+					Sizes: s.Wholes("sizes"),
+				}
 			},
 		},
 		{
@@ -205,7 +209,9 @@ func topK(name string) mechanism.TopKForm {
 // SelectorNamed returns the method of that name.
 func SelectorNamed(name string) (SelectorMethod, bool) {
 	list := Selectors()
-	i := slices.IndexFunc(list, func(m SelectorMethod) bool { return m.Name == name })
+	i := slices.IndexFunc(list, func(m SelectorMethod) bool {
+		return m.Name == name
+	})
 	if i < 0 {
 		return SelectorMethod{}, false
 	}

@@ -165,7 +165,10 @@ func (p *Pipeline) mayCount(f selection.Facts) bool {
 type branchStages struct{ mayCount, counted, selects, scaled, fixedModel, fallback bool }
 
 // divideBudget divides the budget among the stages of a branch.
-func (p *Pipeline) divideBudget(b branch, stages branchStages) (division, error) {
+func (p *Pipeline) divideBudget(
+	b branch,
+	stages branchStages,
+) (division, error) {
 	chosen := p.selectionShare(b, stages.selects)
 	ranges := 1 - chosen
 	model := ranges
@@ -240,7 +243,10 @@ func (p *Pipeline) askedStages(
 }
 
 // divideAsAsked divides the budget by the shares of the recipe.
-func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (division, error) {
+func (p *Pipeline) divideAsAsked(
+	stages branchStages,
+	standard division,
+) (division, error) {
 	choice, ranges, model, fallback := p.askedStages(stages, standard)
 	left := p.afterFixedStages(stages)
 	inner := left

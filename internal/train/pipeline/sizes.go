@@ -82,7 +82,10 @@ func (p *Pipeline) sizeRuns() float64 {
 //
 // Every size is planned for the widest one, so all have one price; a narrower
 // model may leave draws unspent.
-func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error) {
+func (p *Pipeline) sizesNode(
+	sizes []int,
+	model budget.Node,
+) (budget.Node, error) {
 	law, err := budget.SelectionForMean(0, p.sizeRuns())
 	if err != nil {
 		return budget.Node{}, err

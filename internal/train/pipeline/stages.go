@@ -198,7 +198,11 @@ func (p *Pipeline) countMargin() float64 {
 
 // releaseCount releases n_lo with P(n_lo > n) <= p.countFailure() (docs/proofs/auto.md, "The rule"), n the
 // number of records with a usable target. It returns n itself if n is public.
-func (p *Pipeline) releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
+func (p *Pipeline) releaseCount(
+	s *mechanism.Session,
+	f selection.Facts,
+	records int,
+) (int, error) {
 	if publicCount(f) {
 		return records, nil
 	}

@@ -28,7 +28,11 @@ func OpenStudy(
 }
 
 // cappedRecords keeps at most as many records of every unit as the budget allows, and no records without a unit.
-func cappedRecords(all dataset.View, s *mechanism.Session, unit budget.Unit) dataset.View {
+func cappedRecords(
+	all dataset.View,
+	s *mechanism.Session,
+	unit budget.Unit,
+) dataset.View {
 	if unit == (budget.Unit{}) {
 		return all
 	}
@@ -72,17 +76,27 @@ func UnitFacts(u budget.Unit) []Fact {
 func ColumnFacts(c dataset.Column) []Fact {
 	var out []Fact
 	if c.Ranged {
-		out = append(out, Fact{Name: "range of " + c.Name, Value: []float64{c.Lower, c.Upper}})
+		out = append(out, Fact{
+			Name:  "range of " + c.Name,
+			Value: []float64{c.Lower, c.Upper},
+		})
 	}
 	if c.HasMissing {
-		out = append(out, Fact{Name: "missing value of " + c.Name, Value: c.Missing})
+		out = append(out, Fact{
+			Name:  "missing value of " + c.Name,
+			Value: c.Missing,
+		})
 	}
 	return out
 }
 
 // NoLedgerWarning is the first warning of a run, which its entry in a ledger takes back.
 func NoLedgerWarning() Warning {
-	return Warning{Code: stage.CodeNoLedger, Severity: Theoretical, Text: "This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records."}
+	return Warning{
+		Code:     stage.CodeNoLedger,
+		Severity: Theoretical,
+		Text:     "This run is not in a ledger, so nothing limits the total privacy loss of all runs on the same records.",
+	}
 }
 
 // EpsilonWarnings returns a warning if epsilon is so large that the guarantee is weak.
@@ -90,5 +104,9 @@ func EpsilonWarnings(epsilon float64) []Warning {
 	if !(epsilon > 10) {
 		return nil
 	}
-	return []Warning{{Code: stage.CodeLargeEpsilon, Severity: Critical, Text: "An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report."}}
+	return []Warning{{
+		Code:     stage.CodeLargeEpsilon,
+		Severity: Critical,
+		Text:     "An epsilon above 10 guarantees little in the worst case. See mu and the privacy profile in the report.",
+	}}
 }

@@ -67,7 +67,9 @@ type Stop struct {
 
 // Cause describes the problem of the target in one sentence.
 func (x *Stop) Cause() string {
-	count := func(n float64) string { return "about " + groupDigits(math.Max(0, math.Round(n))) }
+	count := func(n float64) string {
+		return "about " + groupDigits(math.Max(0, math.Round(n)))
+	}
 	if x.Scale == 0 {
 		count = groupDigits
 	}
@@ -171,7 +173,11 @@ func (r *runner) checkTarget(
 		x.Classes = len(target.Categories)
 		x.Found = target.Found
 	}
-	stop := &Stop{Target: p.Target, Task: p.taskName(), Found: target.Found}
+	stop := &Stop{
+		Target: p.Target,
+		Task:   p.taskName(),
+		Found:  target.Found,
+	}
 	counts, err := stop.releaseCounts(ctx, s.Sub(allNode), all, x)
 	if err != nil {
 		return nil, err

@@ -123,7 +123,13 @@ func (r *runner) selectThenScale(
 	f selection.Facts,
 	v records,
 ) (*trained, error) {
-	chosen, err := r.runSelector(ctx, s, b.selector, f, v.forSelector(b.selector, f.LabelOnly))
+	chosen, err := r.runSelector(
+		ctx,
+		s,
+		b.selector,
+		f,
+		v.forSelector(b.selector, f.LabelOnly),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +209,11 @@ func (r *runner) chooseBranch(
 }
 
 // stageFacts returns the facts for the stages of a branch, with a released number of records if a stage needs one.
-func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
+func (r *runner) stageFacts(
+	s *mechanism.Session,
+	b branch,
+	records int,
+) (selection.Facts, error) {
 	facts := r.Facts
 	if !b.countsRecords() {
 		return facts, nil
@@ -312,7 +322,9 @@ func runTrainer(
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		o.panic = parallel.Catch(func() { o.fit, o.err = t.Fit(ctx, s, d) })
+		o.panic = parallel.Catch(func() {
+			o.fit, o.err = t.Fit(ctx, s, d)
+		})
 		done <- o
 	}()
 	var o outcome

@@ -70,7 +70,11 @@ func usableColumns(
 // keepFeatures is leave for features that are chosen after they are scaled: it narrows
 // the facts and the records and returns which of the
 // candidates are left.
-func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records, []int) {
+func keepFeatures(
+	s *mechanism.Session,
+	f *selection.Facts,
+	v records,
+) (records, []int) {
 	kept := usableColumns(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
 	columns := f.Columns
 	ranges := f.Ranges
@@ -175,7 +179,11 @@ func unreadWarnings(r *Result) []Warning {
 	for _, u := range r.Unread {
 		switch {
 		case u.Column == r.Target:
-			out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: targetUnread(u)})
+			out = append(out, Warning{
+				Code:     stage.CodeNoRange,
+				Severity: Critical,
+				Text:     targetUnread(u),
+			})
 		case u.Faint:
 			faint = append(faint, u.Column)
 		default:
@@ -225,7 +233,10 @@ func extremeNumbers(r *Result) []Warning {
 
 // ExtremeNumbers returns the warnings about columns whose released ranges are [scaling.Range.Huge] or
 // [scaling.Range.Tiny]. A warning is as severe as the most severe of its columns.
-func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) []Warning {
+func ExtremeNumbers(
+	huge, tiny []string,
+	severity func(column string) Severity,
+) []Warning {
 	const code = stage.CodeExtremeNumbers
 	const remedy = "Use another unit, or declare lower and upper from public knowledge."
 	var out []Warning
@@ -243,7 +254,10 @@ func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) 
 }
 
 // mostSevere returns Critical if severity does for one of the columns, else Theoretical.
-func mostSevere(columns []string, severity func(column string) Severity) Severity {
+func mostSevere(
+	columns []string,
+	severity func(column string) Severity,
+) Severity {
 	for _, column := range columns {
 		if severity(column) == Critical {
 			return Critical

@@ -35,19 +35,35 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.Stopped != nil:
 		out = append(
 			out,
-			Warning{Code: stage.CodeNoTarget, Severity: Critical, Text: toSentence(r.Stopped.Advice()) + " The run stopped before training."},
+			Warning{
+				Code:     stage.CodeNoTarget,
+				Severity: Critical,
+				Text:     toSentence(r.Stopped.Advice()) + " The run stopped before training.",
+			},
 		)
 	case r.Abstained && r.Model == nil:
-		out = append(out, Warning{Code: stage.CodeAbstained, Severity: Critical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
+		out = append(out, Warning{
+			Code:     stage.CodeAbstained,
+			Severity: Critical,
+			Text:     "The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback.",
+		})
 	case r.Abstained:
-		out = append(out, Warning{Code: stage.CodeFallback, Severity: Theoretical, Text: "The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
+		out = append(out, Warning{
+			Code:     stage.CodeFallback,
+			Severity: Theoretical,
+			Text:     "The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback.",
+		})
 	}
 	switch {
 	case r.Model == nil:
 	case r.R2 == nil && r.Confusion == nil:
 		out = append(
 			out,
-			Warning{Code: stage.CodeNoMetric, Severity: Negligible, Text: "No records were held out, so the model's quality is unknown."},
+			Warning{
+				Code:     stage.CodeNoMetric,
+				Severity: Negligible,
+				Text:     "No records were held out, so the model's quality is unknown.",
+			},
 		)
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
@@ -105,14 +121,23 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		out = append(out, x.Facts()...)
 	}
 	if p.Groups != "" {
-		out = append(out, Fact{Name: GroupsFact, Value: p.Groups})
+		out = append(out, Fact{
+			Name:  GroupsFact,
+			Value: p.Groups,
+		})
 	}
 	if p.Search != nil {
 		out = append(out,
-			Fact{Name: "share of the training records that score the tries", Value: p.Search.Holdout})
+			Fact{
+				Name:  "share of the training records that score the tries",
+				Value: p.Search.Holdout,
+			})
 	}
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
-		out = append(out, Fact{Name: "public columns", Value: p.PublicColumns()})
+		out = append(out, Fact{
+			Name:  "public columns",
+			Value: p.PublicColumns(),
+		})
 	}
 	out = append(out, UnitFacts(p.Budget.Unit)...)
 	for _, c := range p.Schema.Columns {
@@ -122,11 +147,20 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		}
 		switch {
 		case c.Kind == dataset.Category && c.Name == p.Target:
-			out = append(out, Fact{Name: "classes of " + c.Name, Value: c.Categories})
+			out = append(out, Fact{
+				Name:  "classes of " + c.Name,
+				Value: c.Categories,
+			})
 		case c.TextRule.Hash > 0:
-			out = append(out, Fact{Name: "buckets of " + c.Name, Value: c.TextRule.Hash})
+			out = append(out, Fact{
+				Name:  "buckets of " + c.Name,
+				Value: c.TextRule.Hash,
+			})
 		case c.Kind == dataset.Category:
-			out = append(out, Fact{Name: "categories of " + c.Name, Value: c.Categories})
+			out = append(out, Fact{
+				Name:  "categories of " + c.Name,
+				Value: c.Categories,
+			})
 		}
 	}
 	return out

@@ -13,7 +13,11 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning
 	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
 	if noSignal {
-		out = append(out, Warning{Code: stage.CodeNoSignal, Severity: Critical, Text: "The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
+		out = append(out, Warning{
+			Code:     stage.CodeNoSignal,
+			Severity: Critical,
+			Text:     "The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns.",
+		})
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
 		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +

@@ -17,7 +17,9 @@ func groupWarnings(b *evaluate.ByGroup, metric string) []Warning {
 	var out []Warning
 	var widest, largest *evaluate.Group // of differences that are seen, and of those that are not
 	var few []string
-	reach := func(g *evaluate.Group) float64 { return max(-g.Difference.Lower, g.Difference.Upper) }
+	reach := func(g *evaluate.Group) float64 {
+		return max(-g.Difference.Lower, g.Difference.Upper)
+	}
 	for k := range b.Groups {
 		g := &b.Groups[k]
 		if g.TooFew && !g.Other {

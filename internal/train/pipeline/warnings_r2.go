@@ -23,7 +23,10 @@ func addIntervals(res *Result) {
 	}
 	var list []regression.Interval
 	for _, w := range res.R2.Intervals {
-		list = append(list, regression.Interval{Level: w.Level, HalfWidth: w.HalfWidth})
+		list = append(list, regression.Interval{
+			Level:     w.Level,
+			HalfWidth: w.HalfWidth,
+		})
 	}
 	regression.WithIntervals(res.Model, list)
 }
@@ -36,7 +39,11 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	var out []Warning
 	switch width := r.Upper - r.Lower; {
 	case r.Upper <= 0:
-		out = append(out, Warning{Code: stage.CodeNoSignal, Severity: Critical, Text: "The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
+		out = append(out, Warning{
+			Code:     stage.CodeNoSignal,
+			Severity: Critical,
+			Text:     "The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns.",
+		})
 	case r.Unknown():
 		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: fmt.Sprintf(
 			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
@@ -46,7 +53,11 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			narrowingAdvice(r.NoiseShare)})
 	}
 	if r.Far {
-		out = append(out, Warning{Code: stage.CodeFarTargets, Severity: Theoretical, Text: "Some targets are outside the stated limits. R² and its interval are for clamped targets; without clamping, R² may be much lower."})
+		out = append(out, Warning{
+			Code:     stage.CodeFarTargets,
+			Severity: Theoretical,
+			Text:     "Some targets are outside the stated limits. R² and its interval are for clamped targets; without clamping, R² may be much lower.",
+		})
 	}
 	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
 		worst := "They could reduce R² to 0 or below"

@@ -15,7 +15,10 @@ import (
 // including their constant, which preserves the order of their logits.
 func (r *run) newFit() *method.Fit {
 	target := r.frame.target
-	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	model := &regression.Classifier{
+		Target:  target.Name,
+		Classes: target.Categories,
+	}
 	prototypes := r.inOriginalUnits()
 	scores := len(target.Categories)
 	if scores == 2 {
@@ -51,7 +54,9 @@ func saturateInt16(x float64) float64 {
 // inOriginalUnits returns the prototypes in original units, in order.
 func (r *run) inOriginalUnits() []regression.Prototype {
 	d := r.frame.slotCount()
-	back := r.spectralMatrix(func(stretch float64) float64 { return 1 / stretch })
+	back := r.spectralMatrix(func(stretch float64) float64 {
+		return 1 / stretch
+	})
 	out := make([]regression.Prototype, len(r.at.Centers))
 	for i, z := range r.at.Centers {
 		p := &out[i]

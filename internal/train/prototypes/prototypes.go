@@ -83,7 +83,9 @@ func (Prototypes) Method() method.Method {
 		FromSettings: method.FromSettings(func(x settings.Prototypes) method.Trainer {
 			return Prototypes(x)
 		}),
-		New: func(method.Values) method.Trainer { return Prototypes{} },
+		New: func(method.Values) method.Trainer {
+			return Prototypes{}
+		},
 	}
 }
 

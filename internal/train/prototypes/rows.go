@@ -56,7 +56,10 @@ type encoded struct {
 }
 
 func newEncoded(f *frame) *encoded {
-	return &encoded{frame: f, x: make([][]int16, f.slotCount()+1)}
+	return &encoded{
+		frame: f,
+		x:     make([][]int16, f.slotCount()+1),
+	}
 }
 
 // encodeBlock writes the fixed-point rows of a block, the constant last, and the codes of the
@@ -136,7 +139,10 @@ func (w *whitened) Begin(b dataset.Block) mechanism.Kept {
 func (*rowsOf) Take(int, dataset.Block) {}
 
 // eachRow calls f with the rows of a block and the codes of their classes, read only.
-func (k *rowsOf) eachRow(b dataset.Block, f func(rows [][]int16, codes []int32)) {
+func (k *rowsOf) eachRow(
+	b dataset.Block,
+	f func(rows [][]int16, codes []int32),
+) {
 	if k.of.Keep {
 		f(k.rows, k.codes)
 		return
@@ -149,7 +155,9 @@ func (k *rowsOf) eachRow(b dataset.Block, f func(rows [][]int16, codes []int32))
 
 // takeWhitener returns a buffer that the caller returns to w.free.
 func (w *whitened) takeWhitener() *whitener {
-	w.once.Do(func() { w.frame = frameOf(w.Columns, w.Ranges) })
+	w.once.Do(func() {
+		w.frame = frameOf(w.Columns, w.Ranges)
+	})
 	if m, ok := w.free.Get().(*whitener); ok {
 		return m
 	}

@@ -30,7 +30,10 @@ func (r *run) releaseWhitening(d method.Data) error {
 		return err
 	}
 	slots := r.frame.slotCount()
-	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
+	all := linear.Packed{
+		P:      slots + 1,
+		Values: noisy.Value(),
+	}.Symmetric()
 	constant := max(1, constantReach*r.frame.squaredReach())
 	unit := constant + r.frame.squaredReach() // squared norm limit of rows, which are scaled to norm 1
 	r.rows = &whitened{
@@ -42,7 +45,9 @@ func (r *run) releaseWhitening(d method.Data) error {
 		r.basis = linear.NewSpectrum(leadingBlock(all, slots))
 		r.stretch = stretchFactors(r.basis.Values, r.session.Scale(momentsLeaf),
 			max(all.At(slots, slots), 1), overReach*r.frame.squaredReach()/unit)
-		r.rows.Map = r.spectralMatrix(func(stretch float64) float64 { return stretch })
+		r.rows.Map = r.spectralMatrix(func(stretch float64) float64 {
+			return stretch
+		})
 	}
 	n, err := r.records.Len(r.ctx)
 	r.rows.Keep = n <= keptCells/(slots+1)
@@ -81,7 +86,10 @@ func (r *run) spectralMatrix(f func(stretch float64) float64) []float64 {
 	if d == 0 {
 		return nil
 	}
-	w := linear.Spectrum{Values: r.stretch, Vectors: r.basis.Vectors}.Apply(f)
+	w := linear.Spectrum{
+		Values:  r.stretch,
+		Vectors: r.basis.Vectors,
+	}.Apply(f)
 	out := make([]float64, 0, d*d)
 	for k := range d {
 		for j := range d {
@@ -105,7 +113,10 @@ const (
 // startPrototypes releases the means of the classes, with several prototypes per class also the means of their cells, and
 // the width of the classes.
 func (r *run) startPrototypes() error {
-	r.at = mixture{Gamma: 1, One: float64(r.rows.Constant) / mechanism.FixedOne}
+	r.at = mixture{
+		Gamma: 1,
+		One:   float64(r.rows.Constant) / mechanism.FixedOne,
+	}
 	for c := range r.frame.classCount() {
 		r.at.Class = append(r.at.Class, int32(c))
 		r.at.Centers = append(r.at.Centers, make([]float64, r.frame.slotCount()))
@@ -196,11 +207,23 @@ func (c *cellSums) combineWith(d cellSums) {
 
 // releaseCells releases a part of the sums in the cells, as a part of a leaf.
 func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
-	acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, cellStatistic{r.rows, r.at})
+	acc, err := mechanism.Sum[*outerPass](
+		r.ctx,
+		r.session,
+		r.records,
+		cellStatistic{r.rows, r.at},
+	)
 	if err != nil {
 		return cellSums{}, err
 	}
-	noisy, err := mechanism.GaussianPart(r.session, leaf, 0, part, parts, acc.outer.Bound())
+	noisy, err := mechanism.GaussianPart(
+		r.session,
+		leaf,
+		0,
+		part,
+		parts,
+		acc.outer.Bound(),
+	)
 	if err != nil {
 		return cellSums{}, err
 	}

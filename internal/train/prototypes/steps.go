@@ -20,7 +20,14 @@ func (r *run) movePrototypes() error {
 		if err != nil {
 			return err
 		}
-		noisy, err := mechanism.GaussianPart(r.session, stepsLeaf, 0, t, steps, acc.outer.Bound())
+		noisy, err := mechanism.GaussianPart(
+			r.session,
+			stepsLeaf,
+			0,
+			t,
+			steps,
+			acc.outer.Bound(),
+		)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,10 @@ func (spreadStatistic) BlockRows() int {
 
 // New implements [mechanism.Statistic].
 func (x spreadStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &spreadPass{spreadStatistic: x, sums: m.NewSums([]float64{0, 0}, []float64{1, .5})}
+	return &spreadPass{
+		spreadStatistic: x,
+		sums:            m.NewSums([]float64{0, 0}, []float64{1, .5}),
+	}
 }
 
 type spreadPass struct {
@@ -244,7 +247,11 @@ func (p *outerPass) Cells() mechanism.Cells {
 }
 
 // splitSums splits a released sum of w (x, 1) into the sum of w x and the sum of w for every prototype.
-func splitSums(values []float64, slots int, one float64) (sums [][]float64, weights []float64) {
+func splitSums(
+	values []float64,
+	slots int,
+	one float64,
+) (sums [][]float64, weights []float64) {
 	for ; len(values) > 0; values = values[slots+1:] {
 		sums = append(sums, values[:slots:slots])
 		weights = append(weights, values[slots]/one)

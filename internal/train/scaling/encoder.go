@@ -100,7 +100,11 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	center := r.Center()
 	scale := mechanism.FixedOne / r.Half()
 	missing := e.Missing(j)
-	grid := simd.Grid{Missing: missing, Center: center, Scale: scale}
+	grid := simd.Grid{
+		Missing: missing,
+		Center:  center,
+		Scale:   scale,
+	}
 	for i := grid.Fixed(dst, column); i < len(column); i++ {
 		x := column[i]
 		if x != x {

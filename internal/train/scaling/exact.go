@@ -11,7 +11,12 @@ import (
 // a single value gets a range of width 2 around it, one without values is [Range.Unread]. The column must be
 // public; see [Private]. It returns [mechanism.ErrRelation] under a relation without public columns, or an
 // error of the engine or the context.
-func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (Range, error) {
+func Exact(
+	ctx context.Context,
+	m mechanism.Maker,
+	r mechanism.Records,
+	j int,
+) (Range, error) {
 	out := make([]Range, j+1)
 	err := exactRanges(ctx, m, r, []int{j}, []float64{0}, out)
 	return out[j], err
@@ -36,7 +41,12 @@ func exactRanges(
 			low, high := places[i].valueOf(0), places[i].valueOf(2)
 			switch {
 			case numbers[i] == 0:
-				out[j] = Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
+				out[j] = Range{
+					Lower:  -1,
+					Upper:  1,
+					Exact:  true,
+					Unread: true,
+				}
 				continue
 			case tail > 0 && !(low < high):
 				left = append(left, j)
@@ -69,5 +79,9 @@ func exactRange(least, most float64) Range {
 		margin := max(1, math.Abs(in.Lower)*1e-9)
 		in = interval{min(in.Lower, widest) - margin, max(in.Upper, -widest) + margin}
 	}
-	return Range{Lower: in.Lower, Upper: in.Upper, Exact: true}
+	return Range{
+		Lower: in.Lower,
+		Upper: in.Upper,
+		Exact: true,
+	}
 }

@@ -99,7 +99,11 @@ func (r magnitudes) hiddenEnd(excess float64) (float64, bool) {
 
 // hiddenMagnitude returns the largest of the next hiddenMagnitudes bins above one that may hold
 // records, and reports whether these bins show about excess records.
-func hiddenMagnitude(c noisyCounts, bin int, excess float64) (largest int, ok bool) {
+func hiddenMagnitude(
+	c noisyCounts,
+	bin int,
+	excess float64,
+) (largest int, ok bool) {
 	top := min(bin+hiddenMagnitudes, len(c.counts)-1)
 	largest = min(bin+1, top)
 	for b := bin + 1; b <= top; b++ {
@@ -113,7 +117,11 @@ func hiddenMagnitude(c noisyCounts, bin int, excess float64) (largest int, ok bo
 // farMagnitude returns the largest bin of the run of up to pooledWidth bins from first on whose sum
 // is farthest above its noise, and reports whether that is clear of it and shows about excess
 // records.
-func farMagnitude(c noisyCounts, first int, excess float64) (largest int, ok bool) {
+func farMagnitude(
+	c noisyCounts,
+	first int,
+	excess float64,
+) (largest int, ok bool) {
 	best := farDeviations * c.sigma
 	for low := first; low < len(c.counts); low++ {
 		sum := 0.

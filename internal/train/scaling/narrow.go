@@ -35,7 +35,11 @@ const (
 // narrowRange reads a range by [scanRange] from counts of equal bins. It reports whether the
 // target is narrow: whether the window is clear of the noise and the range at most narrowBins
 // wide and more than a bin away from 0.
-func narrowRange(c noisyCounts, whole interval, outer, seen float64) (interval, bool) {
+func narrowRange(
+	c noisyCounts,
+	whole interval,
+	outer, seen float64,
+) (interval, bool) {
 	sums := c.cumulativeSums()
 	first, end, ok := bestWindow(sums, c.sigma, seen)
 	if !ok || (sums[end]-sums[first]) < narrowDeviations*c.sigma*math.Sqrt(float64(end-first)) {
@@ -120,7 +124,11 @@ func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 // the window is likely to hold records and a distant one is not, so the threshold is lower for the nearest v
 // bins, sqrt(nearDeviations^2 + 4 ln v) standard deviations, than for a run anywhere: noise alone exceeds the
 // latter with probability extension, by a union bound over runs.
-func extendWindow(sums []float64, sigma float64, first, end int) (low, high int) {
+func extendWindow(
+	sums []float64,
+	sigma float64,
+	first, end int,
+) (low, high int) {
 	return len(sums) - 1 - extendUp(reversedSums(sums), sigma, len(sums)-1-first),
 		extendUp(sums, sigma, end)
 }

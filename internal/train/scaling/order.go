@@ -54,7 +54,10 @@ func (x orderStatistic) digitBits() int {
 
 // New implements [mechanism.Statistic].
 func (x orderStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &orderPass{x: x, counts: m.NewPublicCounts(3*len(x.Columns), 1<<x.digitBits())}
+	return &orderPass{
+		x:      x,
+		counts: m.NewPublicCounts(3*len(x.Columns), 1<<x.digitBits()),
+	}
 }
 
 type orderPass struct {
@@ -117,7 +120,11 @@ func orderOf(
 				p.rank = [3]int64{outer, (numbers[i] - 1) / 2, numbers[i] - 1 - outer}
 			}
 			for k := range p.prefix {
-				p.takeDigit(k, counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins], x.digitBits())
+				p.takeDigit(
+					k,
+					counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins],
+					x.digitBits(),
+				)
 			}
 		}
 		known += x.digitBits()

@@ -22,7 +22,10 @@ type binStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &binPass{binStatistic: x, hist: m.NewUnevenHistogram(x.Weights, x.Numbers)}
+	return &binPass{
+		binStatistic: x,
+		hist:         m.NewUnevenHistogram(x.Weights, x.Numbers),
+	}
 }
 
 // binRows is the number of records of a block: one column of it, with its bins, stays in a second-level cache.

@@ -52,7 +52,10 @@ func pooledRange(counts []float64, threshold float64) magnitudes {
 			}
 		}
 	}
-	out := magnitudes{negative: found&negative != 0, positive: found&positive != 0}
+	out := magnitudes{
+		negative: found&negative != 0,
+		positive: found&positive != 0,
+	}
 	switch found {
 	case positive:
 		return detectedBetween(zeroBin+low, zeroBin+high, out)
@@ -61,7 +64,13 @@ func pooledRange(counts []float64, threshold float64) magnitudes {
 	case bothSigns:
 		return detectedBetween(zeroBin-high, zeroBin+high, out)
 	}
-	return magnitudes{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
+	return magnitudes{
+		lower:    -1,
+		upper:    1,
+		negative: true,
+		positive: true,
+		unseen:   true,
+	}
 }
 
 // magnitudesAround finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of

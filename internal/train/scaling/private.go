@@ -39,12 +39,24 @@ type rangeReading struct {
 var (
 	// featureReading suits inputs: a few extreme values cost little when they
 	// are clamped.
-	featureReading = rangeReading{tail: .02, outer: .04, widen: 1.6}
+	featureReading = rangeReading{
+		tail:  .02,
+		outer: .04,
+		widen: 1.6,
+	}
 	// targetReading includes more of the tails, because the model cannot predict values beyond the range.
-	targetReading = rangeReading{tail: .01, outer: .02, widen: 1.3}
+	targetReading = rangeReading{
+		tail:  .01,
+		outer: .02,
+		widen: 1.3,
+	}
 	// outlineReading is for descriptions, whose means are those of values clamped to the range. The range is
 	// widened by one bin on each side instead of by a factor.
-	outlineReading = rangeReading{tail: .01, outer: .005, widen: 1}
+	outlineReading = rangeReading{
+		tail:  .01,
+		outer: .005,
+		widen: 1,
+	}
 )
 
 // Private releases the ranges of the numeric columns without a declared range.
@@ -123,7 +135,11 @@ func (p Private) Plan() (budget.Node, bool) {
 //
 // Ranges of an outline come from the first two histograms. They extend from one bin below the .005 quantile to
 // one bin above the .995 quantile, within the magnitudes that the first histogram shows.
-func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
+func (p Private) Run(
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+) ([]Range, error) {
 	// The exact range of a column is public under that relation only.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
 		return nil, fmt.Errorf(
@@ -142,7 +158,11 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 		case p.isExact(c):
 			public = append(public, j)
 		case c.Ranged:
-			out[j] = Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
+			out[j] = Range{
+				Lower:    c.Lower,
+				Upper:    c.Upper,
+				Declared: true,
+			}
 		}
 	}
 	if len(public) > 0 {
@@ -405,7 +425,11 @@ func (p Private) noiseThreshold(sigma, n float64) float64 {
 // except the outermost ones that together hold at most the tail's share of the counts of these bins. If no bin
 // is above it, neighbouring ones are pooled, see [pooledRange]. If one bin of the target or of an outline is,
 // adjacent ones are considered; see [magnitudesAround].
-func exponentRange(c noisyCounts, threshold, pooled float64, how rangeReading) magnitudes {
+func exponentRange(
+	c noisyCounts,
+	threshold, pooled float64,
+	how rangeReading,
+) magnitudes {
 	total := 0.0
 	first := -1
 	last := -1

@@ -16,7 +16,9 @@ const (
 func (c noisyCounts) withoutStray(threshold, strict float64) noisyCounts {
 	for {
 		largest, next := -1, -1 // bins by magnitude; the second one is a magnitude only
-		size := func(bin int) int { return max(bin-zeroBin, zeroBin-bin) }
+		size := func(bin int) int {
+			return max(bin-zeroBin, zeroBin-bin)
+		}
 		for b, n := range c.counts {
 			switch {
 			case n <= threshold:

@@ -18,7 +18,11 @@ const (
 )
 
 // leaveUnread marks the columns in which no bin passed as unread, and returns the others.
-func leaveUnread(open []int, rough []magnitudes, out []Range) ([]int, []magnitudes) {
+func leaveUnread(
+	open []int,
+	rough []magnitudes,
+	out []Range,
+) ([]int, []magnitudes) {
 	var left []int
 	var seen []magnitudes
 	for i, j := range open {

@@ -47,7 +47,10 @@ type contrastPosteriors struct {
 
 func (d *discriminant) classContrasts() contrastPosteriors {
 	entries := len(d.means[0])
-	c := contrastPosteriors{d: d, spread: make([]float64, entries)}
+	c := contrastPosteriors{
+		d:      d,
+		spread: make([]float64, entries),
+	}
 	var values, noise []float64
 	for i := range entries {
 		c.spread[i] = math.Sqrt(

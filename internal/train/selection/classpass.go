@@ -96,7 +96,10 @@ type classRows struct {
 }
 
 func newClassRows(e *scaling.Encoder, f Facts) *classRows {
-	r := &classRows{encoder: e, rows: make([][]int16, len(e.Slots()))}
+	r := &classRows{
+		encoder: e,
+		rows:    make([][]int16, len(e.Slots())),
+	}
 	for j := range f.Columns {
 		r.features = append(r.features, j)
 	}

@@ -42,7 +42,11 @@ func (a ClassScores) MeanError(b ClassScores) (f, importance float64) {
 
 // ExactScores returns the scores of the exact statistics. They are NOT private:
 // for experiments on public data only. Error: [ErrRanges], or the context's.
-func ExactScores(ctx context.Context, f Facts, v dataset.View) (ClassScores, error) {
+func ExactScores(
+	ctx context.Context,
+	f Facts,
+	v dataset.View,
+) (ClassScores, error) {
 	d, err := exactDiscriminant(ctx, f, v)
 	if err != nil {
 		return ClassScores{}, err
@@ -54,7 +58,12 @@ func ExactScores(ctx context.Context, f Facts, v dataset.View) (ClassScores, err
 // compares with: no limit on the rows, and no noise in the statistics or in the
 // model. It is NOT private: for experiments on public data only. Errors: those
 // of [DPFSDR.Plan], [ErrRanges], and the context's.
-func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) {
+func DFS(
+	ctx context.Context,
+	x DPFSDR,
+	f Facts,
+	v dataset.View,
+) ([]int, error) {
 	if _, _, err := x.Plan(f); err != nil {
 		return nil, err
 	}
@@ -65,7 +74,11 @@ func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) 
 	return x.setting().pickColumns(ctx, d)
 }
 
-func exactDiscriminant(ctx context.Context, f Facts, v dataset.View) (*discriminant, error) {
+func exactDiscriminant(
+	ctx context.Context,
+	f Facts,
+	v dataset.View,
+) (*discriminant, error) {
 	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}

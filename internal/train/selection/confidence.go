@@ -41,10 +41,18 @@ func logFactorial(n int) float64 {
 }
 
 // topKGap returns the gap of a top-k choice that was released under name.
-func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *method.Gap {
+func topKGap(
+	s *mechanism.Session,
+	name string,
+	t mechanism.TopK,
+	d int,
+) *method.Gap {
 	width := s.Sensitivity(name)
 	epsilon := s.Epsilon(name)
-	g := &method.Gap{Level: gapLevel, Score: roundsGap(width, epsilon, d, t.K)}
+	g := &method.Gap{
+		Level: gapLevel,
+		Score: roundsGap(width, epsilon, d, t.K),
+	}
 	if t.Form == mechanism.Lipschitz || t.Form == mechanism.LipschitzExponential {
 		gamma := .5
 		if t.HasGamma {
@@ -81,7 +89,11 @@ func drawsFor(steps float64) int {
 }
 
 // choiceFrequencies calls choose for every draw and returns the frequency of each of d candidates.
-func choiceFrequencies(ctx context.Context, d, draws int, choose func() []int) ([]float64, error) {
+func choiceFrequencies(
+	ctx context.Context,
+	d, draws int,
+	choose func() []int,
+) ([]float64, error) {
 	counts := make([]float64, d)
 	for range draws {
 		if err := ctx.Err(); err != nil {

@@ -163,7 +163,9 @@ func projectSemidefinite(a *mat.SymDense) {
 	}
 	var vectors, scaled, full mat.Dense
 	eig.VectorsTo(&vectors)
-	scaled.Apply(func(_, j int, x float64) float64 { return x * max(values[j], 0) }, &vectors)
+	scaled.Apply(func(_, j int, x float64) float64 {
+		return x * max(values[j], 0)
+	}, &vectors)
 	full.Mul(&scaled, vectors.T())
 	for i := range p {
 		for j := i; j < p; j++ {

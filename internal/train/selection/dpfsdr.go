@@ -240,7 +240,12 @@ func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	case len(f.Columns) == 0 || x.most < 1 || x.exact && x.most >= len(f.Columns):
 		err = fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.most, len(f.Columns))
 	case f.Target.Kind != dataset.Category || len(f.Target.Categories) < 2:
-		err = fmt.Errorf("%w: %q has %d", ErrTarget, f.Target.Name, len(f.Target.Categories))
+		err = fmt.Errorf(
+			"%w: %q has %d",
+			ErrTarget,
+			f.Target.Name,
+			len(f.Target.Categories),
+		)
 	case !(x.correlated > 0 && x.correlated <= 1):
 		err = fmt.Errorf("%w, not %v", ErrCorrelated, x.correlated)
 	case entries < 1 || entries > maxEntries:
@@ -385,7 +390,12 @@ func (f Facts) hasExactProducts() bool {
 // checkRanges returns [ErrRanges] for facts without one range per column.
 func (f Facts) checkRanges() error {
 	if len(f.Ranges) != len(f.Columns)+1 {
-		return fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
+		return fmt.Errorf(
+			"%w: got %d for %d columns",
+			ErrRanges,
+			len(f.Ranges),
+			len(f.Columns)+1,
+		)
 	}
 	return nil
 }
@@ -399,7 +409,10 @@ func classEncoder(f Facts) *scaling.Encoder {
 }
 
 // pickColumns chooses columns by the released statistics.
-func (x classSetting) pickColumns(ctx context.Context, d *discriminant) ([]int, error) {
+func (x classSetting) pickColumns(
+	ctx context.Context,
+	d *discriminant,
+) ([]int, error) {
 	if x.exact || x.sizes != nil {
 		picked := x.rankedColumns(d)
 		slices.Sort(picked)

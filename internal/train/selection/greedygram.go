@@ -227,7 +227,11 @@ func (x GreedyGram) releaseLabels(
 ) (greedyNoise, *greedy.Problem, error) {
 	columns := append(slices.Clone(f.Columns), f.Target)
 	m, err := linear.ReleaseLabels(ctx, s, greedyLeaf, method.Data{
-		Facts:   method.Facts{Columns: columns, Relation: f.Relation, LabelOnly: true},
+		Facts: method.Facts{
+			Columns:   columns,
+			Relation:  f.Relation,
+			LabelOnly: true,
+		},
 		Records: records, Ranges: f.Ranges,
 	})
 	if err != nil {
@@ -292,7 +296,10 @@ func releaseGreedy(
 
 // greedyOf returns the statistic of the matrix and its records, in which a target of two classes is
 // a number.
-func greedyOf(f Facts, records mechanism.Records) (greedyStatistic, mechanism.Records) {
+func greedyOf(
+	f Facts,
+	records mechanism.Records,
+) (greedyStatistic, mechanism.Records) {
 	target := f.Target
 	ranges := slices.Clone(f.Ranges)
 	last := len(f.Columns)
@@ -302,7 +309,12 @@ func greedyOf(f Facts, records mechanism.Records) (greedyStatistic, mechanism.Re
 			Upper:    1,
 			Declared: true,
 		}); len(target.Categories) == 2 {
-			target = dataset.Column{Name: target.Name, Ranged: true, Lower: -1, Upper: 1}
+			target = dataset.Column{
+				Name:   target.Name,
+				Ranged: true,
+				Lower:  -1,
+				Upper:  1,
+			}
 			records = records.Recode(last, target, []float64{-1, 1, 0})
 		}
 	}

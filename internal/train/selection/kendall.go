@@ -105,7 +105,12 @@ func (x Kendall) Choose(
 		return method.Choice{}, err
 	}
 	return gapOnly(picked, &method.Gap{
-		Score:  roundsGap(s.Sensitivity("kendall"), s.Epsilon("kendall"), len(f.Columns), x.K),
+		Score: roundsGap(
+			s.Sensitivity("kendall"),
+			s.Epsilon("kendall"),
+			len(f.Columns),
+			x.K,
+		),
 		Level:  gapLevel,
 		Scores: "rank correlation less redundancy",
 		Reach:  "half the number of training records",

@@ -33,7 +33,9 @@ func QualityOf(scores []float64, chosen []int) Quality {
 	}
 	k := len(chosen)
 	first, last := levelRanks(scores, in, chosen)
-	level := func(all, within int) bool { return first >= all && last <= within }
+	level := func(all, within int) bool {
+		return first >= all && last <= within
+	}
 	return Quality{
 		Top:   level(k, k),
 		Great: level(k/10, 11*k/10),

@@ -57,7 +57,10 @@ func (d *discriminant) dynamicRelevance(j int, selected []int) float64 {
 }
 
 // searchOrder returns the candidates in the order in which a search tries them.
-func (d *discriminant) searchOrder(candidates, selected []int, dynamic bool) []int {
+func (d *discriminant) searchOrder(
+	candidates, selected []int,
+	dynamic bool,
+) []int {
 	if !dynamic || len(selected) == 0 {
 		return candidates
 	}
@@ -118,7 +121,10 @@ func (d *discriminant) floatingSearch(
 
 // dropColumns drops columns other than the last one as long as that improves the
 // accuracy.
-func (d *discriminant) dropColumns(selected []int, best float64) ([]int, float64) {
+func (d *discriminant) dropColumns(
+	selected []int,
+	best float64,
+) ([]int, float64) {
 	for len(selected) > 2 {
 		var better []int
 		for at := range len(selected) - 1 {
@@ -138,13 +144,19 @@ func (d *discriminant) dropColumns(selected []int, best float64) ([]int, float64
 
 // firstColumns returns the first k columns of the order, followed by the most important
 // other columns if there are fewer candidates.
-func (d *discriminant) firstColumns(candidates []int, k int, dynamic bool) []int {
+func (d *discriminant) firstColumns(
+	candidates []int,
+	k int,
+	dynamic bool,
+) []int {
 	var selected []int
 	left := slices.Clone(candidates)
 	for len(selected) < k && len(left) > 0 {
 		j := d.searchOrder(left, selected, dynamic)[0]
 		selected = append(selected, j)
-		left = slices.DeleteFunc(left, func(i int) bool { return i == j })
+		left = slices.DeleteFunc(left, func(i int) bool {
+			return i == j
+		})
 	}
 	for _, j := range d.byImportance() {
 		if len(selected) < k && !slices.Contains(selected, j) {

@@ -201,6 +201,8 @@ func slotsOf(c dataset.Column) int {
 // is wider.
 func widestOf(k int, f Facts) []dataset.Column {
 	widest := slices.Clone(f.Columns)
-	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return slotsOf(b) - slotsOf(a) })
+	slices.SortStableFunc(widest, func(a, b dataset.Column) int {
+		return slotsOf(b) - slotsOf(a)
+	})
 	return widest[:min(k, len(widest))]
 }

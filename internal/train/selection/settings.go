@@ -23,7 +23,12 @@ func FromSettings(value settings.Selector) (s Selector, ok bool, err error) {
 	case settings.GreedyGram:
 		return GreedyGram(x), true, nil
 	case settings.DPFSDR:
-		return DPFSDR{K: x.K, Exact: x.Exact, Correlated: x.Correlated, Sizes: x.Sizes}, true, nil
+		return DPFSDR{
+			K:          x.K,
+			Exact:      x.Exact,
+			Correlated: x.Correlated,
+			Sizes:      x.Sizes,
+		}, true, nil
 	case settings.DPFS:
 		return DPFS(x), true, nil
 	case settings.CRFS:

@@ -106,7 +106,9 @@ type SIS struct {
 func (x SIS) resolveScore(f Facts) SIS {
 	if x.Score == ScoreAuto || x.Score == "" {
 		x.Score = ScoreTau
-		category := func(c dataset.Column) bool { return c.Kind == dataset.Category }
+		category := func(c dataset.Column) bool {
+			return c.Kind == dataset.Category
+		}
 		if !f.OnlyNumbers && len(f.Columns) <= wideColumns &&
 			slices.ContainsFunc(f.Columns, category) {
 			x.Score = ScoreCorrelation
@@ -137,7 +139,12 @@ func (SIS) ByRanks() bool {
 
 // topKChoice returns the private choice of K candidates.
 func (x SIS) topKChoice() mechanism.TopK {
-	return mechanism.TopK{Form: x.TopK, K: x.K, Gamma: x.Gamma, HasGamma: x.HasGamma}
+	return mechanism.TopK{
+		Form:     x.TopK,
+		K:        x.K,
+		Gamma:    x.Gamma,
+		HasGamma: x.HasGamma,
+	}
 }
 
 // Plan returns the leaf of the choice, after that of the target's centre for

@@ -27,7 +27,9 @@ func rankAll(
 	rows := v.Block(0, v.Len())
 	// A view of rows that are not consecutive in their table is gathered column
 	// by column: into one buffer per goroutine, not one per column.
-	pool := sync.Pool{New: func() any { return new(columnBuffer) }}
+	pool := sync.Pool{New: func() any {
+		return new(columnBuffer)
+	}}
 	return s.NewKendallOnce(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		buf := pool.Get().(*columnBuffer)
 		defer pool.Put(buf)

@@ -71,7 +71,11 @@ type bucketVoter struct {
 	design  [][]float64
 }
 
-func newBucketVoter(columns []dataset.Column, k int, lambda float64) *bucketVoter {
+func newBucketVoter(
+	columns []dataset.Column,
+	k int,
+	lambda float64,
+) *bucketVoter {
 	b := &bucketVoter{
 		columns: columns,
 		k:       k,
@@ -89,7 +93,10 @@ func newBucketVoter(columns []dataset.Column, k int, lambda float64) *bucketVote
 // castVote returns the columns with the largest non-zero coefficients, on standardised
 // columns, of the lasso on the records of v, at most k. Ties are broken by table order.
 // The error is that of ctx.
-func (b *bucketVoter) castVote(ctx context.Context, v dataset.View) ([]int, error) {
+func (b *bucketVoter) castVote(
+	ctx context.Context,
+	v dataset.View,
+) ([]int, error) {
 	if v.Len() < 2 {
 		return nil, ctx.Err()
 	}
@@ -122,7 +129,9 @@ func (b *bucketVoter) readDesign(v dataset.View) []float64 {
 	if size := (len(b.design) + 1) * n; cap(b.cells) < size {
 		b.cells = make([]float64, size)
 	}
-	room := func(slot int) []float64 { return b.cells[slot*n : (slot+1)*n : (slot+1)*n] }
+	room := func(slot int) []float64 {
+		return b.cells[slot*n : (slot+1)*n : (slot+1)*n]
+	}
 	if cap(b.codes) < n {
 		b.codes = make([]int32, n)
 	}
@@ -163,7 +172,9 @@ func (b *bucketVoter) largestColumns(w, deviations []float64) []int {
 			scores = append(scores, score{j, size})
 		}
 	}
-	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.size, a.size) })
+	slices.SortStableFunc(scores, func(a, b score) int {
+		return cmp.Compare(b.size, a.size)
+	})
 	out := make([]int, 0, b.k)
 	for _, s := range scores[:min(b.k, len(scores))] {
 		out = append(out, s.column)

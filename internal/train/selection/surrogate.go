@@ -67,7 +67,10 @@ func (d *discriminant) columnBlock(at []int) columnStatistics {
 		ridge = max(d.covarianceNoise(), smallestRidge)
 	}
 	s := mat.NewSymDense(k, nil)
-	b := columnStatistics{at: at, inverse: mat.NewSymDense(k, nil)}
+	b := columnStatistics{
+		at:      at,
+		inverse: mat.NewSymDense(k, nil),
+	}
 	for i := range at {
 		for j := i; j < k; j++ {
 			s.SetSym(i, j, d.within.At(at[i], at[j]))
@@ -93,7 +96,9 @@ func (d *discriminant) columnBlock(at []int) columnStatistics {
 
 // isExact reports whether the sums, squares and products of all of these entries have no noise.
 func (d *discriminant) isExact(at []int) bool {
-	return !slices.ContainsFunc(at, func(i int) bool { return !d.noise.IsExact(i) })
+	return !slices.ContainsFunc(at, func(i int) bool {
+		return !d.noise.IsExact(i)
+	})
 }
 
 // covarianceNoise is the standard deviation of the noise in a variance.
@@ -145,7 +150,11 @@ func (d *discriminant) classDistance(b columnStatistics, k, l int) float64 {
 // apart with variance c^2 M; the noise adds t^2 tr S to the variance. So M
 // becomes M^2/(M + (t/c)^2 tr S): the penalty for noise, which grows with the
 // number of columns and vanishes as n grows.
-func (d *discriminant) modelDistance(m float64, k, l int, trace, limit2 float64) float64 {
+func (d *discriminant) modelDistance(
+	m float64,
+	k, l int,
+	trace, limit2 float64,
+) float64 {
 	if m == 0 || d.model == 0 {
 		return m
 	}

@@ -37,7 +37,10 @@ func (Passive) Recoding() *Recoding {
 }
 
 // PlanFacts returns f.
-func (Passive) PlanFacts(f selection.Facts, _ func(selection.Facts) bool) selection.Facts {
+func (Passive) PlanFacts(
+	f selection.Facts,
+	_ func(selection.Facts) bool,
+) selection.Facts {
 	return f
 }
 
@@ -57,7 +60,11 @@ func (Passive) Branches() (node string, names []string) {
 }
 
 // InBranches returns the steps in a sequence.
-func (Passive) InBranches(name string, steps []budget.Node, _ float64) budget.Node {
+func (Passive) InBranches(
+	name string,
+	steps []budget.Node,
+	_ float64,
+) budget.Node {
 	return budget.Sequence(name, steps...)
 }
 

@@ -85,10 +85,18 @@ func (t SVM) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t SVM) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	return t.minimizer().Fit(ctx, s, d)
 }
 
 func (t SVM) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm", Pure: t.pure}
+	return linear.PerturbedMinimizer{
+		Lambda: t.Lambda,
+		Leaf:   "svm",
+		Pure:   t.pure,
+	}
 }

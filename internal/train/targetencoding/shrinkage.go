@@ -14,7 +14,10 @@ type encodedNumbers struct {
 
 // encodeColumn reads the numbers of a column from released counts and sums of the scaled target by value; sigma is
 // the standard deviation of the noise in a sum, and twice that in a count.
-func encodeColumn(counts, sums []float64, sigma, center, half float64) encodedNumbers {
+func encodeColumn(
+	counts, sums []float64,
+	sigma, center, half float64,
+) encodedNumbers {
 	e := newShrinkage(counts, sums, sigma)
 	means := e.posteriorMeans()
 	spread := 0.

@@ -112,7 +112,10 @@ func asNumbers(columns []dataset.Column) []dataset.Column {
 	out := slices.Clone(columns)
 	for j := range out {
 		if out[j].TargetEncoded {
-			out[j] = encodedColumn(out[j], scaling.Range{Lower: -1, Upper: 1})
+			out[j] = encodedColumn(out[j], scaling.Range{
+				Lower: -1,
+				Upper: 1,
+			})
 		}
 	}
 	return out
@@ -120,5 +123,10 @@ func asNumbers(columns []dataset.Column) []dataset.Column {
 
 // encodedColumn declares the numbers of a column.
 func encodedColumn(c dataset.Column, r scaling.Range) dataset.Column {
-	return dataset.Column{Name: c.Name, Ranged: true, Lower: r.Lower, Upper: r.Upper}
+	return dataset.Column{
+		Name:   c.Name,
+		Ranged: true,
+		Lower:  r.Lower,
+		Upper:  r.Upper,
+	}
 }

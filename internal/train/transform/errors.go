@@ -137,7 +137,10 @@ func (x Stage) releaseErrors(
 }
 
 // onlyLine returns the part of a conversion that stays in the units of the transformed target: the line.
-func onlyLine(back *regression.BackTransform, m *regression.Linear) *regression.BackTransform {
+func onlyLine(
+	back *regression.BackTransform,
+	m *regression.Linear,
+) *regression.BackTransform {
 	return &regression.BackTransform{
 		Intercept: back.Intercept,
 		Slope:     back.Slope,
@@ -162,7 +165,10 @@ func errorLimit(t rescale.Transform, m *regression.Linear) float64 {
 // from released sums with noise sigma in each. To limit the effect of noise, the diagonal of the normal
 // equations grows by errorRidge standard deviations of its noise, and the mean square v is multiplied by v²/(v²
 // + d²), d the standard deviation of its noise. All three are 0 if the count is not significantly above 0.
-func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) {
+func errorLine(
+	a []float64,
+	sigma float64,
+) (intercept, slope, variance float64) {
 	if !(a[0] > 2*sigma) {
 		return 0, 0, 0
 	}

@@ -73,7 +73,12 @@ func (x Stage) Check() []*fault.Error {
 	}
 	switch {
 	case x.Transform != rescale.Log && x.Transform != rescale.Sqrt:
-		return wrong("it is log, sqrt or none", "%v: unknown transform %q", ErrTarget, x.Transform)
+		return wrong(
+			"it is log, sqrt or none",
+			"%v: unknown transform %q",
+			ErrTarget,
+			x.Transform,
+		)
 	case x.Classification:
 		return wrong("remove it", "a transform needs a numeric target, but this one has classes")
 	case c.Ranged && x.Transform == rescale.Log && !(c.Lower > 0):
@@ -99,20 +104,31 @@ func (x Stage) Check() []*fault.Error {
 
 // Facts lists the transform.
 func (x Stage) Facts() []stage.Fact {
-	return []stage.Fact{{Name: Fact, Value: string(x.Transform)}}
+	return []stage.Fact{{
+		Name:  Fact,
+		Value: string(x.Transform),
+	}}
 }
 
 // Recoding returns the transform of the target. The bounds of its range are public, and are transformed like cells.
 func (x Stage) Recoding() *stage.Recoding {
 	c := x.TargetColumn()
-	rule := rescale.Rule{Transform: x.Transform, Ranged: c.Ranged, Lower: c.Lower}
+	rule := rescale.Rule{
+		Transform: x.Transform,
+		Ranged:    c.Ranged,
+		Lower:     c.Lower,
+	}
 	if c.Ranged {
 		c.Lower, c.Upper = rule.Apply(c.Lower), rule.Apply(c.Upper)
 	}
 	if c.HasMissing {
 		c.Missing = rule.Apply(c.Missing)
 	}
-	return &stage.Recoding{Column: x.Schema.Index(x.Target), To: c, Apply: rule.Apply}
+	return &stage.Recoding{
+		Column: x.Schema.Index(x.Target),
+		To:     c,
+		Apply:  rule.Apply,
+	}
 }
 
 // Spends returns the share of the errors.

@@ -42,7 +42,10 @@ func (f *frame) fitBuckets(
 }
 
 // fitAll fits buckets in parallel. If the context has ended, some models are nil.
-func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 {
+func (f *frame) fitAll(
+	ctx context.Context,
+	buckets []dataset.View,
+) [][]float64 {
 	models := make([][]float64, len(buckets))
 	var next atomic.Int64
 	var wg parallel.Group
@@ -164,7 +167,11 @@ func (b *bucketFit) readNumeric(
 }
 
 // readMissing writes 1 for a missing cell of a numeric column and 0 otherwise.
-func (b *bucketFit) readMissing(dst []float64, rows dataset.Block, column int) []float64 {
+func (b *bucketFit) readMissing(
+	dst []float64,
+	rows dataset.Block,
+	column int,
+) []float64 {
 	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	for k, x := range rows.Float(column, b.floats) {
 		dst[k] = 0

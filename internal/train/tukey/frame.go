@@ -135,5 +135,8 @@ func (f *frame) fit(point []float64) *method.Fit {
 		m.Terms = append(m.Terms, term)
 		m.Intercept -= point[i] * f.anchors[i]
 	}
-	return &method.Fit{Model: m, TargetMean: f.target.Center()}
+	return &method.Fit{
+		Model:      m,
+		TargetMean: f.target.Center(),
+	}
 }

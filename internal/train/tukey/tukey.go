@@ -37,7 +37,10 @@ const shareTolerance = 1e-9
 
 // depthSplit returns the division of epsilon, or an error that wraps [mechanism.ErrSplit].
 func (t Tukey) depthSplit() (mechanism.DepthSplit, error) {
-	out := mechanism.DepthSplit{Check: t.CheckShare, Step: t.StepShare}
+	out := mechanism.DepthSplit{
+		Check: t.CheckShare,
+		Step:  t.StepShare,
+	}
 	switch {
 	case out == mechanism.DepthSplit{}:
 		out = mechanism.UsualSplit()
@@ -79,7 +82,12 @@ func parameterCount(columns []dataset.Column) int {
 // [ErrBuckets], [mechanism.ErrSplit], [ErrInfeasible], [linear.ErrTooWide] for more than [linear.MaxSlots]
 // parameters, and a [*budget.LawError] for an invalid budget.
 func (t Tukey) Plan(f method.Facts) (budget.Node, error) {
-	law := budget.Law{Kind: budget.Approximate, Epsilon: f.Epsilon, Delta: f.Delta, Draws: 1}
+	law := budget.Law{
+		Kind:    budget.Approximate,
+		Epsilon: f.Epsilon,
+		Delta:   f.Delta,
+		Draws:   1,
+	}
 	if err := law.Validate(); err != nil {
 		return budget.Node{}, err
 	}
@@ -107,7 +115,11 @@ func (t Tukey) Records(f method.Facts) int {
 // those of the features anchor the intercept, and a feature without a range (the zero Range) is anchored at 0.
 // If the columns are wider than the buckets allow, which depends on releases only, it abstains too. Other
 // errors are those of the session and of ctx.
-func (t Tukey) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t Tukey) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	z, err := t.bucketCounts(d.Facts)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAbstained, err)

@@ -138,7 +138,9 @@ func (x Stage) findWords(
 			c.Categories = stage.Placeholders("word", most)
 		}
 	}
-	limitWords(features, counts, func() bool { return run.Fits(columns[:last]) })
+	limitWords(features, counts, func() bool {
+		return run.Fits(columns[:last])
+	})
 	for i, j := range words {
 		c := &columns[j]
 		run.NoteCategories(c)

@@ -22,7 +22,11 @@ func wordCap(d int) int {
 // A plan treats every such column as numeric, or as a text column that fits. A column without words takes one
 // entry of a row, like a numeric column. So without words everything fits, and a run with limited words never
 // has rows that are too long.
-func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool) {
+func limitWords(
+	columns []*dataset.Column,
+	counts [][]float64,
+	fits func() bool,
+) {
 	type word struct {
 		column, rank int
 		count        float64

@@ -123,7 +123,9 @@ func (x Stage) PlanFacts(
 	if f.Target.Found {
 		f.Target.Categories = stage.Placeholders("class", x.Classes())
 	}
-	limitWords(words, nil, func() bool { return fits(f) })
+	limitWords(words, nil, func() bool {
+		return fits(f)
+	})
 	return f
 }
 
@@ -172,7 +174,11 @@ func (x Stage) Branches() (node string, names []string) {
 }
 
 // InBranches returns the sequence of the kinds and of one of two branches.
-func (x Stage) InBranches(name string, steps []budget.Node, asked float64) budget.Node {
+func (x Stage) InBranches(
+	name string,
+	steps []budget.Node,
+	asked float64,
+) budget.Node {
 	kindShare, wordShare := x.shares(asked)
 	words := append([]budget.Node{WordSteps(wordShare)},
 		scaleShares(steps, 1-kindShare-wordShare)...)

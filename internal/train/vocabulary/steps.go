@@ -81,7 +81,11 @@ func kindLeaf(share float64) budget.Node {
 }
 
 func wordLeaves(share float64) []budget.Node {
-	appears := budget.Law{Kind: budget.Approximate, Delta: newWordDelta, Draws: 1}
+	appears := budget.Law{
+		Kind:  budget.Approximate,
+		Delta: newWordDelta,
+		Draws: 1,
+	}
 	return []budget.Node{
 		budget.GaussianLeaf(wordCountsLeaf, share, 1).WithStatistic(mechanism.StatWords),
 		budget.FixedLeaf(newWordsLeaf, appears).WithStatistic(mechanism.StatNewWords),

@@ -60,7 +60,11 @@ func rulesOf(f dataset.Format) rules {
 	lenient.Lenient = true
 	declared := lenient
 	declared.Lenient = false
-	return rules{declared, lenient, cell.Rule{Decimal: ',', Thousands: '.', Lenient: true},
+	return rules{declared, lenient, cell.Rule{
+		Decimal:   ',',
+		Thousands: '.',
+		Lenient:   true,
+	},
 		cell.Rule{Thousands: ',', Lenient: true}}
 }
 
@@ -174,7 +178,11 @@ func (t *Table) merge(o *Table) {
 
 // CountCells counts the cells of the table at a path, which may be a pattern for several files. Errors are those of
 // [dataset.Read].
-func CountCells(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
+func CountCells(
+	ctx context.Context,
+	path string,
+	opts dataset.ReadOptions,
+) (*Table, error) {
 	names, err := dataset.Header(path, opts)
 	if err != nil {
 		return nil, err

@@ -132,7 +132,10 @@ func (r *Reading) numberRule() cell.Rule {
 
 // countFilled returns the number of non-missing cells of a column, and the number of these that accept returns true
 // for.
-func (s *Sample) countFilled(j int, accept func(text string) bool) (all, accepted int) {
+func (s *Sample) countFilled(
+	j int,
+	accept func(text string) bool,
+) (all, accepted int) {
 	for _, row := range s.Rows {
 		if cell.MissingWord(row[j]) || row[j] == "" {
 			continue
@@ -162,9 +165,14 @@ type cellReader struct {
 func (s *Sample) newReader(j int, r Reading, rule cell.Rule) *cellReader {
 	name := s.Names[j]
 	if layout := r.Dates[name]; layout != "" && dataset.ReadsDates(layout) {
-		return &cellReader{kind: KindDate, dates: cell.NewDates(layout)}
+		return &cellReader{
+			kind:  KindDate,
+			dates: cell.NewDates(layout),
+		}
 	}
-	all, numbers := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
+	all, numbers := s.countFilled(j, func(text string) bool {
+		return readsNumber(rule, text)
+	})
 	switch {
 	case all == 0:
 		return &cellReader{kind: KindMissing}
@@ -252,7 +260,9 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	gains := make([]bool, len(candidates))
 	samples := make([]string, len(candidates))
 	for j := range s.Names {
-		all, before := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
+		all, before := s.countFilled(j, func(text string) bool {
+			return readsNumber(rule, text)
+		})
 		for k, candidate := range candidates {
 			_, after := s.countFilled(j, func(text string) bool {
 				reads := readsNumber(candidate, text)
@@ -291,7 +301,11 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 			value = string(rune(best.Thousands))
 		}
 		proposals = append(proposals,
-			Proposal{Key: "thousands", Value: value, Sample: shorten(samples[k])})
+			Proposal{
+				Key:    "thousands",
+				Value:  value,
+				Sample: shorten(samples[k]),
+			})
 	}
 	return proposals, best
 }
@@ -335,7 +349,10 @@ func (s *Sample) proposeMissing(rule cell.Rule) []Proposal {
 	for _, code := range missingCodes {
 		if proposed[code] && !refused[code] {
 			text := strconv.FormatFloat(code, 'g', -1, 64)
-			out = append(out, Proposal{Key: "missing", Value: text})
+			out = append(out, Proposal{
+				Key:   "missing",
+				Value: text,
+			})
 		}
 	}
 	return out
@@ -355,7 +372,11 @@ func (s *Sample) proposeFold(r Reading, rule cell.Rule) []Proposal {
 		})
 		if 2*numbers < all && 2*len(different) <= all &&
 			countFolded(maps.Keys(different)) < len(different) {
-			return []Proposal{{Key: "fold", Column: s.Names[j], Value: cell.FoldCase}}
+			return []Proposal{{
+				Key:    "fold",
+				Column: s.Names[j],
+				Value:  cell.FoldCase,
+			}}
 		}
 	}
 	return nil
@@ -370,12 +391,18 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 	if r.Dates[name] != "" || r.Text[name] {
 		return nil
 	}
-	all, numbers := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
+	all, numbers := s.countFilled(j, func(text string) bool {
+		return readsNumber(rule, text)
+	})
 	switch {
 	case all == 0 || 2*numbers >= all:
 		return nil
 	case name == r.Target:
-		return []Proposal{{Key: "task", Column: name, Value: "classification"}}
+		return []Proposal{{
+			Key:    "task",
+			Column: name,
+			Value:  "classification",
+		}}
 	}
 	best, most, sample := "", 0, ""
 	for _, layout := range slices.Concat([]string{dataset.AutoDate}, Layouts()) {
@@ -397,5 +424,10 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 	if float64(most) < leastDates*float64(all) {
 		return nil
 	}
-	return []Proposal{{Key: "date", Column: name, Value: best, Sample: shorten(sample)}}
+	return []Proposal{{
+		Key:    "date",
+		Column: name,
+		Value:  best,
+		Sample: shorten(sample),
+	}}
 }

@@ -27,7 +27,11 @@ type Sample struct {
 var errSampled = errors.New("the sample is complete")
 
 // First reads the first records of the table at a path and stops soon after. Errors are those of [dataset.Read].
-func First(ctx context.Context, path string, opts dataset.ReadOptions) (*Sample, error) {
+func First(
+	ctx context.Context,
+	path string,
+	opts dataset.ReadOptions,
+) (*Sample, error) {
 	heading, err := dataset.ReadHeading(path, opts)
 	if err != nil {
 		return nil, err

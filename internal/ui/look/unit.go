@@ -95,7 +95,9 @@ func (c *Column) Identifies(rows int64) (looks, byName bool) {
 
 // isDated reports whether most cells are dates.
 func (c *Column) isDated() bool {
-	return slices.ContainsFunc(c.Dates, func(n int64) bool { return 2*n > c.Plain+c.Text })
+	return slices.ContainsFunc(c.Dates, func(n int64) bool {
+		return 2*n > c.Plain+c.Text
+	})
 }
 
 // NamesUnit reports whether a column name indicates an identifier of persons or things, such as patient_id, "Customer

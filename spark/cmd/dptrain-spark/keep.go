@@ -50,13 +50,23 @@ func orderColumn(order []byte, tasks int) column {
 type described struct{ name, kind string }
 
 // executeStatement executes a statement without an answer.
-func (s *session) executeStatement(ctx context.Context, statement string) error {
-	return s.executePlan(ctx, statementPlan(statement), func(response) error { return nil })
+func (s *session) executeStatement(
+	ctx context.Context,
+	statement string,
+) error {
+	return s.executePlan(
+		ctx,
+		statementPlan(statement),
+		func(response) error { return nil },
+	)
 }
 
 // describeColumns returns the columns of a query. Spark reads no row to answer it. Only a query can be placed
 // between the brackets. Times are in UTC.
-func (s *session) describeColumns(ctx context.Context, query string) ([]described, error) {
+func (s *session) describeColumns(
+	ctx context.Context,
+	query string,
+) ([]described, error) {
 	if err := s.executeStatement(ctx, "SET TIME ZONE 'UTC'"); err != nil {
 		return nil, err
 	}
@@ -76,11 +86,17 @@ func (s *session) describeColumns(ctx context.Context, query string) ([]describe
 	var out []described
 	for i, name := range both[0] {
 		c := described{string(name), string(both[1][i])}
-		if strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0xfeff }) {
+		if strings.ContainsFunc(c.name, func(r rune) bool {
+			return r < ' ' || r == 0xfeff
+		}) {
 			return nil, &failure{Word: "name"}
 		}
 		if c.cellExpression(0) == "" {
-			return nil, &failure{Word: "type", Column: c.name, Type: c.kind}
+			return nil, &failure{
+				Word:   "type",
+				Column: c.name,
+				Type:   c.kind,
+			}
 		}
 		out = append(out, c)
 	}
@@ -134,12 +150,18 @@ const (
 // keepRows passes the rows of a query through the program, keeps the output in the memory and on the disks of
 // executors, and returns how it starts. Spark recomputes lost parts. Before the first row of a part the program
 // receives the task and the number of the part.
-func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]byte, error) {
+func (s *session) keepRows(
+	ctx context.Context,
+	r *request,
+	with [][]byte,
+) ([][]byte, error) {
 	columns, err := s.describeColumns(ctx, r.Query)
 	if err != nil {
 		return nil, err
 	}
-	same := func(name string, c described) bool { return name == c.name }
+	same := func(name string, c described) bool {
+		return name == c.name
+	}
 	if !slices.EqualFunc(r.Columns, columns, same) || len(columns) == 0 {
 		return nil, &failure{Word: "changed"}
 	}
@@ -160,7 +182,9 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 		statementPlan("CACHE LAZY TABLE " + keptName +
 			" OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
 	} {
-		if err := s.executePlan(ctx, plan, func(response) error { return nil }); err != nil {
+		if err := s.executePlan(ctx, plan, func(response) error {
+			return nil
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +193,11 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 }
 
 // runKept runs tasks that start with the kept rows, with a limited number of programs.
-func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]byte, error) {
+func (s *session) runKept(
+	ctx context.Context,
+	r *request,
+	list [][]byte,
+) ([][]byte, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}

@@ -48,7 +48,9 @@ func readNumber(r io.Reader, most int) (int, error) {
 
 // writeList writes a list in the format of readList.
 func writeList(w *bufio.Writer, list [][]byte) error {
-	put := func(n int) { _, _ = w.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	put := func(n int) {
+		_, _ = w.Write(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+	}
 	put(len(list))
 	for _, text := range list {
 		put(len(text))

@@ -64,7 +64,11 @@ func (f *failure) Error() string {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(
+		context.Background(),
+		os.Interrupt,
+		syscall.SIGTERM,
+	)
 	err := answerRequests(ctx, os.Stdin, os.Stdout)
 	stop()
 	if err == nil {
@@ -81,7 +85,11 @@ func main() {
 // answerRequests reads the question, and then answers lists until standard input ends. The caller keeps it open
 // as long as it wants answers; once it ends, or the context does, operations of the session on the cluster are
 // interrupted.
-func answerRequests(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func answerRequests(
+	ctx context.Context,
+	stdin io.Reader,
+	stdout io.Writer,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in, out := bufio.NewReader(stdin), bufio.NewWriter(stdout)

@@ -142,7 +142,10 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 }
 
 // answerRequest executes the request in the first string of a list.
-func (s *session) answerRequest(ctx context.Context, list [][]byte) ([][]byte, error) {
+func (s *session) answerRequest(
+	ctx context.Context,
+	list [][]byte,
+) ([][]byte, error) {
 	var r request
 	if len(list) == 0 || json.Unmarshal(list[0], &r) != nil {
 		return nil, &failure{Word: "question"}
@@ -167,7 +170,10 @@ func (s *session) answerRequest(ctx context.Context, list [][]byte) ([][]byte, e
 
 // runTasks answers a pass: the order comes first, then the tasks. The number of answers is not checked here;
 // the caller does that.
-func (s *session) runTasks(ctx context.Context, list [][]byte) ([][]byte, error) {
+func (s *session) runTasks(
+	ctx context.Context,
+	list [][]byte,
+) ([][]byte, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}
@@ -183,7 +189,10 @@ func (s *session) runTasks(ctx context.Context, list [][]byte) ([][]byte, error)
 }
 
 // queryStrings executes a plan and returns the cells of the one column of its answer.
-func (s *session) queryStrings(ctx context.Context, plan []byte) ([][]byte, error) {
+func (s *session) queryStrings(
+	ctx context.Context,
+	plan []byte,
+) ([][]byte, error) {
 	var answers [][]byte
 	err := s.executePlan(ctx, plan, func(r response) error {
 		columns, err := appendBatch([][][]byte{answers}, r)
@@ -196,7 +205,11 @@ func (s *session) queryStrings(ctx context.Context, plan []byte) ([][]byte, erro
 }
 
 // executePlan executes a plan and calls do with each response of the server.
-func (s *session) executePlan(ctx context.Context, plan []byte, do func(response) error) error {
+func (s *session) executePlan(
+	ctx context.Context,
+	plan []byte,
+	do func(response) error,
+) error {
 	within, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
 	stop := context.AfterFunc(ctx, func() { // the stream is read to its end: see [session.close]
@@ -249,7 +262,10 @@ type column struct {
 func localTable(columns ...column) ([]byte, error) {
 	var fields []arrow.Field
 	for _, c := range columns {
-		fields = append(fields, arrow.Field{Name: c.name, Type: arrow.BinaryTypes.String})
+		fields = append(fields, arrow.Field{
+			Name: c.name,
+			Type: arrow.BinaryTypes.String,
+		})
 	}
 	schema := arrow.NewSchema(fields, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)

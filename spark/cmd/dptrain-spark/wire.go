@@ -96,7 +96,10 @@ func releaseSession(session string) []byte {
 var errMessage = errors.New("a message of the server cannot be read")
 
 // eachField calls do for every field of a message: b is its bytes, v its number.
-func eachField(m []byte, do func(field protowire.Number, b []byte, v uint64) error) error {
+func eachField(
+	m []byte,
+	do func(field protowire.Number, b []byte, v uint64) error,
+) error {
 	for len(m) > 0 {
 		field, kind, n := protowire.ConsumeTag(m)
 		if n < 0 {

@@ -113,7 +113,12 @@ func interrupting(ctx context.Context, e *engine) (stop func()) {
 }
 
 // copyRows writes the rows.
-func copyRows(ctx context.Context, p *prepared, columns []described, w *lines) error {
+func copyRows(
+	ctx context.Context,
+	p *prepared,
+	columns []described,
+	w *lines,
+) error {
 	all, row, writings := make([]cells, len(columns)), make([][]byte, len(columns)),
 		make([]writing, len(columns))
 	for i := range columns {

@@ -60,7 +60,9 @@ func openEngine(path string, memory uint64) (*engine, bool) {
 	e := &engine{}
 	ok := withText(path, func(p *C.char) bool {
 		var said *C.char // it is left unread
-		defer func() { C.duckdb_free(unsafe.Pointer(said)) }()
+		defer func() {
+			C.duckdb_free(unsafe.Pointer(said))
+		}()
 		return C.duckdb_open_ext(p, &e.database, config, &said) == 0 &&
 			C.duckdb_connect(e.database, &e.connection) == 0
 	})
@@ -125,7 +127,11 @@ func (e *engine) do(statement string) bool {
 }
 
 // start starts a statement of this program.
-func (e *engine) start(p *prepared, statement string, arguments ...string) bool {
+func (e *engine) start(
+	p *prepared,
+	statement string,
+	arguments ...string,
+) bool {
 	ok := withText(statement, func(text *C.char) bool {
 		return C.duckdb_prepare(e.connection, text, &p.statement) == 0
 	})
@@ -139,7 +145,10 @@ func (e *engine) start(p *prepared, statement string, arguments ...string) bool 
 }
 
 // ask returns the single text that a statement of this program answers; ok is false if it fails.
-func (e *engine) ask(statement string, arguments ...string) (answer string, ok bool) {
+func (e *engine) ask(
+	statement string,
+	arguments ...string,
+) (answer string, ok bool) {
 	p := &prepared{}
 	defer p.close()
 	if !e.start(p, statement, arguments...) {

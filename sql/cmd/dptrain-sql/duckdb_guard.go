@@ -28,7 +28,11 @@ func allowed(tree string) error {
 	err := json.Unmarshal([]byte(tree), &root)
 	switch {
 	case err == nil && root.Error && root.Kind == "parser":
-		return &failure{Word: "query", Kind: "Parser", Position: root.Position + 1}
+		return &failure{
+			Word:     "query",
+			Kind:     "Parser",
+			Position: root.Position + 1,
+		}
 	case err != nil || root.Error || len(root.Statements) != 1:
 		return &failure{Word: "select"}
 	}
@@ -79,7 +83,10 @@ func source(node map[string]any) error {
 		if slices.ContainsFunc(guessed, func(ending string) bool {
 			return strings.Contains(name, ending)
 		}) {
-			return &failure{Word: "function", Column: strings.Join(parts, ".")}
+			return &failure{
+				Word:   "function",
+				Column: strings.Join(parts, "."),
+			}
 		}
 	}
 	return nil
@@ -99,5 +106,9 @@ func refused(said string) error {
 	if json.Unmarshal([]byte(said), &told) != nil || !slices.Contains(errorKinds, told.Kind) {
 		return &failure{Word: "query"}
 	}
-	return &failure{Word: "query", Kind: told.Kind, Position: told.Position + 1}
+	return &failure{
+		Word:     "query",
+		Kind:     told.Kind,
+		Position: told.Position + 1,
+	}
 }

@@ -50,14 +50,22 @@ func readable(all []described) ([]column, error) {
 			return nil, &failure{Word: "name"}
 		}
 		if d.kind.alias == "JSON" {
-			return nil, &failure{Word: "type", Column: d.name, Type: d.kind.alias}
+			return nil, &failure{
+				Word:   "type",
+				Column: d.name,
+				Type:   d.kind.alias,
+			}
 		}
 		if d.kind.writing() == nil {
 			name, known := noCell[d.kind.id]
 			if !known {
 				name = "unknown"
 			}
-			return nil, &failure{Word: "type", Column: d.name, Type: name}
+			return nil, &failure{
+				Word:   "type",
+				Column: d.name,
+				Type:   name,
+			}
 		}
 		out = append(out, column{name: d.name})
 	}
@@ -100,11 +108,19 @@ func textAt(data unsafe.Pointer, i int) []byte {
 type writing func(out []byte, data unsafe.Pointer, i int) []byte
 
 // whole and natural write whole numbers.
-func whole[T int8 | int16 | int32 | int64](out []byte, data unsafe.Pointer, i int) []byte {
+func whole[T int8 | int16 | int32 | int64](
+	out []byte,
+	data unsafe.Pointer,
+	i int,
+) []byte {
 	return strconv.AppendInt(out, int64(at[T](data, i)), 10)
 }
 
-func natural[T uint8 | uint16 | uint32 | uint64](out []byte, data unsafe.Pointer, i int) []byte {
+func natural[T uint8 | uint16 | uint32 | uint64](
+	out []byte,
+	data unsafe.Pointer,
+	i int,
+) []byte {
 	return strconv.AppendUint(out, uint64(at[T](data, i)), 10)
 }
 

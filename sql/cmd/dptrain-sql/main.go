@@ -56,7 +56,11 @@ var drivers = map[string]func(
 ) error{"postgres": answerPostgres, "duckdb": answerDuckDB}
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(
+		context.Background(),
+		os.Interrupt,
+		syscall.SIGTERM,
+	)
 	err := answerQuestion(ctx, os.Stdin, os.Stdout)
 	stop()
 	if err == nil {
@@ -72,7 +76,11 @@ func main() {
 
 // answerQuestion reads one question and writes its answer. The caller keeps standard input open as long as it
 // wants the answer.
-func answerQuestion(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func answerQuestion(
+	ctx context.Context,
+	stdin io.Reader,
+	stdout io.Writer,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in := bufio.NewReader(stdin)

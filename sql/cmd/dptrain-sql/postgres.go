@@ -65,7 +65,10 @@ func connectPostgres(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
 	if err != nil {
 		return nil, &failure{Word: "dsn"}
 	}
-	ways := []*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}
+	ways := []*pgconn.FallbackConfig{{
+		Host:      config.Host,
+		TLSConfig: config.TLSConfig,
+	}}
 	for _, way := range append(ways, config.Fallbacks...) {
 		if way.TLSConfig == nil && !isLocal(way.Host) {
 			return nil, &failure{Word: "tls"}
@@ -90,7 +93,11 @@ func isLocal(host string) bool {
 }
 
 // runStatement runs one statement without rows.
-func runStatement(ctx context.Context, conn *pgconn.PgConn, statement string) error {
+func runStatement(
+	ctx context.Context,
+	conn *pgconn.PgConn,
+	statement string,
+) error {
 	return conn.ExecParams(ctx, statement, nil, nil, nil, nil).Read().Err
 }
 
@@ -109,7 +116,11 @@ var plain = map[uint32]bool{
 
 // describeQuery returns the columns of a query without running it, or an error if the type of a column is not
 // supported.
-func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]column, error) {
+func describeQuery(
+	ctx context.Context,
+	conn *pgconn.PgConn,
+	query string,
+) ([]column, error) {
 	d, err := conn.Prepare(ctx, "", query, nil)
 	if err != nil {
 		return nil, statedError("query", err)
@@ -131,7 +142,11 @@ func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]co
 				return nil, err
 			}
 			if !words {
-				return nil, &failure{Word: "type", Column: f.Name, Type: name}
+				return nil, &failure{
+					Word:   "type",
+					Column: f.Name,
+					Type:   name,
+				}
 			}
 		}
 		out = append(out, column{f.Name, f.DataTypeOID == 16})
@@ -141,7 +156,9 @@ func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]co
 
 // isUnnamed reports whether a name contains text that a header line must not contain.
 func isUnnamed(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0xfeff })
+	return strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0xfeff
+	})
 }
 
 // typeOf returns the name of a type, and whether it is an enumeration.
@@ -161,7 +178,11 @@ func typeOf(
 }
 
 // copyBlock fetches a block of rows and reports whether there may be more.
-func copyBlock(ctx context.Context, conn *pgconn.PgConn, w *lines) (more bool, err error) {
+func copyBlock(
+	ctx context.Context,
+	conn *pgconn.PgConn,
+	w *lines,
+) (more bool, err error) {
 	rows := conn.ExecParams(ctx, fetch, nil, nil, nil, nil)
 	for rows.NextRow() {
 		more = true
@@ -196,11 +217,18 @@ func statedError(word string, err error) error {
 		}
 		return &failure{Word: "broken"}
 	case said.Code[:2] == "57" || said.Code[:2] == "08": // the server or its operator ended the session
-		return &failure{Word: "broken", SQLState: said.Code[:2]}
+		return &failure{
+			Word:     "broken",
+			SQLState: said.Code[:2],
+		}
 	case word == "row" && said.Code == "25006": // a read-only transaction; this does not depend on rows
 		return &failure{Word: "write"}
 	case word == "query":
-		return &failure{Word: word, SQLState: said.Code, Position: said.Position}
+		return &failure{
+			Word:     word,
+			SQLState: said.Code,
+			Position: said.Position,
+		}
 	}
 	return &failure{Word: word, SQLState: said.Code[:2]}
 }
