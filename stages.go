@@ -36,7 +36,7 @@ type Search struct {
 
 // A Candidate of a [Search] is one combination of selection and training.
 type Candidate struct {
-	// Selector chooses the features; nil keeps all of them.
+	// Selector chooses the features; nil keeps all features.
 	Selector selection.Selector
 	// SelectionShare is the share of the budget of the try that Selector spends, in (0, 1); 0 means the default.
 	SelectionShare float64

@@ -113,8 +113,8 @@ func (d *Description) checkCard() error {
 	return nil
 }
 
-// grouped prints a number with a given number of decimals and a comma after each three digits before them, or in the scientific notation if it
-// is very large or small. With -3 decimals it is rounded to thousands.
+// grouped formats x with the given number of decimals and a comma between groups of three digits, or in scientific
+// notation if x is very large or very small. With -3 decimals, x is rounded to thousands.
 func grouped(x float64, decimals int) string {
 	if decimals < 0 {
 		unit := math.Pow10(-decimals)

@@ -138,7 +138,7 @@ func withoutZeros(text string) string {
 	return text
 }
 
-// readAuto reads a date in one of these forms, the first four of which may be followed by a time:
+// readAuto reads a date in one of these forms. The first four may be followed by a time:
 //
 //	2006-01-02, 2006/01/02, 20060102
 //	2.1.2006

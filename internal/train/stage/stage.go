@@ -84,7 +84,7 @@ type Stage interface {
 	// InBranches returns the node of that name with the stage and, in each branch, the other steps of the training. It
 	// is called only if there are branches.
 	InBranches(name string, steps []budget.Node, asked float64) budget.Node
-	// Metrics returns the nodes of the held-out part, of which metric is the usual one.
+	// Metrics returns the nodes of the held-out part, given the default one.
 	Metrics(metric budget.Node) []budget.Node
 
 	// TrainerColumns returns columns as a trainer sees them, and Trainer the trainer that turns the records into these.
