@@ -262,10 +262,10 @@ func (v *audited) text(w io.Writer) error {
 	var ids []string
 	for _, s := range v.Steps {
 		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon),
-			of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
+			ratioText(s.MeasuredEpsilon, s.Epsilon), s.Statistic
 		if s.Law == budget.Gaussian.String() {
 			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu),
-				of(s.MeasuredMu, s.Mu)
+				ratioText(s.MeasuredMu, s.Mu)
 		}
 		ids = append(ids, s.ID)
 		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Law, s.Draws, claimed, measured, ratio, on})
@@ -273,11 +273,11 @@ func (v *audited) text(w io.Writer) error {
 	run := v.Run
 	t.AppendRow(
 		table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon),
-			digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "the release"})
+			digits(run.MeasuredEpsilon), ratioText(run.MeasuredEpsilon, run.Epsilon), "the release"})
 	if run.Mu != nil {
 		t.AppendRow(
 			table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu),
-				of(run.MeasuredMu, *run.Mu), "the release"})
+				ratioText(run.MeasuredMu, *run.Mu), "the release"})
 	}
 	found := fmt.Sprintf(
 		"no violation found at confidence %v (all bounds together), delta %s, relation %s. This is no proof: it is limited to these tables and this number of runs",
@@ -292,8 +292,8 @@ func (v *audited) text(w io.Writer) error {
 	return err
 }
 
-// of formats the ratio of part to whole.
-func of(part, whole float64) string {
+// ratioText formats the ratio of part to whole.
+func ratioText(part, whole float64) string {
 	if whole == 0 || math.IsInf(whole, 1) {
 		return "-"
 	}

@@ -70,7 +70,8 @@ func exitCode(err error) int {
 	return exitOfKind[fault.KindOf(err)]
 }
 
-func is[T error](err error) bool {
+// hasType reports whether an error of type T is in the chain of err.
+func hasType[T error](err error) bool {
 	var target T
 	return errors.As(err, &target)
 }
@@ -111,8 +112,8 @@ func message(err error) string {
 			return "dptrain: interrupted" + spent.Consequence()
 		}
 		return "dptrain: interrupted"
-	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err),
-		is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):
+	case hasType[*dataset.FileError](err), hasType[*placeError](err), hasType[recipe.Problems](err),
+		hasType[*report.DirError](err), hasType[*ledger.FileError](err), hasType[*bench.KnownError](err):
 		return err.Error()
 	}
 	return "dptrain: " + err.Error()

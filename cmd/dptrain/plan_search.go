@@ -50,7 +50,7 @@ func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
 	out := map[budget.Place][]budget.Law{}
 	var common []budget.PricedLeaf
 	for _, l := range plan.Leaves() {
-		switch at := within(l); {
+		switch at := branchPlace(l); {
 		case l.Candidate == "":
 		case l.Informer:
 			common = append(common, l)
@@ -60,7 +60,7 @@ func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
 	}
 	for at, laws := range out {
 		for _, l := range common {
-			if in := within(l); at.Branch != "" && in.Candidate == at.Candidate &&
+			if in := branchPlace(l); at.Branch != "" && in.Candidate == at.Candidate &&
 				in.Part == at.Part {
 				laws = append(laws, l.Law)
 			}

@@ -26,7 +26,7 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 	training := plan.Target().Epsilon
 	var ways []budget.Place
 	for _, l := range leaves {
-		switch at := within(l); {
+		switch at := branchPlace(l); {
 		case l.Place.Part == pipeline.AllName:
 			training -= l.Law.Epsilon * float64(l.Law.Draws)
 		case l.Place.Part == pipeline.TrainName && !slices.Contains(ways, at):
@@ -46,14 +46,14 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 		}
 		left := 1.
 		for i, l := range leaves {
-			if relative[i] < 0 && leadsTo(within(l), way) {
+			if relative[i] < 0 && leadsTo(branchPlace(l), way) {
 				share := l.Law.Epsilon * float64(l.Law.Draws) / training
 				d.Shares[pipeline.ShareName(l.Place.Stage)] += share
 				left -= share
 			}
 		}
 		for i, l := range leaves {
-			if relative[i] >= 0 && leadsTo(within(l), way) {
+			if relative[i] >= 0 && leadsTo(branchPlace(l), way) {
 				d.Shares[pipeline.ShareName(l.Place.Stage)] += left * relative[i]
 			}
 		}

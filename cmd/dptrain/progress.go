@@ -52,7 +52,7 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 	own := map[budget.Place]float64{}
 	for _, l := range leaves {
 		if !l.Fixed && !l.Informer {
-			own[within(l)] += l.Share
+			own[branchPlace(l)] += l.Share
 		}
 	}
 	whole := map[budget.Place]float64{} // including earlier steps and the most expensive of the possible later ones
@@ -72,7 +72,7 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 	out := make([]float64, len(leaves))
 	for i, l := range leaves {
 		out[i] = -1
-		if whole := whole[within(l)]; !l.Fixed && !l.Informer && whole > 0 {
+		if whole := whole[branchPlace(l)]; !l.Fixed && !l.Informer && whole > 0 {
 			out[i] = l.Share / whole
 		}
 	}
@@ -87,8 +87,8 @@ func leadsTo(before, at budget.Place) bool {
 		(branch == "" || branch == at.Branch || strings.HasPrefix(at.Branch, branch+"/"))
 }
 
-// within returns the part, candidate and branch of a leaf.
-func within(l budget.PricedLeaf) budget.Place {
+// branchPlace returns the part, candidate and branch of a leaf.
+func branchPlace(l budget.PricedLeaf) budget.Place {
 	at := l.Place
 	at.Stage = ""
 	return at

@@ -189,7 +189,7 @@ func (a *app) verification(
 	}
 	v, err := report.Verify(ctx, target, options)
 	switch {
-	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
+	case hasType[*ledger.FileError](err), errors.Is(err, context.Canceled):
 		return dir, nil, err
 	case err != nil:
 		return dir, nil, fault.WithKind(fault.Data, err)

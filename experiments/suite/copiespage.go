@@ -71,12 +71,12 @@ func copiesSection(x index, title, metric, label string) Section {
 				Style: i,
 			}, Series{Name: m.name, Style: i}
 			for _, c := range copiesCounts {
-				found := x.of(copiesCell(data, m.name, copiesRows, c), metric)
+				found := x.summary(copiesCell(data, m.name, copiesRows, c), metric)
 				a.Points = append(a.Points, Point{float64(c), found.Mean, found.Low, found.High})
 				table.Rows = append(table.Rows, copiesRow(found))
 			}
 			for _, n := range copiesSizes {
-				found := x.of(copiesCell(data, m.name, n, copiesEach), metric)
+				found := x.summary(copiesCell(data, m.name, n, copiesEach), metric)
 				b.Points = append(b.Points, Point{float64(n), found.Mean, found.Low, found.High})
 				if n != copiesRows {
 					table.Rows = append(table.Rows, copiesRow(found))

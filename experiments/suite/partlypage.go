@@ -73,7 +73,7 @@ func partlyFigures(x index) Section {
 				f.Series = append(f.Series,
 					medianSeries(m.name, style[m.name], partlyEpsilons[:],
 						func(epsilon float64) Summary {
-							return x.of(partlyCell(set.name, m, epsilon), metricAccuracy)
+							return x.summary(partlyCell(set.name, m, epsilon), metricAccuracy)
 						}))
 			}
 			s.Figures = append(s.Figures, f)
@@ -123,7 +123,7 @@ func partlyRounds(x index) Section {
 	for i, m := range curveMethods() {
 		cell := partlyCell(curveSet, m, curveEpsilon)
 		curve := medianSeries(m.name, i, rounds, func(t float64) Summary {
-			return x.of(cell, afterRounds(int(t)))
+			return x.summary(cell, afterRounds(int(t)))
 		})
 		s.Legend = append(s.Legend, Series{
 			Name:  m.name,
@@ -143,7 +143,7 @@ func partlyRounds(x index) Section {
 		Style: i,
 	})
 	f.Series = append(f.Series, medianSeries(flat.name, i, rounds, func(float64) Summary {
-		return x.of(partlyCell(adultCodes, flat, curveEpsilon), metricAccuracy)
+		return x.summary(partlyCell(adultCodes, flat, curveEpsilon), metricAccuracy)
 	}))
 	s.Figures, s.Tables = []Figure{f}, []Table{table}
 	return s
@@ -176,7 +176,7 @@ func partlyToy(x index) Section {
 		"trials"}}
 	for i, m := range toyMethods() {
 		of := func(epsilon float64) Summary {
-			return x.of(partlyCell(toySet, m, epsilon), metricAccuracy)
+			return x.summary(partlyCell(toySet, m, epsilon), metricAccuracy)
 		}
 		s.Legend = append(s.Legend, Series{
 			Name:  m.name,
@@ -209,7 +209,7 @@ func partlyTables(x index) Section {
 		for k, epsilon := range partlyEpsilons {
 			t.Head = append(t.Head, fmt.Sprint("ε = ", epsilon))
 			for _, m := range partlyMethods() {
-				if found := x.of(partlyCell(set.name, m, epsilon), metricAccuracy); !m.open &&
+				if found := x.summary(partlyCell(set.name, m, epsilon), metricAccuracy); !m.open &&
 					found.Median > best[k] {
 					best[k] = found.Median
 				}
@@ -218,7 +218,7 @@ func partlyTables(x index) Section {
 		for _, m := range partlyMethods() {
 			row := text(m.name)
 			for k, epsilon := range partlyEpsilons {
-				found := x.of(partlyCell(set.name, m, epsilon), metricAccuracy)
+				found := x.summary(partlyCell(set.name, m, epsilon), metricAccuracy)
 				row = append(row, quartileEntry(found, !m.open && found.Median == best[k]))
 			}
 			t.Rows = append(t.Rows, row)

@@ -341,7 +341,7 @@ func (t regressionTable) publishedSections() []Section {
 		}
 		var paper, code, ours tally
 		for _, data := range t.data {
-			published := t.index.of(publishedCell(data, p), bench.MetricR2)
+			published := t.index.summary(publishedCell(data, p), bench.MetricR2)
 			if published.Count+published.Abstained == 0 {
 				continue
 			}
@@ -353,7 +353,7 @@ func (t regressionTable) publishedSections() []Section {
 			}
 			code.add(score(published))
 			if name := p.ours(); name != "" {
-				mine := t.of(data, name)
+				mine := t.summary(data, name)
 				ours.add(score(mine))
 				row = append(row, medianEntry(mine, false), Entry{Text: claimed})
 			} else {

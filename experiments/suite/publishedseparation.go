@@ -32,7 +32,7 @@ func separatePublished(_ context.Context, x separationTrial) Outcome {
 		Status: OK,
 		Values: map[string]float64{metricAccuracy: right / float64(len(truth))},
 	}
-	return o.with(x, m.Columns)
+	return o.withTrial(x, m.Columns)
 }
 
 // separationNumbers returns the columns and the labels, -1 or +1, of a part of a trial.
@@ -66,7 +66,7 @@ func publishedSeparationSection(x index) Section {
 		table.Head = append(table.Head, fmt.Sprint("ε₂ = ", e))
 	}
 	for _, data := range separationSets() {
-		open := x.of(separationCell(data, openDFS, 0, 0), metricAccuracy)
+		open := x.summary(separationCell(data, openDFS, 0, 0), metricAccuracy)
 		row := text(data, "the paper: at most .02 below DFS without privacy, "+short(open.Median),
 			"none")
 		for _, e := range separationEpsilons {
@@ -85,7 +85,7 @@ func publishedSeparationSection(x index) Section {
 			for _, e := range separationEpsilons {
 				row = append(row,
 					Entry{Text: short(
-						x.of(separationCell(data, m.name, e, 0), metricAccuracy).Median)})
+						x.summary(separationCell(data, m.name, e, 0), metricAccuracy).Median)})
 			}
 			table.Rows = append(table.Rows, row)
 		}

@@ -41,9 +41,9 @@ func newRegressionTable(records []Record) regressionTable {
 	return t
 }
 
-// of returns the summary of a method on a table.
-func (t regressionTable) of(data, method string) Summary {
-	return t.index.of(regressionCell(data, method, t.ks), bench.MetricR2)
+// summary returns the summary of a method on a table.
+func (t regressionTable) summary(data, method string) Summary {
+	return t.index.summary(regressionCell(data, method, t.ks), bench.MetricR2)
 }
 
 // contest lists the private methods that are ranked together for k columns: those that choose k columns, and those
@@ -62,7 +62,7 @@ func (t regressionTable) contest(k int) []string {
 // returned a value or abstained.
 func (t regressionTable) applies(data string, k int) bool {
 	return slices.ContainsFunc(t.methods, func(m string) bool {
-		s := t.of(data, m)
+		s := t.summary(data, m)
 		return t.ks[m] == k && s.Count+s.Abstained > 0
 	})
 }
@@ -85,7 +85,7 @@ func (t regressionTable) rankIn(data string, k int) map[string]float64 {
 	contest := t.contest(k)
 	scores := make([]float64, len(contest))
 	for i, m := range contest {
-		scores[i] = score(t.of(data, m))
+		scores[i] = score(t.summary(data, m))
 	}
 	for i, r := range ranks(scores) {
 		out[contest[i]] = r
@@ -127,14 +127,14 @@ func (t regressionTable) medians() Section {
 	for _, data := range t.data {
 		best := math.Inf(-1)
 		for _, m := range t.methods {
-			if v := score(t.of(data, m)); m != nonPrivate && v > best {
+			if v := score(t.summary(data, m)); m != nonPrivate && v > best {
 				best = v
 			}
 		}
 		row := text(data)
 		for _, m := range t.methods {
 			row = append(row,
-				medianEntry(t.of(data, m), m != nonPrivate && score(t.of(data, m)) == best))
+				medianEntry(t.summary(data, m), m != nonPrivate && score(t.summary(data, m)) == best))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -226,7 +226,7 @@ func (t regressionTable) standing(method string, k int) standing {
 		if !ok {
 			continue
 		}
-		found := t.of(data, method)
+		found := t.summary(data, method)
 		out.mean += rank
 		out.tables++
 		out.abstained += found.Abstained
@@ -297,7 +297,7 @@ func (t regressionTable) figures() Section {
 		for _, c := range curves {
 			series := Series{Name: c.name, Style: c.style}
 			for x, m := range c.methods {
-				found := t.of(data, m)
+				found := t.summary(data, m)
 				series.Points = append(series.Points,
 					Point{float64(x), clampR2(found.Median), clampR2(found.Q25),
 						clampR2(found.Q75)})
@@ -323,7 +323,7 @@ func (t regressionTable) silent() Section {
 		"rows of a trial", "rows that the plan asks for", "first reason"}}
 	for _, data := range t.data {
 		for _, m := range t.methods {
-			if found := t.of(data, m); found.Abstained+found.NotApplicable+found.Failed > 0 {
+			if found := t.summary(data, m); found.Abstained+found.NotApplicable+found.Failed > 0 {
 				row := append(
 					text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable),
 						strconv.Itoa(found.Failed)), t.asked(data, m)...)
@@ -346,7 +346,7 @@ func (t regressionTable) silent() Section {
 // for a method that never abstains.
 func (t regressionTable) asked(data, method string) []Entry {
 	cell := planCell(data, method, t.ks)
-	rows, needed := t.index.of(cell, metricTrain), t.index.of(cell, metricNeeded)
+	rows, needed := t.index.summary(cell, metricTrain), t.index.summary(cell, metricNeeded)
 	if needed.Count == 0 {
 		return text("", "")
 	}
@@ -362,7 +362,7 @@ func (t regressionTable) quantiles(data string) Section {
 		byK = append(byK, t.rankIn(data, k))
 	}
 	for _, m := range t.methods {
-		found := t.of(data, m)
+		found := t.summary(data, m)
 		row := text(m)
 		for _, v := range []float64{found.Min, found.Q25, found.Median, found.Q75, found.Max} {
 			row = append(row, Entry{Text: short(v)})

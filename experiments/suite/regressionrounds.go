@@ -24,11 +24,11 @@ type roundsRow struct {
 func (t regressionTable) roundsOf(data string) roundsRow {
 	row := roundsRow{
 		data:   data,
-		chosen: t.of(data, regressionModels[0]),
+		chosen: t.summary(data, regressionModels[0]),
 		best:   math.Inf(-1),
 	}
 	for _, rounds := range regressionRounds {
-		median := score(t.of(data, roundsMethod(rounds)))
+		median := score(t.summary(data, roundsMethod(rounds)))
 		row.medians = append(row.medians, median)
 		if rounds <= mostRounds && median > row.best {
 			row.best = median
@@ -65,7 +65,7 @@ func (t regressionTable) rounds() Section {
 		entries := text(data)
 		for i, rounds := range regressionRounds {
 			entries = append(entries,
-				medianEntry(t.of(data, roundsMethod(rounds)), row.medians[i] == row.best))
+				medianEntry(t.summary(data, roundsMethod(rounds)), row.medians[i] == row.best))
 		}
 		entries = append(entries, medianEntry(row.chosen, false),
 			Entry{Text: signed(score(row.chosen) - row.best)},

@@ -96,11 +96,11 @@ func (t screeningTable) references() Section {
 		for _, k := range t.ks[data] {
 			cell := Cell{data, plainTau, Setting{K: k}}
 			of := func(metric string) float64 {
-				return t.index.of(cell, metric).Mean
+				return t.index.summary(cell, metric).Mean
 			}
-			tau := t.index.of(cell, metricOverlap)
+			tau := t.index.summary(cell, metricOverlap)
 			cell.Method = plainSIS
-			plain := t.index.of(cell, metricOverlap)
+			plain := t.index.summary(cell, metricOverlap)
 			table.Rows = append(table.Rows, append(
 				text(data, whole(int(of(metricRows))), whole(int(of(metricColumns))),
 					short(of(metricR2)), whole(int(of(metricKept))), strconv.Itoa(k)),
@@ -151,7 +151,7 @@ func (t screeningTable) series(
 ) Series {
 	s := Series{Name: name, Style: style}
 	for _, epsilon := range screeningEpsilons {
-		found := t.index.of(screeningCell(data, m, k, epsilon), metric)
+		found := t.index.summary(screeningCell(data, m, k, epsilon), metric)
 		s.Points = append(s.Points, Point{epsilon, found.Mean, found.Low, found.High})
 	}
 	return s
@@ -183,9 +183,9 @@ func (t screeningTable) difference(name string, which int) Section {
 		row := text(data, strconv.Itoa(k))
 		for _, epsilon := range screeningEpsilons {
 			row = append(row, differenceEntry(
-				t.index.of(screeningCell(data, screeningNamed(methodSIS), k, epsilon),
+				t.index.summary(screeningCell(data, screeningNamed(methodSIS), k, epsilon),
 					metricOverlap),
-				t.index.of(screeningCell(data, screeningNamed(methodTwoStage), k, epsilon),
+				t.index.summary(screeningCell(data, screeningNamed(methodTwoStage), k, epsilon),
 					metricOverlap)))
 		}
 		table.Rows = append(table.Rows, row)
@@ -258,7 +258,7 @@ func (t screeningTable) stability() Section {
 	for _, data := range []string{stableW1, stableW1W2} {
 		for i, m := range stabilityMethods() {
 			cell := stabilityCell(data, m)
-			found := t.index.of(cell, metricOverlap)
+			found := t.index.summary(cell, metricOverlap)
 			table.Rows = append(table.Rows,
 				text(data, m, short(found.Mean), interval(found.Distribution),
 					strconv.Itoa(found.Count)))
@@ -306,7 +306,7 @@ func (t screeningTable) numbers() Section {
 				for _, epsilon := range screeningEpsilons {
 					row = append(row,
 						accuracyEntry(
-							t.index.of(screeningCell(data, m, k, epsilon), metricOverlap)))
+							t.index.summary(screeningCell(data, m, k, epsilon), metricOverlap)))
 				}
 				table.Rows = append(table.Rows, row)
 			}

@@ -47,7 +47,7 @@ func causalBaseline(x index) Section {
 			row := text(f.method, fmt.Sprintf("%.3f", average(figures[:])))
 			for _, set := range causalSets {
 				row = append(row,
-					Entry{Text: share2(x.of(causalCell(set, f.method, 1, 0), metric).Mean)})
+					Entry{Text: share2(x.summary(causalCell(set, f.method, 1, 0), metric).Mean)})
 			}
 			table.Rows = append(table.Rows, row)
 		}

@@ -16,7 +16,7 @@ func causalSections(x index, _ []Record) []Section {
 func causalBest(x index, set string, epsilon float64) float64 {
 	best := math.NaN()
 	for _, penalty := range causalPenalties {
-		if v := x.of(causalCell(set, causalAll, epsilon, penalty),
+		if v := x.summary(causalCell(set, causalAll, epsilon, penalty),
 			metricDirection).Mean; !(v <= best) {
 			best = v
 		}
@@ -69,10 +69,10 @@ func causalAccuracy(x index) Section {
 			}
 			if m != causalHistogram && m != causalAll {
 				row[1].Note = "without noise " +
-					share2(x.of(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
+					share2(x.summary(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
 			}
 			for _, e := range causalEpsilons {
-				found := x.of(causalCell(set, m, e, 0), metricDirection)
+				found := x.summary(causalCell(set, m, e, 0), metricDirection)
 				mean := found.Mean
 				if m == causalAll {
 					mean = causalBest(x, set, e)
@@ -93,7 +93,7 @@ func causalAccuracy(x index) Section {
 			row = append(row,
 				Entry{
 					Text: share2(
-						x.of(causalCell(set, causalHistogram, e, 0), metricDirection).Mean),
+						x.summary(causalCell(set, causalHistogram, e, 0), metricDirection).Mean),
 					Strong: true,
 				})
 		}
@@ -116,8 +116,8 @@ func causalStated(x index) Section {
 			c := causalCell(set, causalHistogram, e, 0)
 			row = append(row,
 				Entry{
-					Text: share2(x.of(c, metricStated).Mean),
-					Note: "of " + share2(x.of(c, metricDecided).Mean),
+					Text: share2(x.summary(c, metricStated).Mean),
+					Note: "of " + share2(x.summary(c, metricDecided).Mean),
 				})
 		}
 		table.Rows = append(table.Rows, row)
@@ -142,7 +142,7 @@ func causalOthers(x index) Section {
 			for _, e := range causalEpsilons {
 				row = append(row,
 					Entry{Text: share2(
-						x.of(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})
+						x.summary(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})
 			}
 			table.Rows = append(table.Rows, row)
 		}
@@ -166,7 +166,7 @@ func causalForms(x index) Section {
 				for _, e := range causalEpsilons {
 					row = append(row,
 						Entry{Text: share2(
-							x.of(causalCell(set, name, e, 0), metricDirection).Mean)})
+							x.summary(causalCell(set, name, e, 0), metricDirection).Mean)})
 				}
 				table.Rows = append(table.Rows, row)
 			}

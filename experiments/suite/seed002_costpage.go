@@ -28,9 +28,9 @@ func logisticSection(x index) Section {
 		row := text(times(p.lambda), fmt.Sprintf("%.3f, %d", p.err, p.features))
 		for i, c := range costConstants() {
 			cell := costCell(tableOne, c.method, 0, 0, 0, p.lambda)
-			wrong := x.of(cell, metricTrained).Median
+			wrong := x.summary(cell, metricTrained).Median
 			row = append(row,
-				Entry{Text: fine(wrong) + ", " + times(x.of(cell, metricPaid).Median)})
+				Entry{Text: fine(wrong) + ", " + times(x.summary(cell, metricPaid).Median)})
 			distance[i] = max(distance[i], math.Abs(wrong-p.err))
 		}
 		table.Rows = append(table.Rows, row)
@@ -102,7 +102,7 @@ func costCurves(x index) Section {
 		for i, l := range costLines() {
 			curve := Series{Name: l.name, Style: i}
 			for _, c := range l.cells(set.name) {
-				paid, wrong := x.of(c, metricPaid), x.of(c, metricError)
+				paid, wrong := x.summary(c, metricPaid), x.summary(c, metricError)
 				if !(paid.Mean >= costTicks[0]) {
 					continue
 				}
@@ -130,7 +130,7 @@ func costTables(x index) Section {
 		table.Head = append(table.Head, name)
 	}
 	at := func(c Cell) Entry {
-		paid, wrong := x.of(c, metricPaid).Median, x.of(c, metricError).Median
+		paid, wrong := x.summary(c, metricPaid).Median, x.summary(c, metricError).Median
 		if math.IsNaN(paid) {
 			return Entry{Text: "–"}
 		}

@@ -49,11 +49,11 @@ func spaceErrors(x index) Section {
 			LogX:   true,
 			Ticks:  spaceShares[:],
 		}
-		all := x.of(spaceCell(set.name, spaceAll, 0, 0), metricError).Mean
+		all := x.summary(spaceCell(set.name, spaceAll, 0, 0), metricError).Mean
 		for i, m := range spaceCurves() {
 			curve, row := Series{Name: m, Style: i}, text(set.name, m)
 			for _, share := range spaceShares {
-				found := x.of(spaceCell(set.name, m, share, 0), metricError)
+				found := x.summary(spaceCell(set.name, m, share, 0), metricError)
 				curve.Points = append(curve.Points, Point{share, found.Mean, found.Low, found.High})
 				row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
 			}
@@ -61,21 +61,21 @@ func spaceErrors(x index) Section {
 			if m != spaceSubsample {
 				row = text(set.name, m+", weighted votes")
 				for _, share := range spaceShares {
-					found := x.of(spaceCell(set.name, m, share, 0), metricWeighted)
+					found := x.summary(spaceCell(set.name, m, share, 0), metricWeighted)
 					row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
 				}
 				table.Rows = append(table.Rows, row)
 			}
 		}
 		for i, m := range spaceWholes() {
-			found := x.of(spaceCell(set.name, m, 0, 0), metricError)
+			found := x.summary(spaceCell(set.name, m, 0, 0), metricError)
 			level := Series{Name: m, Style: len(spaceCurves()) + i}
 			for _, share := range []float64{spaceShares[0], spaceShares[len(spaceShares)-1]} {
 				level.Points = append(level.Points,
 					Point{share, found.Mean, math.NaN(), math.NaN()})
 			}
 			f.Series = append(f.Series, level)
-			kept := x.of(spaceCell(set.name, m, 0, 0), metricShare).Mean
+			kept := x.summary(spaceCell(set.name, m, 0, 0), metricShare).Mean
 			table.Rows = append(table.Rows,
 				append(text(set.name, fmt.Sprintf("%s (keeps %s)", m, percent(kept))),
 					Entry{Text: fine(found.Mean)}))
@@ -106,16 +106,16 @@ func spaceSpeed(x index) Section {
 		for _, way := range []struct{ name, metric string }{{"every vector", metricOne},
 			{"tree", metricTree}} {
 			row := text(set.name, way.name)
-			all := x.of(spaceCell(set.name, spaceAll, 0, 0), way.metric).Median
+			all := x.summary(spaceCell(set.name, spaceAll, 0, 0), way.metric).Median
 			for _, share := range spaceShares {
 				row = append(row,
 					Entry{Text: times(all /
-						x.of(spaceCell(set.name, spaceSNC, share, 0), way.metric).Median)})
+						x.summary(spaceCell(set.name, spaceSNC, share, 0), way.metric).Median)})
 			}
-			vectors := x.of(spaceCell(set.name, spaceSNC, .04, 0), metricVectors).Median
-			looked := x.of(spaceCell(set.name, spaceAll, 0, 0), metricVectors).Median
+			vectors := x.summary(spaceCell(set.name, spaceSNC, .04, 0), metricVectors).Median
+			looked := x.summary(spaceCell(set.name, spaceAll, 0, 0), metricVectors).Median
 			if way.metric == metricTree {
-				looked = x.of(spaceCell(set.name, spaceAll, 0, 0), metricDistances).Median
+				looked = x.summary(spaceCell(set.name, spaceAll, 0, 0), metricDistances).Median
 			}
 			table.Rows = append(table.Rows, append(row, Entry{Text: times(looked / vectors)}))
 		}
@@ -146,13 +146,13 @@ func spaceFits(x index) Section {
 			row := text(set.name, m)
 			for _, share := range spaceShares {
 				row = append(row,
-					Entry{Text: times(x.of(spaceCell(set.name, m, share, 0), metricFit).Median)})
+					Entry{Text: times(x.summary(spaceCell(set.name, m, share, 0), metricFit).Median)})
 			}
 			table.Rows = append(table.Rows, row)
 		}
 		for _, m := range []string{spaceCNN, spaceFCNN} {
 			table.Rows = append(table.Rows,
-				text(set.name, m, times(x.of(spaceCell(set.name, m, 0, 0), metricFit).Median)))
+				text(set.name, m, times(x.summary(spaceCell(set.name, m, 0, 0), metricFit).Median)))
 		}
 	}
 	s.Tables = []Table{table}
@@ -184,7 +184,7 @@ func noiseSection(x index) Section {
 	}
 	table.Head = append(table.Head, "over 1nn at the most noise")
 	most := spaceNoise[len(spaceNoise)-1]
-	plain := x.of(spaceCell(noisyLetters, spaceAll, 0, most), metricError).Mean
+	plain := x.summary(spaceCell(noisyLetters, spaceAll, 0, most), metricError).Mean
 	line := func(name, method string, share float64) {
 		style := len(f.Series)
 		s.Legend = append(s.Legend, Series{
@@ -198,7 +198,7 @@ func noiseSection(x index) Section {
 			text(name)
 		for _, noise := range spaceNoise {
 			c := spaceCell(noisyLetters, method, share, noise)
-			found, vectors := x.of(c, metricError), x.of(c, metricShare)
+			found, vectors := x.summary(c, metricError), x.summary(c, metricShare)
 			curve.Points = append(curve.Points, Point{noise, found.Mean, found.Low, found.High})
 			keeps.Points = append(keeps.Points,
 				Point{noise, vectors.Mean, vectors.Low, vectors.High})
@@ -208,7 +208,7 @@ func noiseSection(x index) Section {
 			})
 		}
 		row = append(row,
-			Entry{Text: short(x.of(spaceCell(noisyLetters, method, share, most), metricError).Mean /
+			Entry{Text: short(x.summary(spaceCell(noisyLetters, method, share, most), metricError).Mean /
 				plain)})
 		f.Series, kept.Series, table.Rows = append(f.Series, curve), append(kept.Series, keeps),
 			append(table.Rows, row)

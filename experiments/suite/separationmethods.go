@@ -135,12 +135,12 @@ func openSeparation(choose bool) func(context.Context, separationTrial) Outcome 
 		if err != nil {
 			return failed(err)
 		}
-		return judge(m.Predict(x.test))(x.test).with(x, picked)
+		return judge(m.Predict(x.test))(x.test).withTrial(x, picked)
 	}
 }
 
-// with adds the facts of a trial to its values.
-func (o Outcome) with(x separationTrial, picked []int) Outcome {
+// withTrial adds the facts of a trial to its values.
+func (o Outcome) withTrial(x separationTrial, picked []int) Outcome {
 	if o.Status == OK {
 		o.Picked = fromOne(picked)
 		o.Values[metricFeatures], o.Values[metricTrainRows] = float64(len(picked)),
@@ -188,7 +188,7 @@ func separate(
 				}
 			}
 		}
-		o := judge(predicted(result.Model, x.test))(x.test).with(x, picked)
+		o := judge(predicted(result.Model, x.test))(x.test).withTrial(x, picked)
 		if o.Status == OK {
 			o.Values[metricTotal] = job.target.Epsilon
 		}

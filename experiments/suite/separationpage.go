@@ -58,7 +58,7 @@ func scoreSection(x index) Section {
 			}} {
 			at := func(metric string) func(float64) Summary {
 				return func(e float64) Summary {
-					return x.of(separationCell(of.Data, methodF, e, of.Setting.N), metric)
+					return x.summary(separationCell(of.Data, methodF, e, of.Setting.N), metric)
 				}
 			}
 			rows := at(metricTrainRows)(scoreEpsilons[0]).Median
@@ -142,7 +142,7 @@ func budgetSection(x index) Section {
 		for i, m := range append(separationCurves(), openAll) {
 			row := text(m)
 			of := func(e float64) Summary {
-				return x.of(separationAt(data, m, e, 0), metricAccuracy)
+				return x.summary(separationAt(data, m, e, 0), metricAccuracy)
 			}
 			for _, e := range separationEpsilons {
 				row = append(row, quartileEntry(of(e), false))
@@ -185,7 +185,7 @@ func featureSection(x index) Section {
 		for i, m := range names {
 			row, curve := text(m), Series{Name: m, Style: i}
 			for _, e := range separationEpsilons {
-				found := x.of(separationAt(data, m, e, 0), metricFeatures)
+				found := x.summary(separationAt(data, m, e, 0), metricFeatures)
 				curve.Points = append(curve.Points, Point{e, found.Mean, found.Low, found.High})
 				row = append(row, Entry{Text: short(found.Mean)})
 			}
@@ -218,7 +218,7 @@ func sizeSection(x index) Section {
 		table := Table{Caption: data, Head: []string{"method", "ε2"}}
 		rows := map[int]float64{}
 		for _, n := range separationSizes() {
-			rows[n] = x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median
+			rows[n] = x.summary(separationAt(data, openDFS, 0, n), metricTrainRows).Median
 			if math.IsNaN(rows[n]) {
 				rows[n] = max(1, float64(n))
 			}
@@ -228,7 +228,7 @@ func sizeSection(x index) Section {
 		line := func(method string, epsilon float64, style int, draw bool) {
 			curve, row := Series{Name: method, Style: style}, text(method, number(epsilon))
 			for _, n := range separationSizes() {
-				found := x.of(separationAt(data, method, epsilon, n), metricAccuracy)
+				found := x.summary(separationAt(data, method, epsilon, n), metricAccuracy)
 				curve.Points = append(curve.Points,
 					Point{rows[n], found.Median, found.Q25, found.Q75})
 				row = append(row, quartileEntry(found, false))
@@ -270,9 +270,9 @@ func crossingSection(x index) Section {
 		}
 		table.Head = append(table.Head, "within from")
 		add := func(data string, n int) {
-			open := x.of(separationAt(data, openDFS, 0, n), metricAccuracy)
-			label := short(x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median)
-			if rows := x.of(separationAt(data, openDFS, 0, n), metricTrainRows).Median; !math.IsNaN(
+			open := x.summary(separationAt(data, openDFS, 0, n), metricAccuracy)
+			label := short(x.summary(separationAt(data, openDFS, 0, n), metricTrainRows).Median)
+			if rows := x.summary(separationAt(data, openDFS, 0, n), metricTrainRows).Median; !math.IsNaN(
 				rows) {
 				label = strconv.Itoa(int(rows))
 			}
@@ -282,7 +282,7 @@ func crossingSection(x index) Section {
 			row := append(text(label), Entry{Text: short(open.Median)})
 			var medians []float64
 			for _, e := range wholeEpsilons {
-				found := x.of(separationCell(data, wholeDR, e, n), metricAccuracy)
+				found := x.summary(separationCell(data, wholeDR, e, n), metricAccuracy)
 				medians = append(medians, found.Median)
 				row = append(row, quartileEntry(found, found.Median >= open.Median-nearDFS))
 			}
@@ -329,7 +329,7 @@ func wholeSection(x index) Section {
 			row := text(m)
 			for _, e := range wholeEpsilons {
 				row = append(row,
-					quartileEntry(x.of(separationCell(data, m, e, 0), metricAccuracy), false))
+					quartileEntry(x.summary(separationCell(data, m, e, 0), metricAccuracy), false))
 			}
 			table.Rows = append(table.Rows, row)
 		}

@@ -206,9 +206,9 @@ func newIndex(records []Record) index {
 	return x
 }
 
-// of returns the summary of a metric of a cell. If there is no such summary, it returns that of the cell as a whole,
+// summary returns the summary of a metric of a cell. If there is none, it returns that of the cell as a whole,
 // with an empty distribution.
-func (x index) of(c Cell, metric string) Summary {
+func (x index) summary(c Cell, metric string) Summary {
 	if s, ok := x[indexKey{c, metric}]; ok {
 		return s
 	}

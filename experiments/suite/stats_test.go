@@ -103,10 +103,10 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("second cell: %+v", b)
 	}
 	x := newIndex([]Record{silent})
-	if s := x.of(silent.Cell, "r2"); s.Unavailable != 1 || s.Metric != "r2" || !math.IsNaN(s.Mean) {
+	if s := x.summary(silent.Cell, "r2"); s.Unavailable != 1 || s.Metric != "r2" || !math.IsNaN(s.Mean) {
 		t.Errorf("a metric that no trial gave: %+v", s)
 	}
-	if s := x.of(Cell{Data: "c"}, "r2"); s.Data != "c" || s.Count != 0 || !math.IsNaN(s.Mean) {
+	if s := x.summary(Cell{Data: "c"}, "r2"); s.Data != "c" || s.Count != 0 || !math.IsNaN(s.Mean) {
 		t.Errorf("a cell without trials: %+v", s)
 	}
 }

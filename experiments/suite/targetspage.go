@@ -51,7 +51,7 @@ func targetsTable(x index, kind, metric string) Table {
 		best := 0
 		var means []float64
 		for i, name := range methods {
-			found := x.of(targetCell(s, name), metric)
+			found := x.summary(targetCell(s, name), metric)
 			entry := Entry{Text: short(found.Mean)}
 			if found.Count > 1 {
 				entry.Note = short((found.High - found.Mean) / z95)

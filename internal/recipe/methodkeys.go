@@ -176,8 +176,8 @@ func (k ownedKey) users() []string {
 	return private
 }
 
-// of returns the key of a method.
-func (k ownedKey) of(name string) (method.Key, bool) {
+// keyOf returns the key of a method.
+func (k ownedKey) keyOf(name string) (method.Key, bool) {
 	for _, o := range k.owners {
 		if o.method == name {
 			return o.key, true

@@ -117,7 +117,7 @@ func NumberKey(model string) (key string, whole, ok bool) {
 		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool {
 			return k.Name == name
 		}); i >= 0 {
-			if k, has := keysOf(modelSection)[i].of(model); has {
+			if k, has := keysOf(modelSection)[i].keyOf(model); has {
 				return name, k.Kind == method.Whole, true
 			}
 		}

@@ -478,7 +478,7 @@ func (r *Recipe) DataFile() string {
 	if r.SetByFlag("data.path") {
 		return r.Data.Path
 	}
-	return r.beside(r.Data.Path)
+	return r.resolvePath(r.Data.Path)
 }
 
 // LedgerFile returns the path of the ledger, relative to the folder of the recipe file unless it was given by flags.
@@ -491,10 +491,10 @@ func (r *Recipe) LedgerFile() string {
 		r.src != nil && r.src.text["ledger"] == (place{}) && r.src.setsBelow("ledger") {
 		return r.Ledger.Path
 	}
-	return r.beside(r.Ledger.Path)
+	return r.resolvePath(r.Ledger.Path)
 }
 
-func (r *Recipe) beside(path string) string {
+func (r *Recipe) resolvePath(path string) string {
 	if _, piped := tablefile.Stdin(path); path == "" || piped || filepath.IsAbs(path) ||
 		r.src == nil || r.src.file == "" {
 		return path

@@ -23,7 +23,7 @@ type keyed struct {
 func (c *checker) keys(s keyed) {
 	for _, k := range keysOf(s.section) {
 		path := s.section + "." + k.Name
-		own, has := k.of(s.method)
+		own, has := k.keyOf(s.method)
 		set := c.isSet(s, k.Name)
 		needs := k.Needs
 		if has {

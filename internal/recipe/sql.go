@@ -91,14 +91,14 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 			return fail(fmt.Sprintf("the environment variable %s is not set", quoted(name)))
 		}
 	} else if path, ok := strings.CutPrefix(dsn, "file:"); ok {
-		text, err := os.ReadFile(r.beside(path))
+		text, err := os.ReadFile(r.resolvePath(path))
 		if err != nil || len(text) > mostDSN {
 			return fail(fmt.Sprintf("the file %s cannot be read", quoted(path)))
 		}
 		dsn = strings.TrimSpace(string(text))
 	}
 	if s.Driver == "duckdb" && dsn != inMemory {
-		dsn = r.beside(dsn)
+		dsn = r.resolvePath(dsn)
 	}
 	return query.Question{
 		Driver: s.Driver,

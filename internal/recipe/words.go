@@ -135,10 +135,10 @@ func (c *checker) foldChecks() {
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		if col.Prefix != 0 {
-			c.within(child(path, "prefix"), col.Prefix, 1, cell.MaxPrefix)
+			c.checkBetween(child(path, "prefix"), col.Prefix, 1, cell.MaxPrefix)
 		}
 		if col.Hash != 0 {
-			c.within(child(path, "hash"), col.Hash, 2, cell.MaxHash)
+			c.checkBetween(child(path, "hash"), col.Hash, 2, cell.MaxHash)
 		}
 		switch {
 		case col.Hash != 0 && col.Categories.Declared():
@@ -187,7 +187,7 @@ func (c *checker) encode(path, name string, col Column) {
 	}
 }
 
-func (c *checker) within(path string, n, least, most int) {
+func (c *checker) checkBetween(path string, n, least, most int) {
 	if n < least || n > most {
 		c.add(path, fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n),
 			"")

@@ -297,7 +297,7 @@ func (a *Accounting) problems(again *Accounting) []string {
 		return []string{"accounting is missing"}
 	}
 	var out []string
-	if !near(a.Epsilon, again.Epsilon) {
+	if !nearlyEqual(a.Epsilon, again.Epsilon) {
 		out = append(out,
 			fmt.Sprintf("accounting has epsilon %s, but the steps add up to %s", number(a.Epsilon),
 				number(again.Epsilon)))

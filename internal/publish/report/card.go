@@ -299,7 +299,7 @@ func (v *verifier) card() {
 			continue
 		}
 		if !slices.ContainsFunc(scales, func(x float64) bool {
-			return near(x, c.Scale)
+			return nearlyEqual(x, c.Scale)
 		}) {
 			problems = append(problems,
 				fmt.Sprintf(

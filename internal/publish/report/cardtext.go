@@ -235,7 +235,7 @@ func (v *verifier) countProblems(t *Training) []string {
 	var problems []string
 	check := func(column, step, what string, scale float64, ok bool) {
 		released := slices.ContainsFunc(v.report.Events, func(e Event) bool {
-			return strings.HasSuffix(e.ID, "/"+step) && e.Released > 0 && near(e.Scale, scale)
+			return strings.HasSuffix(e.ID, "/"+step) && e.Released > 0 && nearlyEqual(e.Scale, scale)
 		})
 		switch {
 		case !ok:

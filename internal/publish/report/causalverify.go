@@ -169,7 +169,7 @@ func (c *Causal) baselineProblems() []string {
 			Quartiles:  b.Quartiles,
 		}
 		r := again.Read()
-		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) ||
+		if !nearlyEqual(again.Difference, b.Difference) || !nearlyEqual(r.Stability, p.Stability) ||
 			directionText(r.Preferred) != p.Preferred ||
 			directionText(r.Direction) != p.Direction {
 			out = append(out,
@@ -208,8 +208,8 @@ func (p CausalPair) same(q CausalPair) bool {
 	}
 	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote &&
 		p.Likelihood == q.Likelihood &&
-		near(p.Stability, q.Stability) && near(p.Dependence, q.Dependence) &&
-		near(p.Records, q.Records) &&
+		nearlyEqual(p.Stability, q.Stability) && nearlyEqual(p.Dependence, q.Dependence) &&
+		nearlyEqual(p.Records, q.Records) &&
 		slices.EqualFunc(p.Scores, q.Scores, func(a, b CausalScore) bool {
 			return a.Name == b.Name && a.Prefers == b.Prefers && alike(a.XToY, b.XToY) &&
 				alike(a.YToX, b.YToX)

@@ -37,7 +37,7 @@ func (f *Folder) Stage(ctx context.Context, files Files) error {
 		}
 	}
 	for _, s := range f.steps(files) {
-		if err := f.before(ctx, s.name); err != nil {
+		if err := f.checkCancelled(ctx, s.name); err != nil {
 			return err
 		}
 		if err := s.do(); err != nil {
@@ -60,7 +60,7 @@ func (f *Folder) Place(ctx context.Context) error {
 func (f *Folder) alone(
 	ctx context.Context, free func() error, name string, place func() error, sync func(),
 ) error {
-	if err := f.before(ctx, "rename"); err != nil {
+	if err := f.checkCancelled(ctx, "rename"); err != nil {
 		return err
 	}
 	unlock, err := f.lock(ctx)
@@ -110,8 +110,8 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	return func() { dir.Close() }, nil
 }
 
-// before returns the error of a cancelled commit.
-func (f *Folder) before(ctx context.Context, name string) error {
+// checkCancelled returns the error of a cancelled commit.
+func (f *Folder) checkCancelled(ctx context.Context, name string) error {
 	if f.step != nil {
 		if err := f.step(name); err != nil {
 			return err

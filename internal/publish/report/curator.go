@@ -111,7 +111,7 @@ func (c *CuratorFile) Commit(
 			return nil
 		}},
 	} {
-		if err := f.before(ctx, s.name); err != nil {
+		if err := f.checkCancelled(ctx, s.name); err != nil {
 			return err
 		}
 		if err := s.do(); err != nil {

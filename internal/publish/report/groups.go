@@ -308,7 +308,7 @@ func alike(a, b reflect.Value) bool {
 		}
 		return true
 	case reflect.Float64:
-		return near(a.Float(), b.Float()) || math.Abs(a.Float()-b.Float()) < computedTolerance
+		return nearlyEqual(a.Float(), b.Float()) || math.Abs(a.Float()-b.Float()) < computedTolerance
 	}
 	return a.Equal(b)
 }

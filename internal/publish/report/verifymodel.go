@@ -40,7 +40,7 @@ func (v *verifier) model() {
 	}
 	problems := modelProblems(m, v.report)
 	if err := json.Unmarshal(data, &file); err != nil || file.Guarantee == nil ||
-		!file.Guarantee.is(v.report.Guarantee) {
+		!file.Guarantee.matches(v.report.Guarantee) {
 		problems = append(problems, "its guarantee differs from the report")
 	}
 	v.add(name, "its kind, target, columns and guarantee match the report", problems)
@@ -55,8 +55,8 @@ type modelGuarantee struct {
 	Unit     *Unit   `json:"unit"`
 }
 
-// is reports whether a model has the guarantee of a report.
-func (m *modelGuarantee) is(g Guarantee) bool {
+// matches reports whether a model has the guarantee of a report.
+func (m *modelGuarantee) matches(g Guarantee) bool {
 	mu := 0.
 	if g.Mu != nil {
 		mu = *g.Mu
@@ -227,8 +227,8 @@ func (v *verifier) entryProblems(
 	same := len(leaves) == len(v.report.Events)
 	for i := 0; same && i < len(leaves); i++ {
 		e, l := v.report.Events[i], leaves[i]
-		same = e.ID == l.Name && e.Law == l.Op && e.Draws == l.Draws && near(e.Mu, l.Mu) &&
-			near(e.Epsilon, l.Epsilon) && near(e.Delta, l.Delta)
+		same = e.ID == l.Name && e.Law == l.Op && e.Draws == l.Draws && nearlyEqual(e.Mu, l.Mu) &&
+			nearlyEqual(e.Epsilon, l.Epsilon) && nearlyEqual(e.Delta, l.Delta)
 	}
 	if !same {
 		out = append(out, "the steps of the entry differ from the report")

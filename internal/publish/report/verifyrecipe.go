@@ -271,8 +271,8 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 			return append(out,
 				fmt.Sprintf("step %d is %s, but %s in the recipe's plan", i+1, shown(e.ID),
 					l.Path)), false
-		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu),
-			!near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
+		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !nearlyEqual(e.Mu, l.Law.Mu),
+			!nearlyEqual(e.Epsilon, l.Law.Epsilon), !nearlyEqual(e.Delta, l.Law.Delta):
 			out = append(out,
 				fmt.Sprintf("%s has a different noise distribution in the recipe's plan", e.ID))
 		}
@@ -312,7 +312,7 @@ func (v *verifier) triesProblems(
 		for _, size := range x.Sizes {
 			sizes = append(sizes, pipeline.SizeName(size))
 		}
-		if !slices.Equal(sizes, names) || !near(x.Eta, law.Eta) || !near(x.Gamma, law.Gamma) ||
+		if !slices.Equal(sizes, names) || !nearlyEqual(x.Eta, law.Eta) || !nearlyEqual(x.Gamma, law.Gamma) ||
 			!slices.Contains(x.Sizes, x.Chosen) {
 			out = append(out, "the choice of a size differs from the recipe")
 		}

@@ -17,8 +17,8 @@ import (
 // computedTolerance is the relative difference allowed between numbers computed on two processors.
 const computedTolerance = 1e-9
 
-// near compares a number in the report with a recomputed one.
-func near(a, b float64) bool {
+// nearlyEqual compares a number in the report with a recomputed one.
+func nearlyEqual(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= computedTolerance*math.Max(math.Abs(a), math.Abs(b))
 }
 
@@ -180,7 +180,7 @@ func (v *verifier) guarantee() {
 	}
 	if !v.earlier() {
 		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms ||
-			!near(g.Attack.Found, a.Found) {
+			!nearlyEqual(g.Attack.Found, a.Found) {
 			problems = append(problems, "attack contradicts the other numbers")
 		}
 		if g.Meaning != g.MeaningOf() && g.Meaning != g.formerMeaningOf() {
@@ -246,7 +246,7 @@ func targetOf(g Guarantee) (budget.Target, error) {
 func guaranteeProblems(g, again Guarantee, source string) []string {
 	var out []string
 	differ := func(what string, a, b float64) {
-		if !near(a, b) {
+		if !nearlyEqual(a, b) {
 			out = append(out, fmt.Sprintf("%s is %s in the report, but %s %s", what, number(a), number(b), source))
 		}
 	}

@@ -75,7 +75,7 @@ func (v *verifier) thresholdProblems(e Event) []string {
 			"it covers %d columns, but the counts of its branch have sensitivity %s", e.Columns,
 			short(counts.Sensitivity))}
 	}
-	if !near(e.Scale, counts.Scale) {
+	if !nearlyEqual(e.Scale, counts.Scale) {
 		return []string{"its noise scale differs from that of the counts of its branch"}
 	}
 	least, err := mechanism.CategoryThreshold(e.Delta, e.Scale, e.Columns, records)

@@ -106,7 +106,7 @@ func newLogistic(
 func (p *logistic) row(i int, theta []float64, at []int, x []float64) float64 {
 	score := theta[p.size-1]
 	for k := range p.features {
-		level, v := p.features[k].at(i)
+		level, v := p.features[k].levelAndValue(i)
 		at[k], x[k] = p.first[k]+level, v
 		if v != 0 {
 			score += theta[at[k]] * v

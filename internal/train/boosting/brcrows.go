@@ -46,9 +46,9 @@ func encodeFeatures(
 	return out, err
 }
 
-// at returns the level and the value of a record in a linear score of this column: level 0 and the number, or
+// levelAndValue returns the level and the value of a record in a linear score of this column: level 0 and the number, or
 // the level of its code and 1, or 0 for a value without a level.
-func (f *feature) at(i int) (level int, value float64) {
+func (f *feature) levelAndValue(i int) (level int, value float64) {
 	if f.levels == 0 && f.codes == nil {
 		return 0, float64(f.numbers[i]) / mechanism.FixedOne
 	}

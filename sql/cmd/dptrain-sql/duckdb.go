@@ -137,7 +137,7 @@ func copyRows(
 		}
 		for r := range c.rows {
 			for i := range all {
-				row[i] = all[i].at(r)
+				row[i] = all[i].cell(r)
 			}
 			if err := w.writeRow(row); err != nil {
 				c.close()

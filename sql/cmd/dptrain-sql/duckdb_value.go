@@ -78,11 +78,11 @@ type vector struct{ data, present unsafe.Pointer }
 
 // valid reports whether a value is not NULL.
 func (v vector) valid(i int) bool {
-	return v.present == nil || at[uint64](v.present, i/64)>>(i%64)&1 == 1
+	return v.present == nil || element[uint64](v.present, i/64)>>(i%64)&1 == 1
 }
 
-// at returns an element of a C array.
-func at[T any](array unsafe.Pointer, i int) T {
+// element returns an element of a C array.
+func element[T any](array unsafe.Pointer, i int) T {
 	var t T
 	return *(*T)(unsafe.Add(array, uintptr(i)*unsafe.Sizeof(t)))
 }
@@ -113,7 +113,7 @@ func whole[T int8 | int16 | int32 | int64](
 	data unsafe.Pointer,
 	i int,
 ) []byte {
-	return strconv.AppendInt(out, int64(at[T](data, i)), 10)
+	return strconv.AppendInt(out, int64(element[T](data, i)), 10)
 }
 
 func natural[T uint8 | uint16 | uint32 | uint64](
@@ -121,45 +121,45 @@ func natural[T uint8 | uint16 | uint32 | uint64](
 	data unsafe.Pointer,
 	i int,
 ) []byte {
-	return strconv.AppendUint(out, uint64(at[T](data, i)), 10)
+	return strconv.AppendUint(out, uint64(element[T](data, i)), 10)
 }
 
 // writings lists the writings of types that need only the array.
 var writings = map[int]writing{
 	typeBoolean: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return strconv.AppendBool(out, at[uint8](data, i) != 0)
+		return strconv.AppendBool(out, element[uint8](data, i) != 0)
 	},
 	typeTinyint: whole[int8], typeSmallint: whole[int16], typeInteger: whole[int32],
 	typeBigint:   whole[int64],
 	typeUTinyint: natural[uint8], typeUSmallint: natural[uint16], typeUInteger: natural[uint32],
 	typeUBigint: natural[uint64],
 	typeHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return at[huge](data, i).integer().Append(out, 10)
+		return element[huge](data, i).integer().Append(out, 10)
 	},
 	typeUHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
-		h := at[huge](data, i)
+		h := element[huge](data, i)
 		return join(uint64(h.high), h.low).Append(out, 10)
 	},
 	typeFloat: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendFloat(out, float64(at[float32](data, i)), 32)
+		return appendFloat(out, float64(element[float32](data, i)), 32)
 	},
 	typeDouble: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendFloat(out, at[float64](data, i), 64)
+		return appendFloat(out, element[float64](data, i), 64)
 	},
 	typeVarchar: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return append(out, textAt(data, i)...)
 	},
 	typeUUID: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendUUID(out, at[huge](data, i))
+		return appendUUID(out, element[huge](data, i))
 	},
 	typeDate: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendDate(out, at[int32](data, i))
+		return appendDate(out, element[int32](data, i))
 	},
 	typeTime: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendClock(out, at[int64](data, i)*1000)
+		return appendClock(out, element[int64](data, i)*1000)
 	},
 	typeTimeNS: func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendClock(out, at[int64](data, i))
+		return appendClock(out, element[int64](data, i))
 	},
 	typeTimestampS:  stamp(1, ""),
 	typeTimestampMS: stamp(1e3, ""),
@@ -171,7 +171,7 @@ var writings = map[int]writing{
 // stamp formats times with the given number of ticks per second.
 func stamp(ticks int64, zone string) writing {
 	return func(out []byte, data unsafe.Pointer, i int) []byte {
-		return appendStamp(out, at[int64](data, i), ticks, zone)
+		return appendStamp(out, element[int64](data, i), ticks, zone)
 	}
 }
 
@@ -194,11 +194,11 @@ func (k kind) writing() writing {
 func (k kind) word(data unsafe.Pointer, i int) int {
 	switch k.stored {
 	case typeUTinyint:
-		return int(at[uint8](data, i))
+		return int(element[uint8](data, i))
 	case typeUSmallint:
-		return int(at[uint16](data, i))
+		return int(element[uint16](data, i))
 	}
-	return int(at[uint32](data, i))
+	return int(element[uint32](data, i))
 }
 
 // join returns high 2^64 + low.
@@ -253,8 +253,8 @@ func (c *cells) fill(how writing, v vector, rows int) {
 	}
 }
 
-// at returns a cell, nil for NULL.
-func (c *cells) at(i int) []byte {
+// cell returns a cell, nil for NULL.
+func (c *cells) cell(i int) []byte {
 	end, begin := c.ends[i], 0
 	if end < 0 {
 		return nil
