@@ -288,9 +288,9 @@ const (
 	curveResidual = .95 // quantile of the residuals that limits them
 )
 
-// fitPrivateCurves fits the same sum with noise, one curve after the other. A release has the sum of the residuals in each
-// step of a column, of which a record changes one, by at most the limit. The counts by step, which scale the sums, are
-// released once. Limits are exact quantiles. A correction is shrunk by the share of its variance that is noise.
+// fitPrivateCurves fits the same sum with noise, one curve after the other. Each release contains the sums of residuals by
+// step of a column; a record changes one of these sums, by at most the limit. The counts by step, which scale the sums,
+// are released once. Limits are exact quantiles. Corrections are shrunk by the share of noise in their variance.
 func (x *targetTrial) fitPrivateCurves() []float64 {
 	entries, width := x.stepEntries()
 	y, exposure := x.truth(x.train), x.exposures(x.train)

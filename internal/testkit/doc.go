@@ -1,4 +1,4 @@
-// Package testkit has what tests of several packages need and no program imports: the public data sets, tests of
-// samplers against their distributions, and elementary functions with 256 bits as a reference for the error bounds of
-// float64 arithmetic. It imports no package of this module, so that the tests of every package can use it.
+// Package testkit provides helpers for the tests of several packages: access to the public data sets, tests of samplers
+// against their distributions, and elementary functions with 256 bits as a reference for the error bounds of float64
+// arithmetic. No program imports it. It imports no other package of this module, so any test can use it.
 package testkit

@@ -33,8 +33,8 @@ const (
 	Broken
 )
 
-// As sets target to an error of kind k if that is what target is for, and reports whether it is. It is the
-// method As of a public error type: a method FaultKind would put a type of this package into its documentation.
+// As supports [errors.As] for a public error type of kind k: if target asks for the kind of an error, As sets it and
+// returns true. With a method FaultKind in its place, a type of this package would appear in public documentation.
 func (k Kind) As(target any) bool {
 	kind, ok := target.(*kinder)
 	if ok {

@@ -107,8 +107,8 @@ type Pipeline struct {
 	GroupsOnly bool
 	// DeclaredScaling rejects numeric columns without a declared range instead of releasing their ranges.
 	DeclaredScaling bool
-	// Selector chooses the features, and is of a type of [Selectors]: another one could publish what it sees in
-	// the exact records. Nil keeps all, but without a Model and more than selection.DefaultK candidates the run
+	// Selector chooses the features. It must be one of [Selectors], because a selector sees exact records and another
+	// implementation might publish them. Nil keeps all, but without a Model and more than selection.DefaultK candidates the run
 	// chooses between all and selection.Kendall.
 	Selector selection.Selector
 	// SelectionShare is the share, in (0, 1), of a selector that makes releases, relative to the budget left by

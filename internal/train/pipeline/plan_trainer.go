@@ -36,7 +36,7 @@ func importancesOf(f *method.Fit) []regression.Importance {
 }
 
 // trainerFor returns the trainer for a target: a numeric trainer separates classes by one-versus-rest.
-// Stages may change what it sees.
+// The stages of the run may wrap it.
 func (p *Pipeline) trainerFor(
 	t method.Trainer,
 	target dataset.Column,

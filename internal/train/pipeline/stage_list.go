@@ -52,7 +52,7 @@ func (p *Pipeline) namedStages() []namedStage {
 	return out
 }
 
-// description returns what stages know about the run.
+// description returns the public facts from which the stages of the run are made.
 func (p *Pipeline) description() stage.Description {
 	return stage.Description{
 		Schema:         p.Schema,
@@ -154,7 +154,7 @@ func (p *Pipeline) followsTraining() bool {
 	return len(after) > 0
 }
 
-// branchingStage returns the stage that chooses within the training what is paid for, if the run has one.
+// branchingStage returns the stage that chooses, within the training, the steps that are paid for, if the run has one.
 func (p *Pipeline) branchingStage() (_ namedStage, found bool) {
 	list := p.namedStages()
 	i := slices.IndexFunc(list, namedStage.branches)
@@ -164,7 +164,7 @@ func (p *Pipeline) branchingStage() (_ namedStage, found bool) {
 	return list[i], true
 }
 
-// branches reports whether the stage chooses within the training what is paid for.
+// branches reports whether the stage chooses, within the training, the steps that are paid for.
 func (x namedStage) branches() bool {
 	_, names := x.stage.Branches()
 	return len(names) > 0

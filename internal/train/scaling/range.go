@@ -30,8 +30,8 @@ type Range struct {
 	// Tiny reports that every detected number other than 0 is smaller than [SmallestSize]. The search does not
 	// distinguish such numbers, so the range is far too wide for them.
 	Tiny bool
-	// Alike reports that nearly all numbers, none of them near 0, are in one bin of the finest histogram: the search for the
-	// range ends there, and the range may be far too wide for them.
+	// Alike reports that nearly all numbers are in one bin of the finest histogram, away from 0. The search ends there, so
+	// the range may be far too wide for them.
 	Alike bool
 	// Numbers is the number of records with a number in the column, if it was released.
 	Numbers Count

@@ -1,5 +1,5 @@
-// Package stage defines the stages of a run that are not part of its training: those that look at columns before, change
-// what a trainer sees, or complete the model afterwards.
+// Package stage defines the stages of a run that are not part of its training: steps that examine columns before the
+// training, change the columns of a trainer, or complete the model afterwards.
 //
 // A stage is a package that implements [Stage] and describes itself by a [Kind]. Package pipeline has a list of kinds
 // and knows stages by this interface only.
@@ -20,13 +20,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/selection"
 )
 
-// A Kind describes a stage to those who name it: plans, shares of the budget and messages.
+// A Kind describes a stage for plans, shares of the budget and messages.
 type Kind struct {
 	// Node is the name of the node of the stage in a plan.
 	Node string
 	// Share is the name of its share of the training budget in a recipe; "" for a stage that shares that of the model.
 	Share string
-	// Absent is the reason why the share has no effect in a run without the stage.
+	// Absent explains why the share has no effect in a run without the stage.
 	Absent string
 	// Statistics are those that the stage sums over records.
 	Statistics []mechanism.Statistic
@@ -78,8 +78,8 @@ type Stage interface {
 	Spends(asked float64) float64
 	// Around returns the nodes before and after the training, and the share of the budget that they leave of rest.
 	Around(asked, rest float64) (before, after []budget.Node, left float64)
-	// Branches returns the name of the node, and those of its branches, by which a stage within the training chooses what
-	// is paid for; no branches for a stage that makes no such choice.
+	// Branches returns the name of the node, and those of its branches, with which a stage within the training chooses
+	// the steps that are paid for. A stage without such a choice returns no branches.
 	Branches() (node string, names []string)
 	// InBranches returns the node of that name with the stage and, in each branch, the other steps of the training. It
 	// is called only if there are branches.

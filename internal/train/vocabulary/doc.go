@@ -1,7 +1,6 @@
-// Package vocabulary finds out what the columns without declarations hold: whether they contain numbers or text, and the
-// text categories. docs/proofs/vocabulary.md, "Algorithm", describes it.
+// Package vocabulary finds out whether undeclared columns contain numbers or text, and finds their text categories. docs/proofs/vocabulary.md, "Algorithm", describes it.
 //
-// One release of counts tells columns of numbers from columns of text, and another one has the words of all text
+// One release of counts separates numeric columns from text columns, and another one contains the categories of all text
 // columns. As a stage of a run it precedes the training:
 //
 //	train (seq): vocabulary: kinds, counts, words

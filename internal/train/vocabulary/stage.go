@@ -150,7 +150,7 @@ func (x Stage) Spends(asked float64) float64 {
 	return kinds + words
 }
 
-// Around returns the node before the training, unless it depends on the kinds what is paid for.
+// Around returns the node before the training. It returns none if the paid steps depend on the kinds of columns.
 func (x Stage) Around(asked, rest float64) (before, after []budget.Node, left float64) {
 	if x.asksFirst() {
 		return nil, nil, rest

@@ -37,7 +37,7 @@ type PreviewColumn struct {
 	Kind     string `json:"kind"`
 	Missing  int    `json:"missing"`  // cells without a value
 	Unread   int    `json:"unread"`   // cells that do not match the kind of the column
-	Pairs    int    `json:"pairs"`    // cells such as 144/94, of which only the first value is read
+	Pairs    int    `json:"pairs"`    // cells with two values, such as 144/94; only the first is read
 	Distinct int    `json:"distinct"` // number of distinct texts
 	Unit     bool   `json:"unit"`     // its name indicates an identifier of persons or things
 }
