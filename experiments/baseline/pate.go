@@ -87,7 +87,9 @@ func (t PATE) Plan() (budget.Node, error) {
 // Run trains on the records of v and returns the classes of the first t.Queries records of queries. Both views have
 // the columns t.Columns. The session s is that of the parent of the node that Plan returned.
 func (t PATE) Run(
-	ctx context.Context, s *mechanism.Session, v, queries dataset.View,
+	ctx context.Context,
+	s *mechanism.Session,
+	v, queries dataset.View,
 ) ([]int32, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
@@ -146,9 +148,12 @@ type ballots struct {
 
 // vote trains the teachers and collects their votes.
 func (t PATE) vote(
-	ctx context.Context, s *mechanism.Session, v, queries dataset.View,
+	ctx context.Context,
+	s *mechanism.Session,
+	v, queries dataset.View,
 ) (*ballots, error) {
-	roles, coins := s.PublicStream("roles"), s.Coins("buckets")
+	roles := s.PublicStream("roles")
+	coins := s.Coins("buckets")
 	// The order of the rows does not depend on any private column.
 	var students []int32
 	teachers := make([][]int32, t.Buckets)
@@ -192,7 +197,10 @@ func (t PATE) vote(
 
 // teach adds the votes of one teacher.
 func (t PATE) teach(
-	ctx context.Context, out *ballots, bucket, students, queries dataset.View, size [2]float64,
+	ctx context.Context,
+	out *ballots,
+	bucket, students, queries dataset.View,
+	size [2]float64,
 ) error {
 	private, _ := sides(t.Columns)
 	teacher, err := FitOpen(ctx, nonprivate.NonprivateLogistic, bucket, private)
@@ -251,7 +259,8 @@ func (b *ballots) releaseShares(s *mechanism.Session) ([2]float64, error) {
 func evidence(x, sigma float64, p [2]float64) float64 {
 	// These are the exponents of log (p e^up + (1-p) e^down), without the squares and without the larger exponent,
 	// which both classes share.
-	up, down := x/(sigma*sigma), -x/(sigma*sigma)
+	up := x / (sigma * sigma)
+	down := -x / (sigma * sigma)
 	top := max(up, down)
 	log := func(p float64) float64 {
 		return math.Log(p*math.Exp(up-top) + (1-p)*math.Exp(down-top))

@@ -80,14 +80,18 @@ type PeopleModel struct {
 
 // member is a linear classifier of encoded rows.
 type member struct {
-	alpha, constant float64
-	theta           []float64 // of the slots
+	alpha    float64
+	constant float64
+	theta    []float64 // of the slots
 }
 
 // Run trains on the records of v, whose columns are t.Columns. The list ranges has one entry per column. The session
 // s is that of the parent of the node that Plan returned.
 func (t People) Run(
-	ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range,
+	ctx context.Context,
+	s *mechanism.Session,
+	v dataset.View,
+	ranges []scaling.Range,
 ) (*PeopleModel, error) {
 	if err := checkRelation(s); err != nil {
 		return nil, err
@@ -218,8 +222,12 @@ func (p *peopleRun) round(round int) error {
 	}
 	agreement := p.session.NewAgreement(lowerWeight, upperWeight)
 	agreement.Add(p.weights, votes)
-	released, err := mechanism.GaussianDraw(p.session, agreementLeaf, round,
-		mechanism.Alone(agreement.Sum()))
+	released, err := mechanism.GaussianDraw(
+		p.session,
+		agreementLeaf,
+		round,
+		mechanism.Alone(agreement.Sum()),
+	)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,10 @@ func (m BoostedAdaSSP) TrueEpsilon(epsilon, delta float64) float64 {
 
 // Fit returns the coefficients of the columns x and, last, the intercept.
 func (m BoostedAdaSSP) Fit(
-	src Source, x [][]float64, y []float64, epsilon, delta float64,
+	src Source,
+	x [][]float64,
+	y []float64,
+	epsilon, delta float64,
 ) ([]float64, error) {
 	sigma := m.deviation(epsilon, delta)
 	d := len(x) + 1

@@ -18,8 +18,9 @@ import (
 // follows: columns are standardised, the loss is the huberised hinge loss with a penalty of .02 n, and the effect of a
 // record on the machine is approximated to first order.
 type DPFSDR struct {
-	Epsilon1, Epsilon2 float64
-	Threshold          float64 // of correlations between columns; 0: .95
+	Epsilon1  float64
+	Epsilon2  float64
+	Threshold float64 // of correlations between columns; 0: .95
 }
 
 const (
@@ -65,7 +66,10 @@ func (m DPFSDR) Fit(src Source, x [][]float64, labels []float64) Separator {
 			grown := append(slices.Clone(selected), j)
 			w, accuracy := m.train(src, z, labels, grown, records)
 			if accuracy > best {
-				selected, weights, best, accepted = grown, w, accuracy, j
+				selected = grown
+				weights = w
+				best = accuracy
+				accepted = j
 				break
 			}
 		}
@@ -92,7 +96,8 @@ func (m DPFSDR) Fit(src Source, x [][]float64, labels []float64) Separator {
 func standardised(x [][]float64) (z [][]float64, means, scales []float64) {
 	for _, column := range x {
 		n := float64(len(column))
-		mean, squares := 0., 0.
+		mean := 0.
+		squares := 0.
 		for _, v := range column {
 			mean += v / n
 		}
@@ -107,7 +112,9 @@ func standardised(x [][]float64) (z [][]float64, means, scales []float64) {
 		for i, v := range column {
 			out[i] = (v - mean) / scale
 		}
-		z, means, scales = append(z, out), append(means, mean), append(scales, scale)
+		z = append(z, out)
+		means = append(means, mean)
+		scales = append(scales, scale)
 	}
 	return z, means, scales
 }
@@ -117,12 +124,17 @@ func fScoreShares(z [][]float64, labels []float64) []float64 {
 	out := make([]float64, len(z))
 	total := 0.
 	for j, column := range z {
-		between, within := 0., 0.
+		between := 0.
+		within := 0.
 		for _, class := range []float64{-1, 1} {
-			n, sum, squares := 0., 0., 0.
+			n := 0.
+			sum := 0.
+			squares := 0.
 			for i, v := range column {
 				if labels[i] == class {
-					n, sum, squares = n+1, sum+v, squares+v*v
+					n++
+					sum += v
+					squares += v * v
 				}
 			}
 			if n < 2 {
@@ -191,7 +203,8 @@ func byRelevance(
 
 // recordCorrelations returns, for every record, the records whose correlation with it is at least the threshold.
 func recordCorrelations(z [][]float64) [][]related {
-	n, d := len(z[0]), float64(len(z))
+	n := len(z[0])
+	d := float64(len(z))
 	rows := make([][]float64, len(z[0]))
 	for i := range rows {
 		for _, column := range z {
@@ -224,7 +237,8 @@ type related struct {
 func (m DPFSDR) train(
 	src Source, z [][]float64, labels []float64, columns []int, records [][]related,
 ) (weights []float64, accuracy float64) {
-	d, n := len(columns)+1, len(labels)
+	d := len(columns) + 1
+	n := len(labels)
 	row := func(i int) *mat.VecDense {
 		v := mat.NewVecDense(d, nil)
 		for k, j := range columns {
@@ -234,7 +248,8 @@ func (m DPFSDR) train(
 		return v
 	}
 	penalty := svmPenalty * float64(n)
-	theta, hessian := mat.NewVecDense(d, nil), mat.NewSymDense(d, nil)
+	theta := mat.NewVecDense(d, nil)
+	hessian := mat.NewSymDense(d, nil)
 	slopes := make([]float64, n)
 	for range newtonSteps {
 		hessian.Zero()
@@ -283,7 +298,11 @@ func (m DPFSDR) train(
 
 // stepLength halves a Newton step until the objective falls enough.
 func stepLength(
-	z [][]float64, columns []int, labels []float64, theta, step, gradient *mat.VecDense, penalty float64,
+	z [][]float64,
+	columns []int,
+	labels []float64,
+	theta, step, gradient *mat.VecDense,
+	penalty float64,
 ) float64 {
 	value := func(t float64) float64 {
 		sum := 0.
@@ -303,7 +322,8 @@ func stepLength(
 		}
 		return sum + penalty/2*mat.Dot(w, w)
 	}
-	start, slope := value(0), mat.Dot(gradient, step)
+	start := value(0)
+	slope := mat.Dot(gradient, step)
 	for t := 1.; t > 1e-6; t /= 2 {
 		if value(t) <= start-1e-4*t*slope {
 			return t
@@ -315,7 +335,10 @@ func stepLength(
 // correlatedSensitivity returns the largest sum, over the records correlated with one, of correlated degree times the change of the
 // coefficients when that record is left out (equation 4), to first order.
 func (m DPFSDR) correlatedSensitivity(
-	hessian *mat.SymDense, slopes []float64, row func(int) *mat.VecDense, records [][]related,
+	hessian *mat.SymDense,
+	slopes []float64,
+	row func(int) *mat.VecDense,
+	records [][]related,
 ) float64 {
 	var factor mat.Cholesky
 	if !factor.Factorize(hessian) {

@@ -14,13 +14,18 @@ import (
 //
 // If floor((n+1)/Parts) exceeds floor(n/Parts), one more record changes every part, so all votes may change.
 type SubLasso struct {
-	K, Parts int
-	Lambda   float64 // on standardised columns; 0: .1
+	K      int
+	Parts  int
+	Lambda float64 // on standardised columns; 0: .1
 }
 
 // Choose returns the chosen columns in increasing order. The error is that of ctx.
 func (m SubLasso) Choose(
-	ctx context.Context, src Source, x [][]float64, y []float64, epsilon float64,
+	ctx context.Context,
+	src Source,
+	x [][]float64,
+	y []float64,
+	epsilon float64,
 ) ([]int, error) {
 	counts, err := m.Votes(ctx, src, x, y)
 	if err != nil {
@@ -36,7 +41,10 @@ func (m SubLasso) Choose(
 
 // Votes counts the votes for every column.
 func (m SubLasso) Votes(
-	ctx context.Context, src Source, x [][]float64, y []float64,
+	ctx context.Context,
+	src Source,
+	x [][]float64,
+	y []float64,
 ) ([]float64, error) {
 	counts := make([]float64, len(x))
 	order := permutation(src, len(y))
@@ -74,13 +82,17 @@ func (m SubLasso) vote(
 	for j, column := range x {
 		part[j] = take(column)
 	}
-	solver, err := lasso.NewSolver(ctx, part, take(y),
+	solver, err := lasso.NewSolver(
+		ctx,
+		part,
+		take(y),
 		lasso.Options{
 			Standardize: true,
 			Tolerance:   1e-6,
 			MaxSweeps:   10_000,
 			Workers:     1,
-		})
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,11 @@ import (
 // lemma 8.4 is missing in the available text; we use the one that lemma 8.5 replaces, with the volume of an inner
 // region as the lower bound of its weight.
 type TukeyCheck struct {
-	epsilon, delta float64
-	t              int       // a quarter of the models
-	volume         []float64 // logarithm of the volume of depth at least q, at q-1
-	weight         []float64 // logarithm of the integral of exp(epsilon T) over it
+	epsilon float64
+	delta   float64
+	t       int       // a quarter of the models
+	volume  []float64 // logarithm of the volume of depth at least q, at q-1
+	weight  []float64 // logarithm of the integral of exp(epsilon T) over it
 }
 
 // NewTukeyCheck returns the check of models with a budget. There must be at least two models, all of one length.

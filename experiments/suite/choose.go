@@ -62,7 +62,9 @@ func (p problem) features() (x [][]float64, y []float64) {
 // choose runs a selector on its own with a budget, with a private number of records. It returns the chosen columns,
 // from 0 and increasing.
 func (p problem) choose(
-	ctx context.Context, x selection.Selector, target budget.Target,
+	ctx context.Context,
+	x selection.Selector,
+	target budget.Target,
 ) ([]int, error) {
 	node, private, err := x.Plan(p.facts)
 	if err != nil {

@@ -87,7 +87,8 @@ func (law classLaw) draw(n int, g *generator) (*dataset.Table, error) {
 	}
 	cells[last].Codes = make([]int32, n)
 	for i := range n {
-		c, u := 0, g.uniform()
+		c := 0
+		u := g.uniform()
 		for c+1 < len(law.shares) && u > law.shares[c] {
 			u -= law.shares[c]
 			c++

@@ -30,9 +30,13 @@ func (j fitJob) fit(
 ) (*pipeline.Result, error) {
 	columns := t.Schema().Columns
 	p := pipeline.Pipeline{
-		Schema: t.Schema(), Task: regression.TaskClassification,
-		Target: columns[len(columns)-1].Name,
-		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model,
+		Schema:         t.Schema(),
+		Task:           regression.TaskClassification,
+		Target:         columns[len(columns)-1].Name,
+		Budget:         j.target,
+		Selector:       j.selector,
+		SelectionShare: j.share,
+		Model:          j.model,
 	}
 	if p.Selector == nil {
 		p.Selector = selection.None{}
@@ -57,7 +61,11 @@ func predicted(m regression.Model, v dataset.View) ([]int32, error) {
 // the same budget. It returns the session and the ranges; the range of the target, the last column, is empty. The
 // function plan plans the trainer.
 func priced(
-	ctx context.Context, plan func() (budget.Node, error), v dataset.View, target budget.Target, ranges bool,
+	ctx context.Context,
+	plan func() (budget.Node, error),
+	v dataset.View,
+	target budget.Target,
+	ranges bool,
 ) (*mechanism.Session, []scaling.Range, error) {
 	node, err := plan()
 	if err != nil {

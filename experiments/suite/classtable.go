@@ -18,7 +18,10 @@ const metricAccuracy = bench.MetricAccuracy
 // categories; a missing cell is a category of its own. If codes is true, a category is converted to a number: its
 // position in the order of the values, the empty one first.
 func readClassTable(
-	ctx context.Context, path string, drop, categories []string, codes bool,
+	ctx context.Context,
+	path string,
+	drop, categories []string,
+	codes bool,
 ) (*dataset.Table, error) {
 	columns, err := bench.PublicColumns(ctx, path, "", categories)
 	if err != nil {
@@ -139,8 +142,11 @@ func rowsOf(t *dataset.Table, rows []int) dataset.View {
 // predictions than records, only the first records count.
 func accuracy(predicted []int32, v dataset.View) Outcome {
 	columns := v.Schema().Columns
-	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories,
-		baseline.Labels(v)[:len(predicted)], predicted)
+	got, err := bench.ScoreClasses(
+		columns[len(columns)-1].Categories,
+		baseline.Labels(v)[:len(predicted)],
+		predicted,
+	)
 	if err != nil {
 		return failed(err)
 	}

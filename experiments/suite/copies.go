@@ -111,8 +111,11 @@ func copiesCell(data, method string, n, copies int) Cell {
 func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) error {
 	return func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 		return forEachTrial(ctx, todo, func(ctx context.Context, k Key) Outcome {
-			t := newCopiesTable(k.Data, k.Setting,
-				newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)))
+			t := newCopiesTable(
+				k.Data,
+				k.Setting,
+				newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)),
+			)
 			p, err := newProblem(nil, t.x, t.y)
 			if err != nil {
 				return failed(err)
@@ -203,7 +206,8 @@ func (t copiesTable) judge(picked []int) map[string]float64 {
 	for _, j := range picked {
 		seen[t.group[j]]++
 	}
-	hit, right := 0, 1.
+	hit := 0
+	right := 1.
 	for group := range copiesInformative {
 		if seen[group] > 0 {
 			hit++

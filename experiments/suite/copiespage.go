@@ -66,10 +66,11 @@ func copiesSection(x index, title, metric, label string) Section {
 				"without a value"},
 		}
 		for i, m := range copiesSelectors() {
-			a, b := Series{
+			a := Series{
 				Name:  m.name,
 				Style: i,
-			}, Series{Name: m.name, Style: i}
+			}
+			b := Series{Name: m.name, Style: i}
 			for _, c := range copiesCounts {
 				found := x.summary(copiesCell(data, m.name, copiesRows, c), metric)
 				a.Points = append(a.Points, Point{float64(c), found.Mean, found.Low, found.High})

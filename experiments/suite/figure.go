@@ -18,21 +18,29 @@ type Series struct {
 
 // A Figure is one small plot.
 type Figure struct {
-	Title, XLabel, YLabel string
-	LogX                  bool      // X is on a logarithmic scale; every X is above 0
-	Ticks                 []float64 // marked values of X, the ends of its range included; nil leaves both to the plot
-	TickNames             []string  // labels of the ticks; nil uses the numbers
-	YMin, YMax            float64   // drawn range; both 0 means that of the data
-	Bars                  bool      // points are bars from 0
-	Series                []Series
+	Title      string
+	XLabel     string
+	YLabel     string
+	LogX       bool      // X is on a logarithmic scale; every X is above 0
+	Ticks      []float64 // marked values of X, the ends of its range included; nil leaves both to the plot
+	TickNames  []string  // labels of the ticks; nil uses the numbers
+	YMin, YMax float64   // drawn range; both 0 means that of the data
+	Bars       bool      // points are bars from 0
+	Series     []Series
 }
 
 // SVG draws the figure as an svg element, in the colours of a page.
 func (f Figure) SVG() chart.SVG {
 	p := chart.Plot{
-		Title: f.Title, XLabel: f.XLabel, YLabel: f.YLabel, LogX: f.LogX, Ticks: f.Ticks,
+		Title:     f.Title,
+		XLabel:    f.XLabel,
+		YLabel:    f.YLabel,
+		LogX:      f.LogX,
+		Ticks:     f.Ticks,
 		TickNames: f.TickNames,
-		YMin:      f.YMin, YMax: f.YMax, Sticks: f.Bars,
+		YMin:      f.YMin,
+		YMax:      f.YMax,
+		Sticks:    f.Bars,
 	}
 	for _, s := range f.Series {
 		p.Series = append(p.Series, s.curve())
@@ -47,7 +55,8 @@ func (s Series) curve() chart.Series {
 		if math.IsNaN(p.Y) {
 			continue
 		}
-		c.X, c.Y = append(c.X, p.X), append(c.Y, p.Y)
+		c.X = append(c.X, p.X)
+		c.Y = append(c.Y, p.Y)
 		c.Low, c.High = append(c.Low, min(p.Low, p.Y)), append(c.High, max(p.High, p.Y)) // a mean may be outside the quartiles
 	}
 	return c

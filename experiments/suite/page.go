@@ -100,17 +100,19 @@ func (s Section) gallery() *document.Gallery {
 func (t Table) document() *document.Table {
 	out := &document.Table{Head: t.Head}
 	for _, row := range t.Rows {
-		texts, marks := make([]string, len(row)), make([]document.Mark, len(row))
+		texts := make([]string, len(row))
+		marks := make([]document.Mark, len(row))
 		for j, e := range row {
-			texts[j], marks[j] = e.Text,
-				document.Mark{
-					Note:   e.Note,
-					Heat:   e.Heat,
-					Strong: e.Strong,
-					Prose:  e.Prose,
-				}
+			texts[j] = e.Text
+			marks[j] = document.Mark{
+				Note:   e.Note,
+				Heat:   e.Heat,
+				Strong: e.Strong,
+				Prose:  e.Prose,
+			}
 		}
-		out.Rows, out.Marks = append(out.Rows, texts), append(out.Marks, marks)
+		out.Rows = append(out.Rows, texts)
+		out.Marks = append(out.Marks, marks)
 	}
 	return out
 }

@@ -169,9 +169,10 @@ type partly struct {
 // A partlyTrial is the input of a method: disjoint records of a balanced table, with private columns marked, and the
 // budget of a private method.
 type partlyTrial struct {
-	train, test dataset.View
-	target      budget.Target
-	generator   *generator // for methods without privacy
+	train     dataset.View
+	test      dataset.View
+	target    budget.Target
+	generator *generator // for methods without privacy
 }
 
 func (x *partly) run(
@@ -202,7 +203,8 @@ func (x *partly) run(
 // trial splits the table for a trial. The split is the same for every method.
 func (x *partly) trial(k Key) partlyTrial {
 	g := newGenerator(Seed004+" "+x.set.name, x.seed, uint64(k.Trial))
-	labels, n := baseline.Labels(x.table.All()), x.table.Len()
+	labels := baseline.Labels(x.table.All())
+	n := x.table.Len()
 	var train, test []int
 	if x.set.small {
 		first := min(smallRows, n/2)
@@ -211,7 +213,8 @@ func (x *partly) trial(k Key) partlyTrial {
 		test = test[:min(smallTest, len(test))]
 	} else {
 		rows := balanced(labels, count(0, n), g)
-		test, train = rows[:len(rows)/10], rows[len(rows)/10:]
+		test = rows[:len(rows)/10]
+		train = rows[len(rows)/10:]
 	}
 	return partlyTrial{rowsOf(x.table, train), rowsOf(x.table, test),
 		budget.Target{

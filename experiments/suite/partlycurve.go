@@ -80,11 +80,13 @@ func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 			return failed(err)
 		}
 		y := baseline.Labels(x.train)
-		weights, scores := make([]float64, len(y)), make([]float64, x.test.Len())
+		weights := make([]float64, len(y))
+		scores := make([]float64, x.test.Len())
 		for i := range weights {
 			weights[i] = 1 / float64(len(y))
 		}
-		values, done := map[string]float64{}, 0
+		values := map[string]float64{}
+		done := 0
 		for _, t := range curveRounds {
 			for ; done < t; done++ {
 				if ctx.Err() != nil {
@@ -112,13 +114,14 @@ func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 // the first.
 func scaledColumns(train, test dataset.View) (a, b [][]float64, err error) {
 	columns := train.Schema().Columns
-	first, second := train.Block(0, train.Len()), test.Block(0, test.Len())
+	first := train.Block(0, train.Len())
+	second := test.Block(0, test.Len())
 	for j, c := range columns[:len(columns)-1] {
 		if c.Kind != dataset.Numeric {
 			return nil, nil, fmt.Errorf("column %q is no number", c.Name)
 		}
-		x, z := filled(first.Float(j, make([]float64, train.Len()))),
-			filled(second.Float(j, make([]float64, test.Len())))
+		x := filled(first.Float(j, make([]float64, train.Len())))
+		z := filled(second.Float(j, make([]float64, test.Len())))
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, v := range x {
 			low, high = min(low, v), max(high, v)
@@ -188,7 +191,8 @@ func reweigh(weights, votes []float64, y []int32) float64 {
 		}
 	}
 	wrong = min(max(wrong, 1e-6), 1-1e-6)
-	alpha, total := math.Log((1-wrong)/wrong)/2, 0.
+	alpha := math.Log((1-wrong)/wrong) / 2
+	total := 0.
 	for i := range weights {
 		weights[i] *= math.Exp(-alpha * sign(i))
 		total += weights[i]

@@ -33,12 +33,16 @@ const (
 
 // These are the public numbers of the PATE extension: records per teacher, teachers and answers.
 const (
-	pateRecords, pateTeachers, pateQueries = 60, 250, 500
+	pateRecords  = 60
+	pateTeachers = 250
+	pateQueries  = 500
 )
 
 // partlyMethods lists the methods of figures 2 and 3, in the order of the page.
 func partlyMethods() []partlyMethod {
-	part, sub, add := budget.SubstitutePrivateColumns, budget.Substitute, budget.AddRemove
+	part := budget.SubstitutePrivateColumns
+	sub := budget.Substitute
+	add := budget.AddRemove
 	return []partlyMethod{
 		{openLogistic, true, openRun(true)},
 		{publicLogistic, true, openRun(false)},
@@ -116,7 +120,9 @@ func fitRun(
 
 // boost runs BRC on its own.
 func (x partlyTrial) boost(
-	ctx context.Context, b boosting.BRC, r budget.Relation,
+	ctx context.Context,
+	b boosting.BRC,
+	r budget.Relation,
 ) (*regression.Classifier, error) {
 	x.target.Relation = r
 	t, err := x.records(r)
@@ -133,12 +139,15 @@ func (x partlyTrial) boost(
 	if err != nil {
 		return nil, err
 	}
-	fit, err := b.Fit(ctx, s,
+	fit, err := b.Fit(
+		ctx,
+		s,
 		method.Data{
 			Facts:   facts,
 			Records: memory.NewRecords(t.All()),
 			Ranges:  ranges,
-		})
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +169,8 @@ func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome 
 func pateRun(ctx context.Context, x partlyTrial) Outcome {
 	x.target.Relation = budget.SubstitutePrivateColumns
 	p := baseline.PATE{
-		Columns: x.train.Schema().Columns, Queries: min(pateQueries, x.test.Len()),
+		Columns: x.train.Schema().Columns,
+		Queries: min(pateQueries, x.test.Len()),
 		Buckets: min(max(x.train.Len()/pateRecords, 3), pateTeachers),
 	}
 	s, _, err := priced(ctx, p.Plan, x.train, x.target, false)

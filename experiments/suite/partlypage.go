@@ -36,7 +36,8 @@ func partlyFigures(x index) Section {
 	for _, m := range partlyMethods() {
 		switch {
 		case m.name == openLogistic:
-			left, right = append(left, m), append(right, m)
+			left = append(left, m)
+			right = append(right, m)
 		case slices.Contains(whole, m.name):
 			right = append(right, m)
 		default:
@@ -66,8 +67,13 @@ func partlyFigures(x index) Section {
 			methods []partlyMethod
 		}{{"partly private", left}, {"all private", right}} {
 			f := Figure{
-				Title: set.name + ", " + side.title, XLabel: "epsilon", YLabel: "accuracy",
-				LogX: true, Ticks: partlyEpsilons[:], YMin: .45, YMax: .85,
+				Title:  set.name + ", " + side.title,
+				XLabel: "epsilon",
+				YLabel: "accuracy",
+				LogX:   true,
+				Ticks:  partlyEpsilons[:],
+				YMin:   .45,
+				YMax:   .85,
 			}
 			for _, m := range side.methods {
 				f.Series = append(f.Series,
@@ -99,11 +105,14 @@ func medianSeries(
 
 // partlyRounds is figure 4c.
 func partlyRounds(x index) Section {
-	s := Section{Title: "Convergence (figure 4c)", Text: []string{
-		fmt.Sprintf(
-			"Accuracy after some of %d rounds at epsilon %v on adult with integer codes, public columns as above; AdaBoost draws its classifiers as brc does, weighs them without noise and without limits, and takes all columns.",
-			curveLength, curveEpsilon),
-	}}
+	s := Section{
+		Title: "Convergence (figure 4c)",
+		Text: []string{
+			fmt.Sprintf(
+				"Accuracy after some of %d rounds at epsilon %v on adult with integer codes, public columns as above; AdaBoost draws its classifiers as brc does, weighs them without noise and without limits, and takes all columns.",
+				curveLength, curveEpsilon),
+		},
+	}
 	f := Figure{
 		Title:  curveSet,
 		XLabel: "rounds",
@@ -145,7 +154,8 @@ func partlyRounds(x index) Section {
 	f.Series = append(f.Series, medianSeries(flat.name, i, rounds, func(float64) Summary {
 		return x.summary(partlyCell(adultCodes, flat, curveEpsilon), metricAccuracy)
 	}))
-	s.Figures, s.Tables = []Figure{f}, []Table{table}
+	s.Figures = []Figure{f}
+	s.Tables = []Table{table}
 	return s
 }
 
@@ -159,11 +169,14 @@ func methodNamed(name string) partlyMethod {
 
 // partlyToy is figure 1a.
 func partlyToy(x index) Section {
-	s := Section{Title: "The toy example of section 4 (figure 1a)", Text: []string{
-		fmt.Sprintf(
-			"%d points on a line, their place private; the left half is one class, the right half the other. Accuracy on the points themselves.",
-			toyPoints),
-	}}
+	s := Section{
+		Title: "The toy example of section 4 (figure 1a)",
+		Text: []string{
+			fmt.Sprintf(
+				"%d points on a line, their place private; the left half is one class, the right half the other. Accuracy on the points themselves.",
+				toyPoints),
+		},
+	}
 	f := Figure{
 		Title:  toySet,
 		XLabel: "epsilon",
@@ -190,7 +203,8 @@ func partlyToy(x index) Section {
 					short(d.Q75), short(d.Max), strconv.Itoa(d.Count)))
 		}
 	}
-	s.Figures, s.Tables = []Figure{f}, []Table{table}
+	s.Figures = []Figure{f}
+	s.Tables = []Table{table}
 	return s
 }
 

@@ -110,8 +110,9 @@ func publishedTask(t tableFile, o Options) Task {
 }
 
 type publishedTrials struct {
-	name, path string
-	seed       uint64
+	name string
+	path string
+	seed uint64
 
 	once  sync.Once
 	table *dataset.Table
@@ -161,7 +162,8 @@ func (x *publishedTrials) trial(
 ) Outcome {
 	n := x.table.Len()
 	order := newGenerator(Seed001+" "+x.name, x.seed, uint64(k.Trial)).permutation(n)
-	train, test := rowsOf(x.table, order[n/10:]), rowsOf(x.table, order[:n/10])
+	train := rowsOf(x.table, order[n/10:])
+	test := rowsOf(x.table, order[:n/10])
 	src := source{newGenerator(k.Method+" "+x.name, x.seed, uint64(k.Trial))}
 	target := len(x.table.Schema().Columns) - 1
 	if p.selector != "" && target <= publishedK {
@@ -208,7 +210,10 @@ func publishedFailure(err error) Outcome {
 
 // choose selects columns with the share of epsilon that the paper assigns to the selection.
 func (p publishedPipeline) choose(
-	ctx context.Context, src source, v dataset.View, epsilon float64,
+	ctx context.Context,
+	src source,
+	v dataset.View,
+	epsilon float64,
 ) ([]int, error) {
 	spent := publishedShare * epsilon
 	if p.selector == "sublasso" {
@@ -236,7 +241,10 @@ func (p publishedPipeline) choose(
 
 // fit trains the model on the columns of a view and predicts those of another.
 func (p publishedPipeline) fit(
-	ctx context.Context, src source, train, test dataset.View, epsilon float64,
+	ctx context.Context,
+	src source,
+	train, test dataset.View,
+	epsilon float64,
 ) ([]float64, error) {
 	inputs, _ := numbersOf(test)
 	if p.model != "tukey" {
@@ -288,7 +296,8 @@ func numbersOf(v dataset.View) (x [][]float64, y []float64) {
 // rSquared returns the coefficient of determination.
 func rSquared(y, predicted []float64) float64 {
 	mean := average(y)
-	errs, total := 0., 0.
+	errs := 0.
+	total := 0.
 	for i, v := range y {
 		errs += (v - predicted[i]) * (v - predicted[i])
 		total += (v - mean) * (v - mean)

@@ -15,8 +15,11 @@ const methodPublishedDR = "as-published dpfsdr + svm"
 // separatePublished runs the published selection and model.
 func separatePublished(_ context.Context, x separationTrial) Outcome {
 	inputs, labels := separationNumbers(x, true)
-	g := newGenerator(fmt.Sprint(methodPublishedDR, " ", x.epsilon), 0,
-		math.Float64bits(average(inputs[0])))
+	g := newGenerator(
+		fmt.Sprint(methodPublishedDR, " ", x.epsilon),
+		0,
+		math.Float64bits(average(inputs[0])),
+	)
 	m := published.DPFSDR{
 		Epsilon1: chooseEpsilon,
 		Epsilon2: x.epsilon,
@@ -57,10 +60,13 @@ func separationNumbers(
 
 // publishedSeparationSection compares the paper's claim with the published code and with our method.
 func publishedSeparationSection(x index) Section {
-	s := Section{Title: "DPFSDR as published", Text: []string{
-		"The paper reports that its scheme is within .02 of the selection without privacy at epsilon 2 = 1. The published code has no epsilon that holds: " +
-			"one record can change the exact graph with certainty. Ours keeps the claimed epsilon, which with epsilon 1 is that of both steps.",
-	}}
+	s := Section{
+		Title: "DPFSDR as published",
+		Text: []string{
+			"The paper reports that its scheme is within .02 of the selection without privacy at epsilon 2 = 1. The published code has no epsilon that holds: " +
+				"one record can change the exact graph with certainty. Ours keeps the claimed epsilon, which with epsilon 1 is that of both steps.",
+		},
+	}
 	table := Table{Head: []string{"table", "version", "epsilon that holds"}}
 	for _, e := range separationEpsilons {
 		table.Head = append(table.Head, fmt.Sprint("ε₂ = ", e))

@@ -99,7 +99,8 @@ func filled(x []float64) []float64 {
 
 // deviation returns the standard deviation of finite values.
 func deviation(x []float64) float64 {
-	mean, sum := average(x), 0.
+	mean := average(x)
+	sum := 0.
 	for _, v := range x {
 		sum += (v - mean) * (v - mean)
 	}
@@ -139,9 +140,12 @@ func tauScores(
 // correlationScores returns the absolute correlation of every column with y, and 0 for a constant column.
 func correlationScores(x [][]float64, y []float64) []float64 {
 	scores := make([]float64, len(x))
-	my, sy := average(y), deviation(y)
+	my := average(y)
+	sy := deviation(y)
 	for j, column := range x {
-		mx, sx, sum := average(column), deviation(column), 0.
+		mx := average(column)
+		sx := deviation(column)
+		sum := 0.
 		for i, v := range column {
 			sum += (v - mx) * (y[i] - my)
 		}

@@ -29,7 +29,8 @@ const nonPrivate = "nonprivate-ols"
 func regressionMethods() (names []string, ks map[string]int) {
 	ks = map[string]int{}
 	add := func(name string, k int) {
-		names, ks[name] = append(names, name), k
+		names = append(names, name)
+		ks[name] = k
 	}
 	add(nonPrivate, 0)
 	add("joint-gram", 0)
@@ -63,7 +64,8 @@ func regressionCell(data, method string, ks map[string]int) Cell {
 		Setting: Setting{K: ks[method]},
 	}
 	if method != nonPrivate {
-		c.Setting.Epsilon, c.Setting.Delta = bench.DefaultEpsilon, bench.DefaultDelta
+		c.Setting.Epsilon = bench.DefaultEpsilon
+		c.Setting.Delta = bench.DefaultDelta
 	}
 	return c
 }
@@ -85,7 +87,9 @@ func regressionPlan(o Options) (*Plan, error) {
 			cells = append(cells, regressionCell(t.name, roundsMethod(rounds), nil))
 		}
 		p.Tasks = append(p.Tasks, planTask(t, methods, ks), Task{
-			Name: t.name, Cells: cells, Trials: o.trials(bench.DefaultTrials),
+			Name:   t.name,
+			Cells:  cells,
+			Trials: o.trials(bench.DefaultTrials),
 			Run: regressionRun{
 				path:   t.path,
 				seed:   o.Seed,
@@ -157,7 +161,10 @@ func (x regressionRun) run(
 
 // methods runs the remaining trials of some methods.
 func (x regressionRun) methods(
-	ctx context.Context, methods []string, wanted map[string]map[int]Key, deliver func(bench.Row),
+	ctx context.Context,
+	methods []string,
+	wanted map[string]map[int]Key,
+	deliver func(bench.Row),
 ) error {
 	open := map[string]map[int]bool{} // a copy, since Skip and deliver run concurrently
 	for _, m := range methods {
@@ -167,7 +174,11 @@ func (x regressionRun) methods(
 		}
 	}
 	_, err := bench.Run(ctx, bench.Config{
-		Public: true, Data: []string{x.path}, Methods: methods, Trials: x.trials, Seed: x.seed,
+		Public:  true,
+		Data:    []string{x.path},
+		Methods: methods,
+		Trials:  x.trials,
+		Seed:    x.seed,
 		Budget: budget.Target{
 			Epsilon: bench.DefaultEpsilon,
 			Delta:   bench.DefaultDelta,

@@ -120,9 +120,12 @@ func regressionPage(records []Record) Page {
 
 // medians shows the medians of all methods in one table.
 func (t regressionTable) medians() Section {
-	s := Section{Title: "Median R²", Text: []string{
-		"Rows are tables, columns are methods. A median over the trials that gave a value; the best private one of a row is bold. A note says how many trials gave none.",
-	}}
+	s := Section{
+		Title: "Median R²",
+		Text: []string{
+			"Rows are tables, columns are methods. A median over the trials that gave a value; the best private one of a row is bold. A note says how many trials gave none.",
+		},
+	}
 	table := Table{Head: append([]string{"table"}, breakable(t.methods)...)}
 	for _, data := range t.data {
 		best := math.Inf(-1)
@@ -185,10 +188,13 @@ func short(x float64) string {
 
 // ranking shows ranks and counts of positive medians.
 func (t regressionTable) ranking() Section {
-	s := Section{Title: "Ranks and positive medians", Text: []string{
-		"For each table the private methods are ranked by their median R², 1 the best, apart for k = 5 and k = 10: those that choose k columns with those that choose no fixed number. Equal medians share the mean of their ranks. A method without a value in more than half of its trials is behind all others. A table that has too few columns to choose k of is left out.",
-		"A positive median is better than always predicting the mean.",
-	}}
+	s := Section{
+		Title: "Ranks and positive medians",
+		Text: []string{
+			"For each table the private methods are ranked by their median R², 1 the best, apart for k = 5 and k = 10: those that choose k columns with those that choose no fixed number. Equal medians share the mean of their ranks. A method without a value in more than half of its trials is behind all others. A table that has too few columns to choose k of is left out.",
+			"A positive median is better than always predicting the mean.",
+		},
+	}
 	for _, k := range regressionKs {
 		table := Table{
 			Caption: fmt.Sprintf("k = %d", k),
@@ -214,7 +220,10 @@ func (t regressionTable) ranking() Section {
 type standing struct {
 	method                           string
 	mean                             float64 // rank; NaN without a table
-	first, second, positive, tables  int
+	first                            int
+	second                           int
+	positive                         int
+	tables                           int
 	abstained, notApplicable, failed int // trials
 }
 
@@ -264,9 +273,12 @@ const lowestR2 = -.2
 
 // figures draws one figure per table.
 func (t regressionTable) figures() Section {
-	s := Section{Title: "Effect of the selection", Text: []string{fmt.Sprintf(
-		"Median R² with its quartiles, on all columns, on 5 and on 10. What is below %v is drawn there; a method without a value is not drawn.",
-		lowestR2)}}
+	s := Section{
+		Title: "Effect of the selection",
+		Text: []string{fmt.Sprintf(
+			"Median R² with its quartiles, on all columns, on 5 and on 10. What is below %v is drawn there; a method without a value is not drawn.",
+			lowestR2)},
+	}
 	type curve struct {
 		name    string
 		methods [3]string
@@ -291,8 +303,13 @@ func (t regressionTable) figures() Section {
 	}
 	for _, data := range t.data {
 		f := Figure{
-			Title: data, XLabel: "columns", YLabel: "R²", YMin: lowestR2, YMax: 1,
-			Ticks: []float64{0, 1, 2}, TickNames: []string{"all", "5", "10"},
+			Title:     data,
+			XLabel:    "columns",
+			YLabel:    "R²",
+			YMin:      lowestR2,
+			YMax:      1,
+			Ticks:     []float64{0, 1, 2},
+			TickNames: []string{"all", "5", "10"},
 		}
 		for _, c := range curves {
 			series := Series{Name: c.name, Style: c.style}
@@ -316,9 +333,12 @@ func clampR2(x float64) float64 {
 
 // silent lists the reasons of trials without a value.
 func (t regressionTable) silent() Section {
-	s := Section{Title: "Trials without a value", Text: []string{
-		"What a plan asks for is known before any row is read: with that many rows, the method answers 95% of the time.",
-	}}
+	s := Section{
+		Title: "Trials without a value",
+		Text: []string{
+			"What a plan asks for is known before any row is read: with that many rows, the method answers 95% of the time.",
+		},
+	}
 	table := Table{Head: []string{"table", "method", "abstained", "not applicable", "failed",
 		"rows of a trial", "rows that the plan asks for", "first reason"}}
 	for _, data := range t.data {
@@ -346,7 +366,8 @@ func (t regressionTable) silent() Section {
 // for a method that never abstains.
 func (t regressionTable) asked(data, method string) []Entry {
 	cell := planCell(data, method, t.ks)
-	rows, needed := t.index.summary(cell, metricTrain), t.index.summary(cell, metricNeeded)
+	rows := t.index.summary(cell, metricTrain)
+	needed := t.index.summary(cell, metricNeeded)
 	if needed.Count == 0 {
 		return text("", "")
 	}

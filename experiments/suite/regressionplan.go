@@ -36,8 +36,12 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 			return err
 		}
 		target := header[len(header)-1]
-		rows, _, err := dataset.Read(ctx, t.path,
-			dataset.Schema{Columns: []dataset.Column{{Name: target}}}, dataset.ReadOptions{})
+		rows, _, err := dataset.Read(
+			ctx,
+			t.path,
+			dataset.Schema{Columns: []dataset.Column{{Name: target}}},
+			dataset.ReadOptions{},
+		)
 		if err != nil {
 			return err
 		}
@@ -50,9 +54,13 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 			if err != nil {
 				return failed(err)
 			}
-			return Outcome{Status: OK, Values: map[string]float64{
-				metricNeeded: float64(needed), metricTrain: float64(rows.Len() - rows.Len()/10),
-			}}
+			return Outcome{
+				Status: OK,
+				Values: map[string]float64{
+					metricNeeded: float64(needed),
+					metricTrain:  float64(rows.Len() - rows.Len()/10),
+				},
+			}
 		}, emit)
 	}
 	return task
@@ -71,8 +79,10 @@ func rowsNeeded(name string, header []string, target string) (int, error) {
 		return 0, err
 	}
 	r := recipe.Default()
-	r.Data.Target, r.Holdout = target, 0
-	r.Privacy.Epsilon, r.Privacy.Delta = bench.DefaultEpsilon, bench.DefaultDelta
+	r.Data.Target = target
+	r.Holdout = 0
+	r.Privacy.Epsilon = bench.DefaultEpsilon
+	r.Privacy.Delta = bench.DefaultDelta
 	r.Selection.Method, r.Model.Method = m.Selection, m.Model
 	r.Selection.Set("k", m.K)
 	p, err := r.Pipeline(header)

@@ -112,7 +112,10 @@ func runTask(
 
 // forEachTrial runs trials on all cores and emits those that ended before ctx did.
 func forEachTrial(
-	ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome),
+	ctx context.Context,
+	todo []Key,
+	trial func(context.Context, Key) Outcome,
+	emit func(Key, Outcome),
 ) error {
 	var mu sync.Mutex
 	next := make(chan Key)

@@ -250,9 +250,13 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	o := Outcome{Status: OK, Picked: fromOne(picked), Values: map[string]float64{
-		metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
-	}}
+	o := Outcome{
+		Status: OK,
+		Picked: fromOne(picked),
+		Values: map[string]float64{
+			metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
+		},
+	}
 	if m.quality {
 		tau, err := s.tau()
 		if err != nil {
@@ -274,7 +278,8 @@ func indicator(yes bool) float64 {
 
 // open returns the choice without noise, and the facts of the table.
 func (s *screened) open(k Key, g *generator) Outcome {
-	scores, err := correlationScores(s.x, s.y), error(nil)
+	scores := correlationScores(s.x, s.y)
+	var err error
 	if k.Method == plainTau {
 		scores, err = s.tau()
 	}
@@ -284,8 +289,9 @@ func (s *screened) open(k Key, g *generator) Outcome {
 	picked := largest(scores, k.Setting.K, g)
 	values := map[string]float64{
 		metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
-		metricRows:    float64(len(s.y)), metricColumns: float64(len(s.x)),
-		metricKept: float64(len(s.reference.order)),
+		metricRows:    float64(len(s.y)),
+		metricColumns: float64(len(s.x)),
+		metricKept:    float64(len(s.reference.order)),
 	}
 	if !math.IsNaN(s.reference.r2) {
 		values[metricR2] = s.reference.r2

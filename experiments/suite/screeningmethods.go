@@ -72,17 +72,35 @@ func screeningMethods() []screeningMethod {
 		}
 	}
 	return []screeningMethod{
-		{name: methodSIS, quality: true, choose: pureChoice(lipschitz),
-			says: "DP-SIS with scores n/2 |tau|, canonical Lipschitz choice (Gumbel form, gamma = 1/2)"},
-		{name: methodTwoStage, choose: pureChoice(twoStage),
-			says: "SubLasso with √n buckets (as if n were public) and lambda = 0.1: the paper's two-stage baseline, made sound"},
-		{name: "sis-tau-peeling", quality: true, choose: pureChoice(peeling),
-			says: "the scores of sis-tau, k rounds of the exponential mechanism"},
-		{name: published.NameSIS, choose: publishedChoice,
-			says: "DP-SIS as the paper has it; no guarantee holds for it"},
-		{name: "sis-product", delta: rangesDelta, ranged: true,
+		{
+			name:    methodSIS,
+			quality: true,
+			choose:  pureChoice(lipschitz),
+			says:    "DP-SIS with scores n/2 |tau|, canonical Lipschitz choice (Gumbel form, gamma = 1/2)",
+		},
+		{
+			name:   methodTwoStage,
+			choose: pureChoice(twoStage),
+			says:   "SubLasso with √n buckets (as if n were public) and lambda = 0.1: the paper's two-stage baseline, made sound",
+		},
+		{
+			name:    "sis-tau-peeling",
+			quality: true,
+			choose:  pureChoice(peeling),
+			says:    "the scores of sis-tau, k rounds of the exponential mechanism",
+		},
+		{
+			name:   published.NameSIS,
+			choose: publishedChoice,
+			says:   "DP-SIS as the paper has it; no guarantee holds for it",
+		},
+		{
+			name:   "sis-product",
+			delta:  rangesDelta,
+			ranged: true,
 			choose: rangedChoice(selection.ScoreProduct),
-			says:   "DP-SIS with scores |sum x y| of scaled and clamped columns; delta is 1e-5, and half of the budget pays for the ranges"},
+			says:   "DP-SIS with scores |sum x y| of scaled and clamped columns; delta is 1e-5, and half of the budget pays for the ranges",
+		},
 		{name: "sis-correlation", delta: rangesDelta, ranged: true,
 			choose: rangedChoice(selection.ScoreCorrelation),
 			says:   "the same with the target centred and the columns cut, so that the score is nearer to a correlation"},

@@ -69,10 +69,13 @@ func screeningPage(records []Record) Page {
 func (t screeningTable) methods() Section {
 	table := Table{Head: []string{"method", "what it is"}}
 	for _, m := range screeningMethods() {
-		table.Rows = append(table.Rows, []Entry{{Text: m.name}, {
-			Text:  m.says,
-			Prose: true,
-		}})
+		table.Rows = append(table.Rows, []Entry{
+			{Text: m.name},
+			{
+				Text:  m.says,
+				Prose: true,
+			},
+		})
 	}
 	table.Rows = append(table.Rows,
 		[]Entry{{Text: plainTau},
@@ -114,9 +117,13 @@ func (t screeningTable) references() Section {
 				}))
 		}
 	}
-	return Section{Title: "What can be reached", Text: []string{
-		"The accuracy of the same scores without any noise, in the last two columns. Where it is low, the largest single correlations and the lasso do not agree on what is right, and no budget helps: the columns that DP-SIS finds still go with the target, but they say the same thing several times. Somebody who needs the lasso's columns there should not use DP-SIS.",
-	}, Tables: []Table{table}}
+	return Section{
+		Title: "What can be reached",
+		Text: []string{
+			"The accuracy of the same scores without any noise, in the last two columns. Where it is low, the largest single correlations and the lasso do not agree on what is right, and no budget helps: the columns that DP-SIS finds still go with the target, but they say the same thing several times. Somebody who needs the lasso's columns there should not use DP-SIS.",
+		},
+		Tables: []Table{table},
+	}
 }
 
 // accuracy draws figures 2 to 5.
@@ -131,8 +138,12 @@ func (t screeningTable) accuracy() Section {
 	for _, data := range t.data {
 		for _, k := range t.ks[data] {
 			f := Figure{
-				Title: fmt.Sprintf("%s, k = %d", data, k), XLabel: "epsilon", YLabel: "accuracy",
-				LogX: true, Ticks: screeningEpsilons[:], YMax: 1,
+				Title:  fmt.Sprintf("%s, k = %d", data, k),
+				XLabel: "epsilon",
+				YLabel: "accuracy",
+				LogX:   true,
+				Ticks:  screeningEpsilons[:],
+				YMax:   1,
 			}
 			for i, m := range screeningMethods() {
 				if m.applies(data, k) {
@@ -147,7 +158,11 @@ func (t screeningTable) accuracy() Section {
 
 // series returns one metric of one method by epsilon.
 func (t screeningTable) series(
-	data string, m screeningMethod, k int, metric, name string, style int,
+	data string,
+	m screeningMethod,
+	k int,
+	metric, name string,
+	style int,
 ) Series {
 	s := Series{Name: name, Style: style}
 	for _, epsilon := range screeningEpsilons {
@@ -190,9 +205,13 @@ func (t screeningTable) difference(name string, which int) Section {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return Section{Title: "Difference of accuracy, " + name, Text: []string{
-		"Blue where DP-SIS is better, orange where the two-stage method is. Below is the half-width of the 95% interval of the difference; it is bold when the interval leaves out 0.",
-	}, Tables: []Table{table}}
+	return Section{
+		Title: "Difference of accuracy, " + name,
+		Text: []string{
+			"Blue where DP-SIS is better, orange where the two-stage method is. Below is the half-width of the 95% interval of the difference; it is bold when the interval leaves out 0.",
+		},
+		Tables: []Table{table},
+	}
 }
 
 // differenceEntry subtracts the means of independent trials.
@@ -207,7 +226,8 @@ func differenceEntry(a, b Summary) Entry {
 		Heat: difference,
 	}
 	if !math.IsNaN(half) {
-		e.Note, e.Strong = "± "+strconv.FormatFloat(half, 'f', 2, 64), math.Abs(difference) > half
+		e.Note = "± " + strconv.FormatFloat(half, 'f', 2, 64)
+		e.Strong = math.Abs(difference) > half
 	}
 	return e
 }
@@ -220,8 +240,11 @@ func (t screeningTable) quality() Section {
 				"How well %s chooses by its own scores, the lasso aside. TOP: exactly the k largest. GREAT: the k/10 largest, and the rest from the 11k/10 largest. GOOD: the k/100 largest (none when k is below 100), and the rest from the 3k/2 largest. The share of trials, with Wilson's interval.",
 				methodSIS),
 		}}
-	metrics := []struct{ metric, name string }{{metricTop, "TOP"}, {metricGreat, "GREAT"},
-		{metricGood, "GOOD"}}
+	metrics := []struct{ metric, name string }{
+		{metricTop, "TOP"},
+		{metricGreat, "GREAT"},
+		{metricGood, "GOOD"},
+	}
 	for i, m := range metrics {
 		s.Legend = append(s.Legend, Series{
 			Name:  m.name,
@@ -248,11 +271,14 @@ func (t screeningTable) quality() Section {
 
 // stability draws figure 1.
 func (t screeningTable) stability() Section {
-	s := Section{Title: "Stability (figure 1)", Text: []string{
-		fmt.Sprintf(
-			"Without privacy: how often each of %d columns is among the %d chosen. The target is the sum of columns 1 to 5 and a little noise (w1); in w1-w2 every tenth row has the sum of columns 96 to 100 instead. The two-stage method takes the columns that the lassos of ten blocks of ten rows keep most often; equal ones are drawn at random.",
-			stabilityColumns, stabilityK),
-	}}
+	s := Section{
+		Title: "Stability (figure 1)",
+		Text: []string{
+			fmt.Sprintf(
+				"Without privacy: how often each of %d columns is among the %d chosen. The target is the sum of columns 1 to 5 and a little noise (w1); in w1-w2 every tenth row has the sum of columns 96 to 100 instead. The two-stage method takes the columns that the lassos of ten blocks of ten rows keep most often; equal ones are drawn at random.",
+				stabilityColumns, stabilityK),
+		},
+	}
 	table := Table{Head: []string{"experiment", "method", "right columns", "95% interval",
 		"trials"}}
 	for _, data := range []string{stableW1, stableW1W2} {
@@ -263,8 +289,12 @@ func (t screeningTable) stability() Section {
 				text(data, m, short(found.Mean), interval(found.Distribution),
 					strconv.Itoa(found.Count)))
 			f := Figure{
-				Title: data + ", " + m, XLabel: "column", YLabel: "times chosen", Bars: true,
-				Ticks: []float64{1, 5, 20, 40, 60, 80, 96, 100}, YMax: float64(max(1, found.Count)),
+				Title:  data + ", " + m,
+				XLabel: "column",
+				YLabel: "times chosen",
+				Bars:   true,
+				Ticks:  []float64{1, 5, 20, 40, 60, 80, 96, 100},
+				YMax:   float64(max(1, found.Count)),
 			}
 			bars := Series{Style: i}
 			for j := 1; j <= stabilityColumns; j++ {

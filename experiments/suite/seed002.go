@@ -43,7 +43,8 @@ func thesisPlan(
 ) func(Options) (*Plan, error) {
 	return func(o Options) (*Plan, error) {
 		p := &Plan{Page: func(records []Record) Page {
-			page, x := Page{Title: title}, newIndex(records)
+			page := Page{Title: title}
+			x := newIndex(records)
 			for _, part := range parts {
 				page.Lead = append(page.Lead, part.lead...)
 				page.Sections = append(page.Sections, part.sections(x, records)...)

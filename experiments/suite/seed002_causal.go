@@ -80,8 +80,10 @@ const (
 // causalPart is chapter 4 of the thesis.
 func causalPart() thesisPart {
 	return thesisPart{
-		name: "causal", title: "Which of two columns causes the other",
-		tasks: causalTasks, sections: causalSections,
+		name:     "causal",
+		title:    "Which of two columns causes the other",
+		tasks:    causalTasks,
+		sections: causalSections,
 		lead: []string{
 			"Chapter 4: the causal direction of two columns. The histogram is that of dptrain causal: one noisy " +
 				"release, every record protected. The thesis' scores come from regressions on half of the records.",
@@ -156,8 +158,9 @@ type causalPair struct {
 
 // causalSet runs the experiment on one set.
 type causalSet struct {
-	name, archive string
-	seed          uint64
+	name    string
+	archive string
+	seed    uint64
 
 	once  sync.Once
 	pairs []causalPair
@@ -174,7 +177,8 @@ func (x *causalSet) run(
 	emit func(Key, Outcome),
 ) error {
 	x.once.Do(func() {
-		x.fits, x.scores = map[string][]direction.Fit{}, map[string][]direction.Score{}
+		x.fits = map[string][]direction.Fit{}
+		x.scores = map[string][]direction.Score{}
 		if strings.HasPrefix(x.name, "made up") {
 			for i := range causalMadePairs {
 				x.pairs = append(x.pairs,
@@ -207,7 +211,8 @@ func (x *causalSet) values(
 	if k.Method == causalIQR {
 		return x.quartiles(k), nil
 	}
-	sum, noiseless := 0., 0.
+	sum := 0.
+	noiseless := 0.
 	scores, m, err := x.scored(k)
 	if err != nil {
 		return nil, err
@@ -229,7 +234,9 @@ func (x *causalSet) histogram(
 	epsilon float64,
 ) (map[string]float64, error) {
 	v := map[string]float64{}
-	n, decided, stated := float64(len(x.pairs)), 0., 0.
+	n := float64(len(x.pairs))
+	decided := 0.
+	stated := 0.
 	for _, p := range x.pairs {
 		s := causal.Study{Budget: budget.Target{Epsilon: epsilon}}
 		for j, column := range [][]float64{p.x, p.y} {
@@ -244,8 +251,11 @@ func (x *causalSet) histogram(
 		if err != nil {
 			return nil, err
 		}
-		t, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: p.x}, {Floats: p.y}},
-			nil)
+		t, err := dataset.NewTable(
+			s.Schema,
+			[]dataset.ColumnData{{Floats: p.x}, {Floats: p.y}},
+			nil,
+		)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,9 @@ import "fmt"
 // A causalFigure holds the shares of table 4.2 of the thesis for a score: one per pair, in the order of the table,
 // without noise and with test records protected at epsilon 1.
 type causalFigure struct {
-	method         string
-	noiseless, one [10]float64
+	method    string
+	noiseless [10]float64
+	one       [10]float64
 }
 
 // causalFigures returns table 4.2: ten pairs of about 7,800 records, half of them for testing.
@@ -25,9 +26,12 @@ func causalFigures() []causalFigure {
 
 // causalBaseline compares the thesis' scores on its own pairs with the same scores on our pairs.
 func causalBaseline(x index) Section {
-	s := Section{Title: "The paper's own baseline", Text: []string{
-		"The thesis' scores as shares of pairs decided rightly: in the thesis the mean over the ten pairs of table 4.2, here over the pairs of a set. Test records alone are protected.",
-	}}
+	s := Section{
+		Title: "The paper's own baseline",
+		Text: []string{
+			"The thesis' scores as shares of pairs decided rightly: in the thesis the mean over the ten pairs of table 4.2, here over the pairs of a set. Test records alone are protected.",
+		},
+	}
 	for _, private := range []bool{false, true} {
 		table := Table{
 			Caption: "without noise",
@@ -40,9 +44,11 @@ func causalBaseline(x index) Section {
 			table.Head = append(table.Head, "ours, "+set)
 		}
 		for _, f := range causalFigures() {
-			figures, metric := f.noiseless, metricNoiseless
+			figures := f.noiseless
+			metric := metricNoiseless
 			if private {
-				figures, metric = f.one, metricDirection
+				figures = f.one
+				metric = metricDirection
 			}
 			row := text(f.method, fmt.Sprintf("%.3f", average(figures[:])))
 			for _, set := range causalSets {

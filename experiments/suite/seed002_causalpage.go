@@ -105,9 +105,12 @@ func causalAccuracy(x index) Section {
 
 // causalStated shows the pairs whose direction is stated.
 func causalStated(x index) Section {
-	s := Section{Title: "Directions that are stated", Text: []string{
-		"Right among the pairs with a stability of at least .9 and a dependence of at least .99, and the share of pairs that have them.",
-	}}
+	s := Section{
+		Title: "Directions that are stated",
+		Text: []string{
+			"Right among the pairs with a stability of at least .9 and a dependence of at least .99, and the share of pairs that have them.",
+		},
+	}
 	table := Table{Head: causalHead("set")}
 	for _, set := range append(append([]string{}, causalSets[:]...), causalMade,
 		causalMadePrivate) {
@@ -134,9 +137,11 @@ func causalOthers(x index) Section {
 	table := Table{Head: causalHead("set", "score")}
 	for _, set := range causalSets {
 		for _, m := range []struct{ name, metric string }{
-			{direction.Blend, metricDirection}, {direction.Likelihood, metricLikelihood},
+			{direction.Blend, metricDirection},
+			{direction.Likelihood, metricLikelihood},
 			{"vote", metricVote},
-			{direction.HSIC, metricHSICRight}, {direction.IGCI, metricIGCIRight},
+			{direction.HSIC, metricHSICRight},
+			{direction.IGCI, metricIGCIRight},
 		} {
 			row := text(set, m.name)
 			for _, e := range causalEpsilons {
@@ -153,11 +158,14 @@ func causalOthers(x index) Section {
 
 // causalForms compares the thesis' noise with the correct one.
 func causalForms(x index) Section {
-	s := Section{Title: "The thesis' noise and the right one", Text: []string{
-		"As published, both scores get noise of sensitivity/epsilon, which costs 2 epsilon, with the published sensitivities. The right " +
-			"form adds noise to their " +
-			"difference once, with the exact ones. Test records alone are protected.",
-	}}
+	s := Section{
+		Title: "The thesis' noise and the right one",
+		Text: []string{
+			"As published, both scores get noise of sensitivity/epsilon, which costs 2 epsilon, with the published sensitivities. The right " +
+				"form adds noise to their " +
+				"difference once, with the exact ones. Test records alone are protected.",
+		},
+	}
 	table := Table{Head: causalHead("set", "method")}
 	for _, set := range causalSets {
 		for _, m := range []string{causalSpearman, causalKendall, causalHSIC} {

@@ -18,7 +18,8 @@ import (
 // madePair returns a pair like those of SIM: the cause is a monotone random map of normal variates, and the effect is
 // a random function of the cause and of another such column.
 func madePair(g *generator, n int) causalPair {
-	x, e := monotone(g, n), monotone(g, n)
+	x := monotone(g, n)
+	e := monotone(g, n)
 	y := standardize(
 		randomFunction(g, [][]float64{x, e}, []float64{gamma(g, 2, .5) + .5, gamma(g, 2, 2) + 1}))
 	for i := range n {
@@ -40,7 +41,8 @@ func monotone(g *generator, n int) []float64 {
 		sorted[k] = z[i]
 	}
 	f := randomFunction(g, [][]float64{sorted}, []float64{gamma(g, 5, .1) + .3})
-	out, sum := make([]float64, n), 0.
+	out := make([]float64, n)
+	sum := 0.
 	for k, i := range order {
 		if k > 0 {
 			sum += (math.Exp(f[k]) + math.Exp(f[k-1])) / 2 * (sorted[k] - sorted[k-1])
@@ -64,7 +66,8 @@ func randomFunction(
 		for d := range w {
 			w[d] = g.normal() / scales[d]
 		}
-		phase, height := 2*math.Pi*g.uniform(), g.normal()*math.Sqrt(2./features)
+		phase := 2 * math.Pi * g.uniform()
+		height := g.normal() * math.Sqrt(2./features)
 		for i := range out {
 			at := phase
 			for d, v := range inputs {
@@ -78,7 +81,8 @@ func randomFunction(
 
 // standardize maps a column to mean 0 and standard deviation 1.
 func standardize(v []float64) []float64 {
-	mean, square := 0., 0.
+	mean := 0.
+	square := 0.
 	for _, x := range v {
 		mean += x / float64(len(v))
 	}
@@ -147,7 +151,8 @@ func readCausalPairs(path, set string) (pairs []causalPair, err error) {
 			if err := errors.Join(err, err2); err != nil {
 				return nil, err
 			}
-			p.x, p.y = append(p.x, a), append(p.y, b)
+			p.x = append(p.x, a)
+			p.y = append(p.y, b)
 		}
 		if len(p.x) == 0 {
 			return nil, fmt.Errorf("%w: pair %s of %s is empty", ErrData, v[0], set)

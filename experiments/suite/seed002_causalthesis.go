@@ -12,9 +12,12 @@ import (
 
 // causalScores are the scores that the thesis' methods read.
 func causalScores() map[string]string {
-	return map[string]string{causalSpearman: direction.Spearman, causalKendall: direction.Kendall,
-		causalHSIC: direction.HSIC,
-		causalAll:  direction.HSIC}
+	return map[string]string{
+		causalSpearman: direction.Spearman,
+		causalKendall:  direction.Kendall,
+		causalHSIC:     direction.HSIC,
+		causalAll:      direction.HSIC,
+	}
 }
 
 // scored returns the thesis' score of every pair and its number of test records, computed once per trial, penalty and
@@ -55,8 +58,9 @@ func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
 		g := newGenerator(seed002+" "+x.name, x.seed, uint64(1000*trial+i))
 		order := g.permutation(len(p.x))
 		order = order[:min(len(order)/2*2, 2*causalRecords)]
-		train, a, b := make([]bool, len(order)), make([]float64, len(order)),
-			make([]float64, len(order))
+		train := make([]bool, len(order))
+		a := make([]float64, len(order))
+		b := make([]float64, len(order))
 		scaled := [2][]float64{scaledTo(p.x), scaledTo(p.y)}
 		for j, row := range order {
 			train[j], a[j], b[j] = j < len(order)/2, scaled[0][row], scaled[1][row]
@@ -69,7 +73,8 @@ func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
 
 // scaledTo maps a column from its declared range to [-1, 1].
 func scaledTo(column []float64) []float64 {
-	lower, upper := outerQuantile(column, causalOuter), outerQuantile(column, 1-causalOuter)
+	lower := outerQuantile(column, causalOuter)
+	upper := outerQuantile(column, 1-causalOuter)
 	out := make([]float64, len(column))
 	for i, x := range column {
 		out[i] = 2*(x-lower)/(upper-lower) - 1
@@ -81,7 +86,8 @@ func scaledTo(column []float64) []float64 {
 // of its noise. The score s is noise-free, and m is the number of test records.
 func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	n := float64(m)
-	bound, published := direction.TestBound(s.Name, m), strings.HasSuffix(k.Method, causalPublished)
+	bound := direction.TestBound(s.Name, m)
+	published := strings.HasSuffix(k.Method, causalPublished)
 	switch {
 	case k.Method == causalAll:
 		bound = direction.HSICBound(
@@ -131,7 +137,9 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 	})
 	x.mu.Unlock()
 	g := newGenerator(seed002+" "+x.name+" "+k.Method, x.seed, uint64(k.Trial))
-	sum, noiseless, n := 0., 0., float64(len(fits))
+	sum := 0.
+	noiseless := 0.
+	n := float64(len(fits))
 	for i, f := range fits {
 		forward := x.pairs[i].forward
 		noiseless += rightness(f.Score(direction.IQR).Prefers(), forward)
@@ -170,13 +178,15 @@ func quartileReach(j int) float64 {
 // [mechanism.Session.Quartile], of width 2.
 func quartileLaw(f direction.Fit, j int, epsilon float64) []float64 {
 	values := slices.Sorted(slices.Values([][]float64{f.X, f.ResidualY, f.Y, f.ResidualX}[j/2]))
-	target, reach := float64(len(values))*[]float64{.25, .75}[j%2], quartileReach(j)
+	target := float64(len(values)) * []float64{.25, .75}[j%2]
+	reach := quartileReach(j)
 	law := make([]float64, mechanism.QuartilePoints)
 	for i := range law {
 		below, _ := slices.BinarySearch(values, mechanism.QuartileAt(i, reach))
 		law[i] = -epsilon / 2 * math.Abs(float64(below)-target)
 	}
-	most, sum := slices.Max(law), 0.
+	most := slices.Max(law)
+	sum := 0.
 	for i, x := range law {
 		law[i] = math.Exp(x - most)
 		sum += law[i]

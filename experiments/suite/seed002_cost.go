@@ -35,10 +35,21 @@ var costPrices = [...]float64{.0001, .001, .005, .02, .1}
 
 // logisticPrices are the penalties of table 2.1, with the values printed in the thesis.
 var logisticPrices = []struct {
-	lambda, err float64
-	features    int
-}{{2.5, .071, 54}, {5, .073, 53}, {7.5, .073, 51}, {10, .074, 48}, {25, .082, 39}, {50, .091, 31},
-	{75, .097, 27}, {100, .103, 25}, {250, .130, 13}, {500, .192, 4}}
+	lambda   float64
+	err      float64
+	features int
+}{
+	{2.5, .071, 54},
+	{5, .073, 53},
+	{7.5, .073, 51},
+	{10, .074, 48},
+	{25, .082, 39},
+	{50, .091, 31},
+	{75, .097, 27},
+	{100, .103, 25},
+	{250, .130, 13},
+	{500, .192, 4},
+}
 
 // A costSet is a table of the experiment.
 type costSet struct {
@@ -96,8 +107,10 @@ const (
 // costPart is chapter 2 of the thesis.
 func costPart() thesisPart {
 	return thesisPart{
-		name: "cost", title: "Features that cost: trees of linear models",
-		tasks: costTasks, sections: costSections,
+		name:     "cost",
+		title:    "Features that cost: trees of linear models",
+		tasks:    costTasks,
+		sections: costSections,
 		lead: []string{
 			"Chapter 2: a record pays for the features on its way down a tree. Exact trees (ASTC, hard and soft, " +
 				"and the baseline CSTC) are not private; cost-tree is, with private ranges that it pays for.",
@@ -246,7 +259,8 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 	order := newGenerator(seed002+" cost "+k.Data, x.seed,
 		uint64(k.Trial)).permutation(x.table.Len())
 	held := int(costHeld * float64(len(order)))
-	train, test := x.rows(order[held:]), x.rows(order[:held])
+	train := x.rows(order[held:])
+	test := x.rows(order[:held])
 	var predictions, paid []float64
 	var err error
 	if ways[i].private {
@@ -258,7 +272,8 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 		return failed(err)
 	}
 	truth := test.Codes(len(test.Schema().Columns) - 1)
-	wrongs, sum := 0., 0.
+	wrongs := 0.
+	sum := 0.
 	for i, p := range predictions {
 		if sum += paid[i]; int32(p) != truth[i] {
 			wrongs++
@@ -285,7 +300,8 @@ func (x *costs) rows(order []int) *dataset.Table {
 
 // privately trains a private tree and returns classes and costs.
 func (w costWay) privately(
-	ctx context.Context, train, test *dataset.Table,
+	ctx context.Context,
+	train, test *dataset.Table,
 ) (classes, paid []float64, err error) {
 	s := w.cell.Setting
 	job := fitJob{
@@ -313,10 +329,12 @@ func (w costWay) privately(
 
 // exactly trains an exact tree and returns classes and costs.
 func (w costWay) exactly(
-	ctx context.Context, train, test *dataset.Table,
+	ctx context.Context,
+	train, test *dataset.Table,
 ) (classes, paid []float64, err error) {
 	enc := astc.Scaled(train, features(train))
-	x, s := enc.Table(train), w.cell.Setting
+	x := enc.Table(train)
+	s := w.cell.Setting
 	x.Y = signsOf(train)
 	var f *astc.Tree
 	if s.Lambda > 0 {
@@ -325,13 +343,16 @@ func (w costWay) exactly(
 			Lambda: s.Lambda,
 		})
 	} else {
-		f, err = astc.Fit(ctx, x,
+		f, err = astc.Fit(
+			ctx,
+			x,
 			astc.Options{
 				Depth:  w.depth,
 				Budget: float64(s.K),
 				Soft:   w.soft,
 				Ridge:  1e-3,
-			})
+			},
+		)
 	}
 	if err != nil {
 		return nil, nil, err

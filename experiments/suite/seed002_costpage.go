@@ -12,10 +12,13 @@ func costSections(x index, _ []Record) []Section {
 
 // logisticSection is table 2.1.
 func logisticSection(x index) Section {
-	s := Section{Title: "Table 2.1: l1 logistic regression", Text: []string{
-		"Spambase, all records, standardised columns; the loss is a sum. The thesis does not state whether its constant has " +
-			"a penalty, so all three ways are shown.",
-	}}
+	s := Section{
+		Title: "Table 2.1: l1 logistic regression",
+		Text: []string{
+			"Spambase, all records, standardised columns; the loss is a sum. The thesis does not state whether its constant has " +
+				"a penalty, so all three ways are shown.",
+		},
+	}
 	table := Table{
 		Caption: "training error and number of features",
 		Head:    []string{"lambda", "the paper's own baseline"},
@@ -82,9 +85,12 @@ var costTicks = [...]float64{.5, 1, 2, 5, 10, 20, 60}
 
 // costCurves draws accuracy against the number of features paid per record.
 func costCurves(x index) Section {
-	s := Section{Title: "Accuracy and features paid", Text: []string{
-		"Means of the trials. A budget is the number of new features per node: 1, 2, 5, 10 and all. CSTC has a price in its place.",
-	}}
+	s := Section{
+		Title: "Accuracy and features paid",
+		Text: []string{
+			"Means of the trials. A budget is the number of new features per node: 1, 2, 5, 10 and all. CSTC has a price in its place.",
+		},
+	}
 	for i, l := range costLines() {
 		s.Legend = append(s.Legend, Series{
 			Name:  l.name,
@@ -102,7 +108,8 @@ func costCurves(x index) Section {
 		for i, l := range costLines() {
 			curve := Series{Name: l.name, Style: i}
 			for _, c := range l.cells(set.name) {
-				paid, wrong := x.summary(c, metricPaid), x.summary(c, metricError)
+				paid := x.summary(c, metricPaid)
+				wrong := x.summary(c, metricError)
 				if !(paid.Mean >= costTicks[0]) {
 					continue
 				}
@@ -118,9 +125,12 @@ func costCurves(x index) Section {
 
 // costTables lists accuracy and features paid for all trees.
 func costTables(x index) Section {
-	s := Section{Title: "Accuracy at features paid", Text: []string{
-		"Medians of the trials, for 1, 2, 5, 10 and all new features per node.",
-	}}
+	s := Section{
+		Title: "Accuracy at features paid",
+		Text: []string{
+			"Medians of the trials, for 1, 2, 5, 10 and all new features per node.",
+		},
+	}
 	table := Table{Head: []string{"table", "method", "epsilon"}}
 	for _, k := range costBudgets {
 		name := strconv.Itoa(k)
@@ -130,7 +140,8 @@ func costTables(x index) Section {
 		table.Head = append(table.Head, name)
 	}
 	at := func(c Cell) Entry {
-		paid, wrong := x.summary(c, metricPaid).Median, x.summary(c, metricError).Median
+		paid := x.summary(c, metricPaid).Median
+		wrong := x.summary(c, metricError).Median
 		if math.IsNaN(paid) {
 			return Entry{Text: "–"}
 		}

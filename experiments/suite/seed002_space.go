@@ -82,8 +82,10 @@ const (
 // spacePart is chapter 3 of the thesis.
 func spacePart() thesisPart {
 	return thesisPart{
-		name: "space", title: "Fewer neighbours: stochastic neighbour compression",
-		tasks: spaceTasks, sections: spaceSections,
+		name:     "space",
+		title:    "Fewer neighbours: stochastic neighbour compression",
+		tasks:    spaceTasks,
+		sections: spaceSections,
 		lead: []string{
 			"Chapter 3: a nearest-neighbour classifier whose training records are compressed to a few " +
 				"reference vectors, against a subsample, condensing (CNN, FCNN) and all records. Nothing here is " +
@@ -219,7 +221,8 @@ func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err er
 	order := g.permutation(n)
 	first := n - n/5
 	if x.set.train > 0 && x.set.train < n {
-		order, first = count(0, n), x.set.train
+		order = count(0, n)
+		first = x.set.train
 	}
 	rows := order[:first]
 	if k.Data == noisyLetters {
@@ -251,10 +254,14 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	o := Outcome{Status: OK, Values: map[string]float64{
-		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()),
-		metricShare: float64(refs.Len()) / float64(train.Len()),
-	}}
+	o := Outcome{
+		Status: OK,
+		Values: map[string]float64{
+			metricFit:     time.Since(start).Seconds(),
+			metricVectors: float64(refs.Len()),
+			metricShare:   float64(refs.Len()) / float64(train.Len()),
+		},
+	}
 	search := neighbour.Search(refs)
 	if snc != nil {
 		if snc.Metric != nil {
@@ -298,11 +305,17 @@ var nearestOne = neighbour.Vote{K: 1}
 
 // vectorsOf computes the reference vectors of a cell. For snc it also returns the whole model.
 func vectorsOf(
-	ctx context.Context, k Key, train neighbour.Points, g *generator,
+	ctx context.Context,
+	k Key,
+	train neighbour.Points,
+	g *generator,
 ) (refs neighbour.Points, snc *neighbour.Compressed, err error) {
 	order := g.permutation(train.Len())
-	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))),
-		order)
+	start := neighbour.Stratified(
+		train,
+		int(math.Round(k.Setting.Share*float64(train.Len()))),
+		order,
+	)
 	var rows []int
 	switch k.Method {
 	case spaceAll:

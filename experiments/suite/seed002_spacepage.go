@@ -30,10 +30,13 @@ func percent(x float64) string {
 
 // spaceErrors is figure 3.3 with the condensed sets as individual points.
 func spaceErrors(x index) Section {
-	s := Section{Title: "Error by the share of vectors kept", Text: []string{
-		"Means of the trials with 95% intervals. Methods without a share to choose are drawn across at " +
-			"their error; the table says what they keep.",
-	}}
+	s := Section{
+		Title: "Error by the share of vectors kept",
+		Text: []string{
+			"Means of the trials with 95% intervals. Methods without a share to choose are drawn across at " +
+				"their error; the table says what they keep.",
+		},
+	}
 	for i, m := range append(spaceCurves(), spaceWholes()...) {
 		s.Legend = append(s.Legend, Series{Name: m, Style: i})
 	}
@@ -51,13 +54,15 @@ func spaceErrors(x index) Section {
 		}
 		all := x.summary(spaceCell(set.name, spaceAll, 0, 0), metricError).Mean
 		for i, m := range spaceCurves() {
-			curve, row := Series{Name: m, Style: i}, text(set.name, m)
+			curve := Series{Name: m, Style: i}
+			row := text(set.name, m)
 			for _, share := range spaceShares {
 				found := x.summary(spaceCell(set.name, m, share, 0), metricError)
 				curve.Points = append(curve.Points, Point{share, found.Mean, found.Low, found.High})
 				row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
 			}
-			f.Series, table.Rows = append(f.Series, curve), append(table.Rows, row)
+			f.Series = append(f.Series, curve)
+			table.Rows = append(table.Rows, row)
 			if m != spaceSubsample {
 				row = text(set.name, m+", weighted votes")
 				for _, share := range spaceShares {
@@ -89,14 +94,17 @@ func spaceErrors(x index) Section {
 
 // spaceSpeed is table 3.3, and the distances of trees.
 func spaceSpeed(x index) Section {
-	s := Section{Title: "Speed-up of predictions (table 3.3)", Text: []string{
-		"Time per prediction by all records over that by the vectors of SNC, both looking at every " +
-			"vector in blocks of records, and both by a tree (k-d up to 20 columns, vantage points beyond); " +
-			"one processor. The last column is what a tree over all records measures over what looking at " +
-			"all vectors at 4% does.",
-		"The thesis has 143, 73, 34, 16, 7.6 on letters and 76 to 7 on isolet for looking at every " +
-			"vector, 9.3 to 1.1 and 23 to 2 for ball trees.",
-	}}
+	s := Section{
+		Title: "Speed-up of predictions (table 3.3)",
+		Text: []string{
+			"Time per prediction by all records over that by the vectors of SNC, both looking at every " +
+				"vector in blocks of records, and both by a tree (k-d up to 20 columns, vantage points beyond); " +
+				"one processor. The last column is what a tree over all records measures over what looking at " +
+				"all vectors at 4% does.",
+			"The thesis has 143, 73, 34, 16, 7.6 on letters and 76 to 7 on isolet for looking at every " +
+				"vector, 9.3 to 1.1 and 23 to 2 for ball trees.",
+		},
+	}
 	table := Table{Head: []string{"table", "how"}}
 	for _, share := range spaceShares {
 		table.Head = append(table.Head, percent(share))
@@ -134,9 +142,12 @@ func times(x float64) string {
 
 // spaceFits shows the time needed to compute the vectors.
 func spaceFits(x index) Section {
-	s := Section{Title: "Seconds to make the vectors", Text: []string{
-		"Medians on all processors. The thesis has 41, 78, 164, 274, 493 seconds on letters with eight.",
-	}}
+	s := Section{
+		Title: "Seconds to make the vectors",
+		Text: []string{
+			"Medians on all processors. The thesis has 41, 78, 164, 274, 493 seconds on letters with eight.",
+		},
+	}
 	table := Table{Head: []string{"table", "method"}}
 	for _, share := range spaceShares {
 		table.Head = append(table.Head, percent(share))

@@ -83,8 +83,9 @@ func separationPlan(o Options) (*Plan, error) {
 
 // separation runs the experiment on one table.
 type separation struct {
-	name, path string
-	seed       uint64
+	name string
+	path string
+	seed uint64
 
 	once  sync.Once
 	table *dataset.Table // with declared ranges
@@ -173,11 +174,14 @@ func (x *separation) load(ctx context.Context) error {
 	columns := t.Schema().Clone().Columns
 	for j := range columns[:len(columns)-1] {
 		cells := filled(t.Float(j))
-		mean, reach := average(cells), rangeDeviations*deviation(cells)
+		mean := average(cells)
+		reach := rangeDeviations * deviation(cells)
 		if reach == 0 {
 			reach = 1
 		}
-		columns[j].Ranged, columns[j].Lower, columns[j].Upper = true, mean-reach, mean+reach
+		columns[j].Ranged = true
+		columns[j].Lower = mean - reach
+		columns[j].Upper = mean + reach
 	}
 	if x.table, err = redeclare(t.All(), columns); err != nil {
 		return err
@@ -188,8 +192,9 @@ func (x *separation) load(ctx context.Context) error {
 
 // A separationTrial is the input of a method.
 type separationTrial struct {
-	train, test dataset.View
-	epsilon     float64
+	train   dataset.View
+	test    dataset.View
+	epsilon float64
 }
 
 // trial splits the table, with a tenth for tests, or draws the tables of a trial. Every method gets the same data.

@@ -49,7 +49,8 @@ func separationMethods() []separationMethod {
 	dpfs := func(d int) selection.Selector { return selection.DPFS{K: d} }
 	crfs := func(d int) selection.Selector { return selection.CRFS{K: d} }
 	all := func(int) selection.Selector { return selection.None{} }
-	second, whole := separationEpsilons[:], wholeEpsilons[:]
+	second := separationEpsilons[:]
+	whole := wholeEpsilons[:]
 	return []separationMethod{
 		{name: openDFS, table: true, generated: true, run: openSeparation(true)},
 		{name: openAll, table: true, generated: true, run: openSeparation(false)},
@@ -153,14 +154,17 @@ func (o Outcome) withTrial(x separationTrial, picked []int) Outcome {
 // the share of mu^2 of the first. Since mu^2 adds up, the result is less than epsilon_1 + epsilon_2 with twice the
 // delta.
 func splitBudget(first, second, delta float64) (epsilon, share float64) {
-	a, b := budget.GaussianMu(first, delta), budget.GaussianMu(second, delta)
+	a := budget.GaussianMu(first, delta)
+	b := budget.GaussianMu(second, delta)
 	return budget.GaussianEpsilon(math.Hypot(a, b), delta), a * a / (a*a + b*b)
 }
 
 // separate selects and trains. If whole is true, the epsilon of the trial covers both steps, otherwise only the
 // model.
 func separate(
-	selector func(d int) selection.Selector, model method.Trainer, whole bool,
+	selector func(d int) selection.Selector,
+	model method.Trainer,
+	whole bool,
 ) func(context.Context, separationTrial) Outcome {
 	return func(ctx context.Context, x separationTrial) Outcome {
 		f := x.facts()
@@ -212,10 +216,15 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 		return failed(err)
 	}
 	scores, importance := noisy.MeanError(exact)
-	return Outcome{Status: OK, Values: map[string]float64{
-		metricF: scores, metricImportance: importance, metricMeanF: average(exact.F),
-		metricTrainRows: float64(x.train.Len()),
-	}}
+	return Outcome{
+		Status: OK,
+		Values: map[string]float64{
+			metricF:          scores,
+			metricImportance: importance,
+			metricMeanF:      average(exact.F),
+			metricTrainRows:  float64(x.train.Len()),
+		},
+	}
 }
 
 // scoreSession opens a session with the whole budget for the selection.

@@ -31,9 +31,12 @@ func separationPage(records []Record) Page {
 
 // scoreSection is figure 3.
 func scoreSection(x index) Section {
-	s := Section{Title: "Mean absolute error of F-scores (figure 3)", Text: []string{
-		"How far released F-scores, and importances (each score's share of the sum), are from exact ones, with the whole budget. An importance of 0 throughout would have the error 1/(number of columns).",
-	}}
+	s := Section{
+		Title: "Mean absolute error of F-scores (figure 3)",
+		Text: []string{
+			"How far released F-scores, and importances (each score's share of the sum), are from exact ones, with the whole budget. An importance of 0 throughout would have the error 1/(number of columns).",
+		},
+	}
 	f := Figure{
 		Title:  "importances",
 		XLabel: "epsilon 1",
@@ -62,7 +65,8 @@ func scoreSection(x index) Section {
 				}
 			}
 			rows := at(metricTrainRows)(scoreEpsilons[0]).Median
-			name, size := of.Data+", no trial", ""
+			name := of.Data + ", no trial"
+			size := ""
 			if !math.IsNaN(rows) {
 				name, size = fmt.Sprintf("%s, %v rows", of.Data, rows), strconv.Itoa(int(rows))
 			}
@@ -83,7 +87,8 @@ func scoreSection(x index) Section {
 			}
 		}
 	}
-	s.Figures, s.Tables = []Figure{f}, []Table{table}
+	s.Figures = []Figure{f}
+	s.Tables = []Table{table}
 	return s
 }
 
@@ -110,11 +115,14 @@ func separationAt(data, method string, epsilon float64, n int) Cell {
 
 // budgetSection is figure 4.
 func budgetSection(x index) Section {
-	s := Section{Title: "Accuracy by epsilon 2 (figure 4)", Text: []string{
-		fmt.Sprintf(
-			"The selection has epsilon 1 = %v, the model epsilon 2; the table says what both are together, of which %s has all.",
-			chooseEpsilon, methodSVM),
-	}}
+	s := Section{
+		Title: "Accuracy by epsilon 2 (figure 4)",
+		Text: []string{
+			fmt.Sprintf(
+				"The selection has epsilon 1 = %v, the model epsilon 2; the table says what both are together, of which %s has all.",
+				chooseEpsilon, methodSVM),
+		},
+	}
 	for i, m := range separationCurves() {
 		s.Legend = append(s.Legend, Series{
 			Name:  m,
@@ -152,7 +160,8 @@ func budgetSection(x index) Section {
 				f.Series = append(f.Series, medianSeries(m, i, separationEpsilons[:], of))
 			}
 		}
-		s.Figures, s.Tables = append(s.Figures, f), append(s.Tables, table)
+		s.Figures = append(s.Figures, f)
+		s.Tables = append(s.Tables, table)
 	}
 	return s
 }
@@ -183,15 +192,18 @@ func featureSection(x index) Section {
 			table.Head = append(table.Head, fmt.Sprint("ε2 = ", e))
 		}
 		for i, m := range names {
-			row, curve := text(m), Series{Name: m, Style: i}
+			row := text(m)
+			curve := Series{Name: m, Style: i}
 			for _, e := range separationEpsilons {
 				found := x.summary(separationAt(data, m, e, 0), metricFeatures)
 				curve.Points = append(curve.Points, Point{e, found.Mean, found.Low, found.High})
 				row = append(row, Entry{Text: short(found.Mean)})
 			}
-			f.Series, table.Rows = append(f.Series, curve), append(table.Rows, row)
+			f.Series = append(f.Series, curve)
+			table.Rows = append(table.Rows, row)
 		}
-		s.Figures, s.Tables = append(s.Figures, f), append(s.Tables, table)
+		s.Figures = append(s.Figures, f)
+		s.Tables = append(s.Tables, table)
 	}
 	return s
 }
@@ -226,7 +238,8 @@ func sizeSection(x index) Section {
 			table.Head = append(table.Head, fmt.Sprintf("%v rows", rows[n]))
 		}
 		line := func(method string, epsilon float64, style int, draw bool) {
-			curve, row := Series{Name: method, Style: style}, text(method, number(epsilon))
+			curve := Series{Name: method, Style: style}
+			row := text(method, number(epsilon))
 			for _, n := range separationSizes() {
 				found := x.summary(separationAt(data, method, epsilon, n), metricAccuracy)
 				curve.Points = append(curve.Points,
@@ -245,7 +258,8 @@ func sizeSection(x index) Section {
 		}
 		line(openDFS, 0, len(separationEpsilons), true)
 		line(openAll, 0, 0, false)
-		s.Figures, s.Tables = append(s.Figures, f), append(s.Tables, table)
+		s.Figures = append(s.Figures, f)
+		s.Tables = append(s.Tables, table)
 	}
 	return s
 }
@@ -255,11 +269,14 @@ const nearDFS = .05
 
 // crossingSection shows the epsilon from which on DFS is reached.
 func crossingSection(x index) Section {
-	s := Section{Title: fmt.Sprintf("The epsilon at which dpfsdr + svm is within %v of DFS",
-		nearDFS), Text: []string{
-		"One budget for selection and model, half of mu² each. The smallest epsilon of the grid from which on the median accuracy stays that close to the median of " +
-			openDFS + " with as many rows.",
-	}}
+	s := Section{
+		Title: fmt.Sprintf("The epsilon at which dpfsdr + svm is within %v of DFS",
+			nearDFS),
+		Text: []string{
+			"One budget for selection and model, half of mu² each. The smallest epsilon of the grid from which on the median accuracy stays that close to the median of " +
+				openDFS + " with as many rows.",
+		},
+	}
 	for _, name := range separationSets() {
 		table := Table{
 			Caption: name,

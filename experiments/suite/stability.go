@@ -70,9 +70,13 @@ func stabilityRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) 
 			if err != nil {
 				return failed(err)
 			}
-			return Outcome{Status: OK, Picked: fromOne(picked), Values: map[string]float64{
-				metricOverlap: overlap(picked, firstColumns(stabilityK), stabilityK),
-			}}
+			return Outcome{
+				Status: OK,
+				Picked: fromOne(picked),
+				Values: map[string]float64{
+					metricOverlap: overlap(picked, firstColumns(stabilityK), stabilityK),
+				},
+			}
 		}, emit)
 	}
 }
@@ -107,7 +111,11 @@ func stabilityTable(data string, g *generator) (x [][]float64, y []float64) {
 
 // stabilityChoice chooses without privacy.
 func stabilityChoice(
-	ctx context.Context, method string, x [][]float64, y []float64, g *generator,
+	ctx context.Context,
+	method string,
+	x [][]float64,
+	y []float64,
+	g *generator,
 ) ([]int, error) {
 	var scores []float64
 	var err error
@@ -140,8 +148,12 @@ func supportCounts(
 		for j, column := range x {
 			part[j] = column[lo : lo+block]
 		}
-		s, err := nonprivate.NewLassoSolver(ctx, part, y[lo:lo+block],
-			nonprivate.LassoOptions{Standardize: true})
+		s, err := nonprivate.NewLassoSolver(
+			ctx,
+			part,
+			y[lo:lo+block],
+			nonprivate.LassoOptions{Standardize: true},
+		)
 		if err != nil {
 			return nil, err
 		}

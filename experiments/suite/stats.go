@@ -11,9 +11,13 @@ const z95 = 1.959963984540054
 // A Distribution describes the values of the trials of a cell. All numbers but Count are NaN if no trial returned a
 // value.
 type Distribution struct {
-	Count                      int
-	Min, Q25, Median, Q75, Max float64
-	Mean                       float64
+	Count  int
+	Min    float64
+	Q25    float64
+	Median float64
+	Q75    float64
+	Max    float64
+	Mean   float64
 	// Low and High are the 95% confidence interval of the mean. By default it is the normal one, Mean ± 1.96
 	// s/√Count: its width is 0 if all values are equal, and it is NaN for a single value.
 	Low, High float64
@@ -36,7 +40,8 @@ func describeMetric(metric string, values []float64) Distribution {
 	case slices.Contains(indicators(), metric):
 		d.Low, d.High = wilson(d.Mean, d.Count)
 	case slices.Contains(shares(), metric):
-		d.Low, d.High = math.Max(d.Low, 0), math.Min(d.High, 1)
+		d.Low = math.Max(d.Low, 0)
+		d.High = math.Min(d.High, 1)
 	}
 	return d
 }
@@ -52,8 +57,12 @@ func Describe(values []float64) Distribution {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
 	d := Distribution{
-		Count: n, Min: sorted[0], Max: sorted[n-1],
-		Q25: quantile(sorted, .25), Median: quantile(sorted, .5), Q75: quantile(sorted, .75),
+		Count:  n,
+		Min:    sorted[0],
+		Max:    sorted[n-1],
+		Q25:    quantile(sorted, .25),
+		Median: quantile(sorted, .5),
+		Q75:    quantile(sorted, .75),
 	}
 	sum := 0.
 	for _, v := range values {
@@ -61,7 +70,8 @@ func Describe(values []float64) Distribution {
 	}
 	d.Mean = sum / float64(n)
 	half := z95 * standardError(values, d.Mean)
-	d.Low, d.High = d.Mean-half, d.Mean+half
+	d.Low = d.Mean - half
+	d.High = d.Mean + half
 	return d
 }
 
@@ -107,7 +117,8 @@ func wilson(p float64, n int) (low, high float64) {
 func ranks(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
-		above, level := 0, 0
+		above := 0
+		level := 0
 		for _, w := range values {
 			switch {
 			case w == v || math.IsNaN(w) && math.IsNaN(v):
@@ -126,8 +137,11 @@ type Summary struct {
 	Cell
 	Metric string // empty if no trial of the cell returned a value
 	Distribution
-	Abstained, NotApplicable, Failed, Unavailable int
-	Reason                                        string // of the first trial without a value
+	Abstained     int
+	NotApplicable int
+	Failed        int
+	Unavailable   int
+	Reason        string // of the first trial without a value
 }
 
 // Summarise returns one summary for each cell and metric, cells in the order of

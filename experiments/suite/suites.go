@@ -146,8 +146,12 @@ func (p *Plan) Write(dir string, records []Record) error {
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()},
-		{TablesFile, tables.Bytes()}} {
+	}{
+		{ResultsTable, results},
+		{SummaryTable, summary},
+		{PageFile, page.Bytes()},
+		{TablesFile, tables.Bytes()},
+	} {
 		if err := replace(dir, f.name, f.text); err != nil {
 			return err
 		}

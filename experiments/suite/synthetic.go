@@ -31,7 +31,10 @@ func newSyntheticSet(g *generator) (x [][]float64, y []float64, truth []int) {
 
 // linearTable draws n rows of y = x w + e with independent standard normal x and e of the given variance.
 func linearTable(
-	g *generator, n int, weights []float64, variance float64,
+	g *generator,
+	n int,
+	weights []float64,
+	variance float64,
 ) (x [][]float64, y []float64) {
 	x, y = make([][]float64, len(weights)), g.normals(n)
 	for i := range y {

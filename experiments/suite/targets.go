@@ -39,10 +39,11 @@ const (
 
 // A targetSource is a table with a target of a kind.
 type targetSource struct {
-	kind, name string
-	file       string // in the data folder; empty for a synthetic table
-	target     string
-	drop       []string
+	kind   string
+	name   string
+	file   string // in the data folder; empty for a synthetic table
+	target string
+	drop   []string
 	// levels returns the level of an ordered class, from 0; nil for numbers.
 	levels []string
 	// prefix joins the 0/1 columns that start with it to the ordered classes levels.
@@ -241,7 +242,10 @@ func newClaims(s targetSource, seed uint64) *targetTable {
 	const rows = 30000
 	g := newGenerator(s.name, seed, 0)
 	t := &targetTable{source: s}
-	age, power, bonus, density := make([]float64, rows), make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	age := make([]float64, rows)
+	power := make([]float64, rows)
+	bonus := make([]float64, rows)
+	density := make([]float64, rows)
 	fuel := make([]float64, rows)
 	for i := range rows {
 		age[i] = 18 + 62*g.uniform()
@@ -284,8 +288,9 @@ func (g *generator) poisson(mean float64) float64 {
 // A targetTrial is a split of a table.
 type targetTrial struct {
 	*targetTable
-	g           *generator
-	train, test []int
+	g     *generator
+	train []int
+	test  []int
 }
 
 // newTrial splits a table. Rows without a target are left out.
@@ -301,7 +306,8 @@ func (t *targetTable) newTrial(seed, trial uint64) *targetTrial {
 		}
 	}
 	cut := int(targetsTest * float64(len(rows)))
-	x.test, x.train = rows[:cut], rows[cut:]
+	x.test = rows[:cut]
+	x.train = rows[cut:]
 	return x
 }
 
@@ -335,7 +341,8 @@ func (t *targetTable) hold(
 	target := dataset.Column{Name: "the target"}
 	y := dataset.ColumnData{Floats: t.truth(rows)}
 	if classes != nil {
-		target.Kind, target.Categories = dataset.Category, classes
+		target.Kind = dataset.Category
+		target.Categories = classes
 		codes := make([]int32, len(rows))
 		for k, v := range y.Floats {
 			codes[k] = int32(v)
@@ -355,7 +362,11 @@ func (t *targetTable) hold(
 
 // fitAuto trains `auto` on rows with a share of the squared budget, and predicts others.
 func (t *targetTable) fitAuto(
-	ctx context.Context, rows, predicted []int, transform string, classes []string, share float64,
+	ctx context.Context,
+	rows, predicted []int,
+	transform string,
+	classes []string,
+	share float64,
 ) ([]float64, error) {
 	table, err := t.hold(rows, classes)
 	if err != nil {
@@ -412,8 +423,9 @@ func muOf(share float64) float64 {
 
 // A targetMethod returns the metrics of a trial.
 type targetMethod struct {
-	kind, name string
-	run        func(ctx context.Context, x *targetTrial) (map[string]float64, error)
+	kind string
+	name string
+	run  func(ctx context.Context, x *targetTrial) (map[string]float64, error)
 }
 
 func targetMethods() []targetMethod {

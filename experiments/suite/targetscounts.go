@@ -51,7 +51,8 @@ func (x *targetTrial) judgeCounts(p []float64) map[string]float64 {
 	}
 	y := x.truth(x.test)
 	rate := average(x.truth(x.train)) / average(x.exposures(x.train))
-	rest, whole := 0., 0.
+	rest := 0.
+	whole := 0.
 	for i, v := range y {
 		constant := rate * x.exposures(x.test[i : i+1])[0]
 		rest += poissonDeviance(v, max(p[i], constant/100))
@@ -91,7 +92,8 @@ func (x *targetTrial) fitSurrogate() ([]float64, error) {
 	sorted := slices.Sorted(slices.Values(y))
 	most := quantile(sorted, .995)
 	width := len(rows[0])
-	gram, moments := mat.NewSymDense(width, nil), make([]float64, width)
+	gram := mat.NewSymDense(width, nil)
+	moments := make([]float64, width)
 	exposure := x.exposures(x.train)
 	for k, i := range x.train {
 		gram.SymRankOne(gram, exposure[k], mat.NewVecDense(width, rows[i]))
@@ -239,7 +241,8 @@ const (
 // fitExactCurves fits a sum of step curves for the logarithm of the rate, exactly: what no private additive model exceeds.
 func (x *targetTrial) fitExactCurves() ([]float64, error) {
 	entries, width := x.stepEntries()
-	y, exposure := x.truth(x.train), x.exposures(x.train)
+	y := x.truth(x.train)
+	exposure := x.exposures(x.train)
 	rate := average(y) / average(exposure)
 	theta := make([]float64, width)
 	eta := func(i int) float64 {
@@ -293,7 +296,8 @@ const (
 // are released once. Limits are exact quantiles. Corrections are shrunk by the share of noise in their variance.
 func (x *targetTrial) fitPrivateCurves() []float64 {
 	entries, width := x.stepEntries()
-	y, exposure := x.truth(x.train), x.exposures(x.train)
+	y := x.truth(x.train)
+	exposure := x.exposures(x.train)
 	rate := average(y) / average(exposure)
 	most := quantile(slices.Sorted(slices.Values(y)), .995)
 	columns := len(x.columns)
@@ -339,7 +343,9 @@ func (x *targetTrial) fitPrivateCurves() []float64 {
 
 // correctCurve adds the shrunk correction of one curve to theta. each calls add for every record.
 func (x *targetTrial) correctCurve(
-	theta, sums []float64, limit, noise float64, each func(add func(e int, residual float64)),
+	theta, sums []float64,
+	limit, noise float64,
+	each func(add func(e int, residual float64)),
 ) {
 	residuals := map[int]float64{}
 	each(func(e int, residual float64) {

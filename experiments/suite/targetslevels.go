@@ -31,7 +31,8 @@ func (x *targetTrial) judgeLevels(p []float64) map[string]float64 {
 	if p == nil {
 		return nil
 	}
-	right, distance := 0., 0.
+	right := 0.
+	distance := 0.
 	for k, v := range x.truth(x.test) {
 		level := min(max(math.Round(p[k]), 0), float64(len(x.source.levels)-1))
 		if level == v {
@@ -158,12 +159,14 @@ func (x *targetTrial) fitOffsets(
 	groups int,
 ) (map[string]float64, error) {
 	cut := int(heldOutShare * float64(len(x.train)))
-	held, train := x.train[:cut], x.train[cut:]
+	held := x.train[:cut]
+	train := x.train[cut:]
 	p, err := x.fitAuto(ctx, train, slices.Concat(held, x.test), "", nil, 1)
 	if err != nil {
 		return nil, err
 	}
-	own, tested := p[:len(held)], p[len(held):]
+	own := p[:len(held)]
+	tested := p[len(held):]
 	errs := make([]float64, len(held))
 	sizes := make([]float64, len(held))
 	for k, y := range x.truth(held) {

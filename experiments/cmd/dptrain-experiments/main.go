@@ -115,9 +115,10 @@ func exitCode(err error) int {
 // arguments are the flags as typed.
 type arguments struct {
 	suite.Options
-	name, ledger string
-	data         []string
-	json         bool
+	name   string
+	ledger string
+	data   []string
+	json   bool
 }
 
 func parse(args []string, stdout io.Writer) (arguments, error) {
@@ -131,8 +132,12 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 		false,
 		"state that the data are public (required)",
 	)
-	flags.StringVar(&a.name, "suite", "",
-		"the experiment, by `NAME`: "+strings.Join(suite.Names(), ", "))
+	flags.StringVar(
+		&a.name,
+		"suite",
+		"",
+		"the experiment, by `NAME`: "+strings.Join(suite.Names(), ", "),
+	)
 	flags.StringArrayVar(&a.data, "data", nil,
 		"the `FOLDER` of the tables; their last column is the target")
 	flags.StringVar(&a.Out, "out", "",
@@ -207,7 +212,8 @@ func execute(
 
 // show prints the outcomes of the trials, the files, and the comparison with the paper.
 func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
-	count, files := map[suite.Status]int{}, []string{}
+	count := map[suite.Status]int{}
+	files := []string{}
 	for _, r := range records {
 		count[r.Status]++
 	}
