@@ -23,8 +23,11 @@ func (f file) fileMode() int64 {
 
 // packArchive writes the program with its licence, for Windows as .zip, else as .tar.gz.
 func (p *program) packArchive() error {
-	files := []file{{p.executable(), p.code, true}, {p.tool + ".cdx.json", p.bill, false},
-		{"THIRD_PARTY_LICENSES.txt", p.notices, false}}
+	files := []file{
+		{p.executable(), p.code, true},
+		{p.tool + ".cdx.json", p.bill, false},
+		{"THIRD_PARTY_LICENSES.txt", p.notices, false},
+	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		content, err := p.readFile(name)
 		if err != nil {

@@ -32,9 +32,12 @@ Description: differentially private training of regressions and classifiers
 		return err
 	}
 	data, err := newTarball([]file{
-		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false},
+		{"./", nil, false},
+		{"./usr/", nil, false},
+		{"./usr/bin/", nil, false},
 		{"./usr/bin/dptrain", p.code, true},
-		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false},
+		{"./usr/share/", nil, false},
+		{"./usr/share/doc/", nil, false},
 		{"./usr/share/doc/dptrain/", nil, false},
 		{"./usr/share/doc/dptrain/copyright", licence, false},
 		{"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
@@ -45,8 +48,11 @@ Description: differentially private training of regressions and classifiers
 	}
 	var out bytes.Buffer
 	out.WriteString("!<arch>\n")
-	for _, f := range []file{{"debian-binary", []byte("2.0\n"), false},
-		{"control.tar.gz", control2, false}, {"data.tar.gz", data, false}} {
+	for _, f := range []file{
+		{"debian-binary", []byte("2.0\n"), false},
+		{"control.tar.gz", control2, false},
+		{"data.tar.gz", data, false},
+	} {
 		fmt.Fprintf(&out, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, p.when.Unix(), 0, 0, 0o100644,
 			len(f.content))
 		out.Write(f.content)

@@ -159,7 +159,8 @@ func writeTar(w io.Writer, files []file, when time.Time) error {
 			Gname:   "root",
 		}
 		if f.content == nil {
-			header.Typeflag, header.Mode = tar.TypeDir, 0o755
+			header.Typeflag = tar.TypeDir
+			header.Mode = 0o755
 		}
 		if err := tw.WriteHeader(&header); err != nil {
 			return err

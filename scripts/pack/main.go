@@ -35,11 +35,12 @@ type release struct {
 // A program is a program of the release for one platform.
 type program struct {
 	release
-	tool         string // dptrain, or a program released with it
-	system, arch string
-	code         []byte
-	bill         []byte // in CycloneDX
-	notices      []byte // the licences of all modules
+	tool    string // dptrain, or a program released with it
+	system  string
+	arch    string
+	code    []byte
+	bill    []byte // in CycloneDX
+	notices []byte // the licences of all modules
 }
 
 func main() {

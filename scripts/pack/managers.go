@@ -74,7 +74,8 @@ func (r release) writeHomebrew() error {
 
 `, description, repository, r.version[1:])
 	for i, system := range []string{"macos", "linux"} {
-		intel, arm := 2*i, 2*i+1
+		intel := 2 * i
+		arm := 2*i + 1
 		fmt.Fprintf(&out, `  on_%s do
     on_intel do
       url %q
@@ -129,9 +130,12 @@ func (r release) writeScoop() error {
 		return err
 	}
 	m := scoopManifest{
-		Version: r.version[1:], Description: description, Homepage: repository,
+		Version:      r.version[1:],
+		Description:  description,
+		Homepage:     repository,
 		License:      "Apache-2.0",
-		Architecture: map[string]scoopDownload{}, Bin: "dptrain.exe",
+		Architecture: map[string]scoopDownload{},
+		Bin:          "dptrain.exe",
 	}
 	for i, architecture := range []string{"64bit", "arm64"} {
 		m.Architecture[architecture] = scoopDownload{r.downloadAddress(names[i]), hashes[i],

@@ -69,8 +69,10 @@ func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
 	library := goModule("std", info.GoVersion)
 	library.Licenses = []licence{{found.expression}}
 	b := cycloneDX{
-		Schema: "http://cyclonedx.org/schema/bom-1.5.schema.json", Format: "CycloneDX",
-		SpecVersion: "1.5", Version: 1,
+		Schema:       "http://cyclonedx.org/schema/bom-1.5.schema.json",
+		Format:       "CycloneDX",
+		SpecVersion:  "1.5",
+		Version:      1,
 		SerialNumber: serialNumber(sum),
 		Metadata:     metadata{p.when.Format(time.RFC3339), main},
 		Components:   []component{library},

@@ -36,8 +36,12 @@ func (r release) signFiles(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	signature := minisign.SignWithComments(key, sums, "dptrain "+r.version+" SHA256SUMS",
-		"signature of SHA256SUMS of dptrain "+r.version)
+	signature := minisign.SignWithComments(
+		key,
+		sums,
+		"dptrain "+r.version+" SHA256SUMS",
+		"signature of SHA256SUMS of dptrain "+r.version,
+	)
 	if err := r.writeFile("SHA256SUMS.minisig", signature); err != nil {
 		return err
 	}
