@@ -202,7 +202,8 @@ func (s *session) runKept(
 		return nil, nil
 	}
 	tasks := list[1:]
-	places, rest := column{name: placeName}, column{name: columnName}
+	places := column{name: placeName}
+	rest := column{name: columnName}
 	for _, task := range tasks {
 		place, of, ok := bytes.Cut(task, []byte{' '})
 		if !ok || len(place) != bytes.IndexByte(tasks[0], ' ') {

@@ -92,7 +92,8 @@ func answerRequests(
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in, out := bufio.NewReader(stdin), bufio.NewWriter(stdout)
+	in := bufio.NewReader(stdin)
+	out := bufio.NewWriter(stdout)
 	line, err := in.ReadBytes('\n')
 	var q question
 	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format {

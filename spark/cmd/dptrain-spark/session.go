@@ -51,10 +51,13 @@ func openSession(ctx context.Context, q *question) (*session, error) {
 	if q.TLS {
 		how = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
-	conn, err := grpc.NewClient(q.Address, grpc.WithTransportCredentials(how),
+	conn, err := grpc.NewClient(
+		q.Address,
+		grpc.WithTransportCredentials(how),
 		grpc.WithDefaultCallOptions(
 			grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(mostAnswer),
-			grpc.MaxCallSendMsgSize(mostAnswer)))
+			grpc.MaxCallSendMsgSize(mostAnswer)),
+	)
 	if err != nil {
 		return nil, &failure{Word: "connect"}
 	}
@@ -106,8 +109,11 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 	if err != nil {
 		return &failure{Word: "program"}
 	}
-	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true},
-		service+"AddArtifacts")
+	stream, err := s.conn.NewStream(
+		ctx,
+		&grpc.StreamDesc{ClientStreams: true},
+		service+"AddArtifacts",
+	)
 	if err != nil {
 		return err
 	}
@@ -217,8 +223,11 @@ func (s *session) executePlan(
 		time.AfterFunc(patience, drop)
 	})
 	defer stop()
-	stream, err := s.conn.NewStream(s.withToken(within), &grpc.StreamDesc{ServerStreams: true},
-		service+"ExecutePlan")
+	stream, err := s.conn.NewStream(
+		s.withToken(within),
+		&grpc.StreamDesc{ServerStreams: true},
+		service+"ExecutePlan",
+	)
 	if err != nil {
 		return errorWord(ctx, err, "broken")
 	}

@@ -153,7 +153,8 @@ func readResponse(m []byte) (r response, err error) {
 
 // artifactsArrived reports whether, according to AddArtifactsResponse, every artifact arrived complete.
 func artifactsArrived(m []byte) (ok bool, err error) {
-	all, arrived := 0, 0
+	all := 0
+	arrived := 0
 	err = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
 		if field != 1 { // ArtifactSummary
 			return nil
