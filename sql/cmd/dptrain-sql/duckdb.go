@@ -88,7 +88,8 @@ func openFile(dsn string, memory uint64) (*engine, error) {
 
 // interrupting interrupts the engine when ctx ends. The engine may be closed after stop.
 func interrupting(ctx context.Context, e *engine) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		select {
@@ -119,8 +120,9 @@ func copyRows(
 	columns []described,
 	w *lines,
 ) error {
-	all, row, writings := make([]cells, len(columns)), make([][]byte, len(columns)),
-		make([]writing, len(columns))
+	all := make([]cells, len(columns))
+	row := make([][]byte, len(columns))
+	writings := make([]writing, len(columns))
 	for i := range columns {
 		writings[i] = columns[i].kind.writing()
 	}

@@ -14,7 +14,8 @@ import (
 
 // An engine is a DuckDB database that can only be read, with one connection.
 type engine struct {
-	database, connection unsafe.Pointer
+	database   unsafe.Pointer
+	connection unsafe.Pointer
 }
 
 // settings restricts queries and fixes how values are cast to text. Extensions are neither installed nor
@@ -22,11 +23,13 @@ type engine struct {
 // text. Rows are returned in the order of the table.
 func settings(memory uint64, file bool) map[string]string {
 	out := map[string]string{
-		"allow_community_extensions": "false", "autoinstall_known_extensions": "false",
-		"autoload_known_extensions": "false",
-		"allow_persistent_secrets":  "false", "temp_directory": "",
-		"preserve_insertion_order": "true",
-		"threads":                  strconv.Itoa(min(runtime.GOMAXPROCS(0), mostThreads)),
+		"allow_community_extensions":   "false",
+		"autoinstall_known_extensions": "false",
+		"autoload_known_extensions":    "false",
+		"allow_persistent_secrets":     "false",
+		"temp_directory":               "",
+		"preserve_insertion_order":     "true",
+		"threads":                      strconv.Itoa(min(runtime.GOMAXPROCS(0), mostThreads)),
 	}
 	if memory > 0 {
 		out["memory_limit"] = strconv.FormatUint(max(memory, leastMemory)>>20, 10) + "MiB"
@@ -96,7 +99,8 @@ func withText(s string, do func(*C.char) bool) bool {
 
 // prepare prepares a query, which must be a single SELECT. Any other statement is a failure.
 func (e *engine) prepare(query string) (*prepared, error) {
-	p, failed := &prepared{}, error(nil)
+	p := &prepared{}
+	var failed error
 	withText(query, func(text *C.char) bool {
 		var all unsafe.Pointer
 		n := C.duckdb_extract_statements(e.connection, text, &all)

@@ -38,7 +38,8 @@ func appendUUID(out []byte, h huge) []byte {
 func appendDay(out []byte, t time.Time) (with []byte, after string) {
 	year := t.Year()
 	if year < 1 {
-		year, after = 1-year, " BC"
+		year = 1 - year
+		after = " BC"
 	}
 	return fmt.Appendf(out, "%04d-%02d-%02d", year, t.Month(), t.Day()), after
 }
@@ -76,9 +77,11 @@ func appendStamp(out []byte, value, ticks int64, zone string) []byte {
 	case -math.MaxInt64:
 		return append(out, "-infinity"...)
 	}
-	seconds, rest := value/ticks, value%ticks
+	seconds := value / ticks
+	rest := value % ticks
 	if rest < 0 {
-		seconds, rest = seconds-1, rest+ticks
+		seconds--
+		rest += ticks
 	}
 	t := time.Unix(seconds, 0).UTC()
 	out, after := appendDay(out, t)

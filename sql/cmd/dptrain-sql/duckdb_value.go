@@ -14,18 +14,47 @@ const (
 	selects     = 1  // a kind of statement
 	outOfMemory = 33 // a kind of error
 
-	typeBoolean, typeTinyint, typeSmallint, typeInteger, typeBigint      = 1, 2, 3, 4, 5
-	typeUTinyint, typeUSmallint, typeUInteger, typeUBigint               = 6, 7, 8, 9
-	typeFloat, typeDouble, typeTimestamp, typeDate, typeTime             = 10, 11, 12, 13, 14
-	typeHugeint, typeVarchar, typeDecimal                                = 16, 17, 19
-	typeTimestampS, typeTimestampMS, typeTimestampNS, typeEnum, typeUUID = 20, 21, 22, 23, 27
-	typeTimestampTZ, typeUHugeint, typeTimeNS                            = 31, 32, 39
+	typeBoolean     = 1
+	typeTinyint     = 2
+	typeSmallint    = 3
+	typeInteger     = 4
+	typeBigint      = 5
+	typeUTinyint    = 6
+	typeUSmallint   = 7
+	typeUInteger    = 8
+	typeUBigint     = 9
+	typeFloat       = 10
+	typeDouble      = 11
+	typeTimestamp   = 12
+	typeDate        = 13
+	typeTime        = 14
+	typeHugeint     = 16
+	typeVarchar     = 17
+	typeDecimal     = 19
+	typeTimestampS  = 20
+	typeTimestampMS = 21
+	typeTimestampNS = 22
+	typeEnum        = 23
+	typeUUID        = 27
+	typeTimestampTZ = 31
+	typeUHugeint    = 32
+	typeTimeNS      = 39
 )
 
 // noCell maps the numbers of the types that cannot be cells to their names.
-var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP",
-	28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
-	33: "ARRAY", 35: "BIGNUM", 36: "NULL"}
+var noCell = map[int]string{
+	15: "INTERVAL",
+	18: "BLOB",
+	24: "LIST",
+	25: "STRUCT",
+	26: "MAP",
+	28: "UNION",
+	29: "BIT",
+	30: "TIME WITH TIME ZONE",
+	33: "ARRAY",
+	35: "BIGNUM",
+	36: "NULL",
+}
 
 // A kind is a DuckDB type.
 type kind struct {
@@ -129,10 +158,14 @@ var writings = map[int]writing{
 	typeBoolean: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return strconv.AppendBool(out, element[uint8](data, i) != 0)
 	},
-	typeTinyint: whole[int8], typeSmallint: whole[int16], typeInteger: whole[int32],
-	typeBigint:   whole[int64],
-	typeUTinyint: natural[uint8], typeUSmallint: natural[uint16], typeUInteger: natural[uint32],
-	typeUBigint: natural[uint64],
+	typeTinyint:   whole[int8],
+	typeSmallint:  whole[int16],
+	typeInteger:   whole[int32],
+	typeBigint:    whole[int64],
+	typeUTinyint:  natural[uint8],
+	typeUSmallint: natural[uint16],
+	typeUInteger:  natural[uint32],
+	typeUBigint:   natural[uint64],
 	typeHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return element[huge](data, i).integer().Append(out, 10)
 	},
@@ -222,7 +255,8 @@ func (h huge) integer() *big.Int {
 // appendPoint writes a whole number with a point before the last digits digits.
 func appendPoint(out, number []byte, digits int) []byte {
 	if number[0] == '-' {
-		out, number = append(out, '-'), number[1:]
+		out = append(out, '-')
+		number = number[1:]
 	}
 	if digits == 0 {
 		return append(out, number...)
@@ -242,7 +276,8 @@ type cells struct {
 
 // fill replaces the cells.
 func (c *cells) fill(how writing, v vector, rows int) {
-	c.text, c.ends = c.text[:0], c.ends[:0]
+	c.text = c.text[:0]
+	c.ends = c.ends[:0]
 	for i := range rows {
 		if !v.valid(i) {
 			c.ends = append(c.ends, -1-len(c.text))
@@ -255,7 +290,8 @@ func (c *cells) fill(how writing, v vector, rows int) {
 
 // cell returns a cell, nil for NULL.
 func (c *cells) cell(i int) []byte {
-	end, begin := c.ends[i], 0
+	end := c.ends[i]
+	begin := 0
 	if end < 0 {
 		return nil
 	}

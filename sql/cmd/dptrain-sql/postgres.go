@@ -163,7 +163,9 @@ func isUnnamed(name string) bool {
 
 // typeOf returns the name of a type, and whether it is an enumeration.
 func typeOf(
-	ctx context.Context, conn *pgconn.PgConn, oid uint32,
+	ctx context.Context,
+	conn *pgconn.PgConn,
+	oid uint32,
 ) (name string, words bool, err error) {
 	const ask = "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_catalog.pg_type WHERE oid = $1::oid"
 	got := conn.ExecParams(ctx, ask, [][]byte{strconv.AppendUint(nil, uint64(oid), 10)}, nil, nil,
