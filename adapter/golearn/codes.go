@@ -9,7 +9,8 @@ import (
 // the classes counts as [OutsideClass]. It is exact and therefore for public
 // data. Its error is [ErrRowCount].
 func ConfusionOfCodes(
-	classes []string, truth, predicted []int32,
+	classes []string,
+	truth, predicted []int32,
 ) (evaluation.ConfusionMatrix, error) {
 	if len(truth) != len(predicted) {
 		return nil, ErrRowCount

@@ -109,7 +109,8 @@ func Scores(matrix evaluation.ConfusionMatrix) []ClassScore {
 // that a class that is never predicted lowers the average. (golearn's own GetMacroPrecision is NaN then.)
 // Support is the number of all rows; without rows the averages are NaN.
 func Macro(scores []ClassScore) ClassScore {
-	total, count := ClassScore{Class: "macro average"}, 0.0
+	total := ClassScore{Class: "macro average"}
+	count := 0.0
 	for _, s := range scores {
 		if s.Support == 0 {
 			continue

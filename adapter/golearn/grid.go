@@ -51,7 +51,8 @@ func (r request) decoder(c *cells, n int) (func(row int, cell []byte), error) {
 				}
 			}, nil
 		}
-		c.codes, c.categories = make([]int32, n), binaryCategories
+		c.codes = make([]int32, n)
+		c.categories = binaryCategories
 		return func(row int, cell []byte) {
 			switch {
 			case len(cell) == 0:
