@@ -42,9 +42,11 @@ depend on the result. A ledger, if there is one, records that this was done.`
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	recipe             recipeFlags
-	options            audit.Options
-	asJSON, own, force bool
+	recipe  recipeFlags
+	options audit.Options
+	asJSON  bool
+	own     bool
+	force   bool
 }
 
 func auditCommand(a *app) *cobra.Command {
@@ -61,7 +63,8 @@ func auditCommand(a *app) *cobra.Command {
 			if err := x.check(); err != nil {
 				return err
 			}
-			x.recipe.stdin, x.recipe.notes = a.stdin, a.stderr
+			x.recipe.stdin = a.stdin
+			x.recipe.notes = a.stderr
 			j, err := x.recipe.load(args)
 			switch {
 			case err != nil:
@@ -72,7 +75,8 @@ func auditCommand(a *app) *cobra.Command {
 			return a.audit(cmd.Context(), j, x.options, x.asJSON)
 		},
 	}
-	f, o := cmd.Flags(), &x.options
+	f := cmd.Flags()
+	o := &x.options
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns,
 		"`NUMBER` of times to repeat the whole run on each table of a pair")
@@ -82,8 +86,12 @@ func auditCommand(a *app) *cobra.Command {
 		audit.DefaultDraws,
 		"`NUMBER` of times to repeat each step",
 	)
-	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence,
-		"joint confidence `LEVEL` of all bounds")
+	f.Float64Var(
+		&o.Confidence,
+		"confidence",
+		audit.DefaultConfidence,
+		"joint confidence `LEVEL` of all bounds",
+	)
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&x.own, "own-table", false,
 		"measure the whole run on the table of the recipe, for the data owner only")
@@ -101,7 +109,8 @@ func auditCommand(a *app) *cobra.Command {
 
 // check validates the flags: combinations and ranges of numbers.
 func (x *auditFlags) check() error {
-	changed, o := x.recipe.set.Changed, x.options
+	changed := x.recipe.set.Changed
+	o := x.options
 	switch {
 	case x.own && (x.asJSON || changed("draws")):
 		return usagef(
@@ -140,7 +149,8 @@ func (a *app) audit(
 
 // audited prices what a recipe asks for, and returns the name of its method and its audit.
 func (a *app) audited(
-	ctx context.Context, j *job,
+	ctx context.Context,
+	j *job,
 ) (string, func(audit.Options) (audit.Verdict, error), error) {
 	if j.recipe.Task == recipe.TaskCausal {
 		priced := a.causalStudy(j)
@@ -212,8 +222,12 @@ type auditedRun struct {
 func newAudited(method string, v audit.Verdict) *audited {
 	g := report.GuaranteeOf(v.Claim)
 	out := &audited{
-		Format: auditFormat, Method: method, Relation: g.Relation, Confidence: v.Confidence,
-		Delta: g.Delta, Pairs: v.Pairs,
+		Format:     auditFormat,
+		Method:     method,
+		Relation:   g.Relation,
+		Confidence: v.Confidence,
+		Delta:      g.Delta,
+		Pairs:      v.Pairs,
 		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
 		Violations: append([]string{}, v.Violations()...),
 	}
@@ -261,8 +275,10 @@ func (v *audited) text(w io.Writer) error {
 		table.Row{"step", "mechanism", "draws", "claimed", "measured ≥", "ratio", "statistic"})
 	var ids []string
 	for _, s := range v.Steps {
-		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon),
-			ratioText(s.MeasuredEpsilon, s.Epsilon), s.Statistic
+		claimed := "epsilon " + digits(s.Epsilon)
+		measured := digits(s.MeasuredEpsilon)
+		ratio := ratioText(s.MeasuredEpsilon, s.Epsilon)
+		on := s.Statistic
 		if s.Law == budget.Gaussian.String() {
 			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu),
 				ratioText(s.MeasuredMu, s.Mu)

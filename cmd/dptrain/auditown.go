@@ -79,14 +79,19 @@ func (a *app) stage(name string) {
 // noteAudit records the audit in the ledger of the recipe before a row is read. The entry has price 0, since no
 // guarantee covers results that only the owner receives.
 func (a *app) noteAudit(
-	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+	ctx context.Context,
+	j *job,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 ) error {
 	if j.ledger == "" {
 		return nil
 	}
 	_, err := a.openLedger(j.ledger).Note(ctx, ledger.Note{
-		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.filed()), Method: plan.Method(),
-		What: ledger.NoteAudit,
+		Dataset: j.recipe.Ledger.Dataset,
+		Table:   entry.RealPath(j.filed()),
+		Method:  plan.Method(),
+		What:    ledger.NoteAudit,
 	})
 	if err != nil {
 		return entry.Hint(ctx, err, j.ledger, entry.RunOf(p, plan))
@@ -119,16 +124,25 @@ type ownAudit struct {
 }
 
 func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
-	x, tool := newAudited(methodName(p), v), thisVersion()
+	x := newAudited(methodName(p), v)
+	tool := thisVersion()
 	out := &ownAudit{
-		Format: ownAuditFormat, Notice: ownNotice, Date: time.Now().UTC().Format(time.RFC3339),
+		Format: ownAuditFormat,
+		Notice: ownNotice,
+		Date:   time.Now().UTC().Format(time.RFC3339),
 		Tool: report.Tool{
 			Version: tool.Version,
 			Commit:  tool.Commit,
 			Go:      tool.Go,
-		}, Data: j.shown(),
-		Method: x.Method, Relation: x.Relation, Confidence: x.Confidence, Delta: x.Delta,
-		Run: x.Run, Pairs: x.Pairs, Violations: x.Violations,
+		},
+		Data:       j.shown(),
+		Method:     x.Method,
+		Relation:   x.Relation,
+		Confidence: x.Confidence,
+		Delta:      x.Delta,
+		Run:        x.Run,
+		Pairs:      x.Pairs,
+		Violations: x.Violations,
 	}
 	switch {
 	case len(x.Violations) > 0:

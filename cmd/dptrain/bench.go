@@ -71,11 +71,12 @@ const benchExample = `  dptrain bench --public --data houses.csv --method joint-
 
 // benchFlags holds the flags of bench as given on the command line.
 type benchFlags struct {
-	config            bench.Config
-	epsilon, relation string
-	delta             float64
-	json              bool
-	ledger            string
+	config   bench.Config
+	epsilon  string
+	relation string
+	delta    float64
+	json     bool
+	ledger   string
 }
 
 // benchCommand returns the command `dptrain bench`.

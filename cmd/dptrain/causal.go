@@ -65,13 +65,19 @@ func causalCommand(a *app) *cobra.Command {
 
 // causalStudy returns the task of a recipe that asks for causal directions.
 func (a *app) causalStudy(j *job) *study {
-	return &study{app: a, job: j, kind: studyKind{
-		price: (*job).causalPrice, recipe: true, name: "histogram",
-		print: func(a *app, _ report.Files, out string) error {
-			_, err := io.WriteString(a.stdout, pointer(out, "answer, picture and recipe"))
-			return err
+	return &study{
+		app: a,
+		job: j,
+		kind: studyKind{
+			price:  (*job).causalPrice,
+			recipe: true,
+			name:   "histogram",
+			print: func(a *app, _ report.Files, out string) error {
+				_, err := io.WriteString(a.stdout, pointer(out, "answer, picture and recipe"))
+				return err
+			},
 		},
-	}}
+	}
 }
 
 // causalPrice prices the study of a recipe for a table with this header.
@@ -136,7 +142,11 @@ func (b *bill) protectedText() string {
 
 // causalPlan prints the price of a study.
 func (a *app) causalPlan(
-	ctx context.Context, j *job, changed func(string) bool, equal *int, asJSON bool,
+	ctx context.Context,
+	j *job,
+	changed func(string) bool,
+	equal *int,
+	asJSON bool,
 ) error {
 	if changed("explain") {
 		return usagef(

@@ -80,7 +80,10 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 
 // dial starts a session for a job and a plan that the cluster can run. It spends no budget.
 func (f *engineFlags) dial(
-	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+	ctx context.Context,
+	j *job,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 ) (*cluster.Spark, error) {
 	if j.connect == "" {
 		return nil, usagef("--engine spark needs --connect, such as sc://127.0.0.1:15002")
@@ -138,14 +141,21 @@ func (j *job) onCluster(
 
 // engineOn makes the cluster read the table for the first time.
 func (j *job) engineOn(
-	ctx context.Context, s *cluster.Spark, schema dataset.Schema,
+	ctx context.Context,
+	s *cluster.Spark,
+	schema dataset.Schema,
 ) (*cluster.Engine, *dataset.Stats, error) {
 	if j.onSpark() {
-		return cluster.OpenQuery(ctx, s,
+		return cluster.OpenQuery(
+			ctx,
+			s,
 			cluster.Query{
 				Text:    j.recipe.Data.Spark,
 				Columns: j.header,
-			}, schema, j.readOptions())
+			},
+			schema,
+			j.readOptions(),
+		)
 	}
 	return cluster.Open(ctx, s, j.table, schema, j.readOptions())
 }

@@ -42,7 +42,8 @@ type compressFlags struct {
 	public     bool
 	target     string
 	categories []string
-	test, out  string
+	test       string
+	out        string
 	force      bool
 	json       bool
 	ledger     string
@@ -51,10 +52,11 @@ type compressFlags struct {
 func compressCommand(a *app) *cobra.Command {
 	var f compressFlags
 	cmd := &cobra.Command{
-		Use:   "compress --public TABLE -o MODEL",
-		Short: "Compress a public table into a small classifier (no privacy)",
-		Long:  compressLong + "\n\n" + compressMethods(), Example: compressExample,
-		Args: exactly(1, "one table"),
+		Use:     "compress --public TABLE -o MODEL",
+		Short:   "Compress a public table into a small classifier (no privacy)",
+		Long:    compressLong + "\n\n" + compressMethods(),
+		Example: compressExample,
+		Args:    exactly(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.settle(cmd.Flags().Changed); err != nil {
 				return err
@@ -249,7 +251,10 @@ type compressedScore struct {
 }
 
 func newCompressed(
-	r *compress.Result, f *compressFlags, classes int, test *dataset.Table,
+	r *compress.Result,
+	f *compressFlags,
+	classes int,
+	test *dataset.Table,
 ) (*compressed, error) {
 	out := &compressed{
 		Format:      compressFormat,
@@ -262,7 +267,8 @@ func newCompressed(
 		Vectors:     len(r.Model.Vectors),
 	}
 	if c := r.Compressed; c != nil {
-		out.Passes, out.Loss = f.Passes, new(c.Loss/float64(r.Records))
+		out.Passes = f.Passes
+		out.Loss = new(c.Loss / float64(r.Records))
 	}
 	if test == nil {
 		return out, nil

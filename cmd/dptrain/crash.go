@@ -24,8 +24,12 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	}()
 	raw := &output{w: a.stdout}
 	painted := a.painter(raw)
-	out, messages := terminal.NewEscapingWriter(painted), terminal.NewEscapingWriter(a.stderr)
-	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
+	out := terminal.NewEscapingWriter(painted)
+	messages := terminal.NewEscapingWriter(a.stderr)
+	a.data = raw
+	a.stdout = out
+	a.screen = a.stderr
+	a.stderr = messages
 	defer func() { _ = messages.Flush() }()
 	root := rootCommand(a)
 	given := make([]string, len(args))
@@ -101,7 +105,8 @@ func (a *app) crash(p any) {
 	callers := make([]uintptr, 64)
 	callers = callers[:runtime.Callers(2, callers)]
 	if carried, ok := p.(*parallel.Panic); ok { // from another goroutine
-		p, callers = carried.Value, carried.Callers
+		p = carried.Value
+		callers = carried.Callers
 	}
 	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)
 	frames := runtime.CallersFrames(callers)

@@ -67,16 +67,21 @@ func describeCommand(a *app) *cobra.Command {
 
 // description returns the task of describing columns.
 func (a *app) description(j *job) *study {
-	return &study{app: a, job: j, kind: studyKind{
-		price: (*job).descriptionPrice, name: "describe",
-		print: func(a *app, _ report.Files, out string) error {
-			_, err := fmt.Fprintf(a.stdout,
-				"Published: %s may be shared; %s is for the data owner only\n",
-				printable(filepath.Join(out, report.ReleaseDir)),
-				printable(filepath.Join(out, report.CuratorDir)))
-			return err
+	return &study{
+		app: a,
+		job: j,
+		kind: studyKind{
+			price: (*job).descriptionPrice,
+			name:  "describe",
+			print: func(a *app, _ report.Files, out string) error {
+				_, err := fmt.Fprintf(a.stdout,
+					"Published: %s may be shared; %s is for the data owner only\n",
+					printable(filepath.Join(out, report.ReleaseDir)),
+					printable(filepath.Join(out, report.CuratorDir)))
+				return err
+			},
 		},
-	}}
+	}
 }
 
 // descriptionPrice prices the description of a table with this header.

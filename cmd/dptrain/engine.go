@@ -22,8 +22,10 @@ func engines() []string {
 
 // engineFlags are the flags that choose where the table is kept during a run.
 type engineFlags struct {
-	set                    *pflag.FlagSet
-	name, scratch, connect string
+	set     *pflag.FlagSet
+	name    string
+	scratch string
+	connect string
 }
 
 func (f *engineFlags) add(set *pflag.FlagSet) {
@@ -43,7 +45,10 @@ func (f *engineFlags) add(set *pflag.FlagSet) {
 // fitter returns the function that reads the rows and trains, and a function that releases its resources. It returns
 // an error for a plan or a table that the engine does not support. The flag overrides the engine of the recipe.
 func (f *engineFlags) fitter(
-	ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+	ctx context.Context,
+	j *job,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 ) (fit fitter, end func(), err error) {
 	if !f.set.Changed("engine") && j.recipe.Engine != "" {
 		f.name = j.recipe.Engine
@@ -79,7 +84,9 @@ func (f *engineFlags) fitter(
 // storeOf returns the store that keeps the table, or nil for memory; see [engine.StoreOf]. It returns an error if the
 // table goes to memory and does not fit.
 func (f *engineFlags) storeOf(
-	j *job, p *pipeline.Pipeline, plan *pipeline.Plan,
+	j *job,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
 ) (*engine.Store, error) {
 	path := j.table
 	if _, piped := tablefile.Stdin(path); piped {
@@ -99,19 +106,24 @@ func (f *engineFlags) storeOf(
 
 // stored returns a fitter that reads the table into a store and trains on that.
 func (j *job) stored(
-	store *engine.Store, p *pipeline.Pipeline, plan *pipeline.Plan, folder string,
+	store *engine.Store,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	folder string,
 ) fitter {
 	return func(
 		ctx context.Context, progress func(string),
 	) (*pipeline.Result, *dataset.Stats, error) {
-		ended, seconds := begin(progress, "read"), 0.
+		ended := begin(progress, "read")
+		seconds := 0.
 		from := stream.Source{
 			Path:    j.table,
 			Options: j.readOptions(),
 			Folder:  folder,
 		}
 		if stdin, piped := tablefile.Stdin(j.table); piped {
-			from.Path, from.From = stdin, j.stdin
+			from.Path = stdin
+			from.From = j.stdin
 		}
 		if j.queries() {
 			rows, err := j.rows(ctx)
@@ -119,7 +131,8 @@ func (j *job) stored(
 				return nil, nil, err
 			}
 			defer rows.Close()
-			from.Path, from.From = query.Name, rows
+			from.Path = query.Name
+			from.From = rows
 		}
 		res, stats, err := engine.FitStored(ctx, store, p, plan, from,
 			pipeline.Options{Progress: progress}, func() {

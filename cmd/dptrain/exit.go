@@ -54,9 +54,14 @@ var exitTable = [...]struct {
 
 // exitOfKind maps each kind of error to its exit code.
 var exitOfKind = [...]int{
-	fault.Internal: exitInternal, fault.Usage: exitUsage, fault.Recipe: exitRecipe,
-	fault.Data: exitData, fault.Budget: exitBudget,
-	fault.Ledger: exitLedger, fault.Abstained: exitAbstained, fault.Broken: exitBroken,
+	fault.Internal:  exitInternal,
+	fault.Usage:     exitUsage,
+	fault.Recipe:    exitRecipe,
+	fault.Data:      exitData,
+	fault.Budget:    exitBudget,
+	fault.Ledger:    exitLedger,
+	fault.Abstained: exitAbstained,
+	fault.Broken:    exitBroken,
 }
 
 // exitCode returns the exit code for the error of a command.

@@ -168,7 +168,10 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 }
 
 func (a *app) export(
-	cmd *cobra.Command, path string, flags exportFlags, write func(io.Writer, regression.Model) error,
+	cmd *cobra.Command,
+	path string,
+	flags exportFlags,
+	write func(io.Writer, regression.Model) error,
 ) error {
 	model, err := readModel(path, "")
 	if err != nil {

@@ -62,8 +62,12 @@ func fitCommand(a *app) *cobra.Command {
 
 // fitHow holds the options of a run that are not part of its recipe.
 type fitHow struct {
-	force, quiet, verbose, progress, json bool
-	engine                                engineFlags
+	force    bool
+	quiet    bool
+	verbose  bool
+	progress bool
+	json     bool
+	engine   engineFlags
 }
 
 func (h *fitHow) add(cmd *cobra.Command) {

@@ -20,7 +20,9 @@ type input struct {
 
 // stream reads the columns of schema and passes the batches to the consumer.
 func (in *input) stream(
-	ctx context.Context, schema dataset.Schema, to dataset.Consumer[*scored],
+	ctx context.Context,
+	schema dataset.Schema,
+	to dataset.Consumer[*scored],
 ) error {
 	if in.stdin != nil {
 		return dataset.StreamFrom(ctx, in.stdin, in.path, schema, in.reading, to)

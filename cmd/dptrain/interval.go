@@ -49,9 +49,11 @@ func (s *scorer) addInterval(
 		if err != nil {
 			return nil, err
 		}
-		lower, upper := make([]float64, rows.N), make([]float64, rows.N)
+		lower := make([]float64, rows.N)
+		upper := make([]float64, rows.N)
 		for i, p := range values[0] {
-			lower[i], upper[i] = max(p-w, -math.MaxFloat64), min(p+w, math.MaxFloat64)
+			lower[i] = max(p-w, -math.MaxFloat64)
+			upper[i] = min(p+w, math.MaxFloat64)
 		}
 		return append(values, lower, upper), nil
 	}

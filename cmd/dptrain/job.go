@@ -223,7 +223,8 @@ func printNotes(w io.Writer, table string, notes []dataset.Note) {
 
 // read reads all records of the table into memory.
 func (j *job) read(
-	ctx context.Context, schema dataset.Schema,
+	ctx context.Context,
+	schema dataset.Schema,
 ) (*dataset.Table, *dataset.Stats, error) {
 	if j.queries() {
 		return j.readQuery(ctx, schema)

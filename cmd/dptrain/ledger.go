@@ -25,7 +25,9 @@ A run that would exceed the total is refused.`
 // ledgerCommand returns the command `dptrain ledger`.
 func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ledger", Short: "Track the privacy budget of all runs on a data set", Long: ledgerLong,
+		Use:   "ledger",
+		Short: "Track the privacy budget of all runs on a data set",
+		Long:  ledgerLong,
 		Example: `  dptrain ledger init dptrain.ledger --dataset houses-2026 --epsilon 3
   dptrain fit recipe.yaml --dataset houses-2026
   dptrain ledger show dptrain.ledger
@@ -43,17 +45,28 @@ func ledgerCommand(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerSpend(a), ledgerCommit(a), ledgerVerify(a),
-		ledgerExport(a))
+	cmd.AddCommand(
+		ledgerInit(a),
+		ledgerShow(a),
+		ledgerSpend(a),
+		ledgerCommit(a),
+		ledgerVerify(a),
+		ledgerExport(a),
+	)
 	return cmd
 }
 
 // totalFlags holds the flags of `ledger init` as given on the command line.
 type totalFlags struct {
-	json                                       bool
-	dataset, epsilon, relation, unit, currency string
-	delta, blackBox                            float64
-	private                                    []string
+	json     bool
+	dataset  string
+	epsilon  string
+	relation string
+	unit     string
+	currency string
+	delta    float64
+	blackBox float64
+	private  []string
 }
 
 const ledgerInitLong = `Register a data set with its total budget. The total is converted once to the
@@ -68,8 +81,9 @@ known, as in the method tukey and in a search or a list of sizes.`
 func ledgerInit(a *app) *cobra.Command {
 	f := &totalFlags{}
 	cmd := &cobra.Command{
-		Use:   "init FILE --dataset NAME --epsilon TOTAL",
-		Short: "Register a data set with its total budget", Long: ledgerInitLong,
+		Use:     "init FILE --dataset NAME --epsilon TOTAL",
+		Short:   "Register a data set with its total budget",
+		Long:    ledgerInitLong,
 		Example: `  dptrain ledger init my.ledger --dataset houses-2026 --epsilon 3 --delta 1e-5`,
 		Args:    exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,8 +106,12 @@ func ledgerInit(a *app) *cobra.Command {
 		1e-6,
 		"total delta: a public `NUMBER`, at least 1e-10",
 	)
-	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(),
-		"neighbouring `RELATION` of all runs")
+	flags.StringVar(
+		&f.relation,
+		"relation",
+		budget.AddRemove.String(),
+		"neighbouring `RELATION` of all runs",
+	)
 	flags.StringSliceVar(&f.private, "private", nil,
 		"with --relation substitute-private-columns: the private `COLUMNS`")
 	flags.StringVar(&f.unit, "unit", "",
@@ -155,9 +173,13 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 }
 
 func (a *app) ledgerInit(
-	ctx context.Context, path string, f *totalFlags, total budget.Total,
+	ctx context.Context,
+	path string,
+	f *totalFlags,
+	total budget.Total,
 ) error {
-	dataset, private := f.dataset, f.private
+	dataset := f.dataset
+	private := f.private
 	head, err := a.openLedger(path).Register(ctx, dataset, total, private...)
 	if errors.Is(err, ledger.ErrInvalid) || errors.Is(err, budget.ErrTarget) {
 		return usagef("%w", err)
@@ -221,7 +243,8 @@ func ledgerShow(a *app) *cobra.Command {
 	var dataset string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show [FILE]", Short: "Show the spent and the remaining budget",
+		Use:   "show [FILE]",
+		Short: "Show the spent and the remaining budget",
 		Long: `Show the total of every data set, the spent part and the runs that spent it. A
 run that is reserved but not committed is still running or has crashed; its
 budget is spent either way. FILE defaults to dptrain.ledger in the working
@@ -261,8 +284,9 @@ func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify [FILE]", Short: "Check every entry, and the heads in reports",
-		Long: ledgerVerifyLong,
+		Use:   "verify [FILE]",
+		Short: "Check every entry, and the heads in reports",
+		Long:  ledgerVerifyLong,
 		Example: `  dptrain ledger verify dptrain.ledger
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
 		Args: between(0, 1, "at most one ledger"),
@@ -367,7 +391,8 @@ func claimsOf(reports []string) ([]ledger.Claim, error) {
 
 func ledgerExport(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE]", Short: "Print every entry, one JSON object per line",
+		Use:   "export [FILE]",
+		Short: "Print every entry, one JSON object per line",
 		Long: `Print every entry exactly as it is hashed. The SHA-256 of a line, without its
 line break, is the value of the key "previous" in the next line.`,
 		Example: "  dptrain ledger export dptrain.ledger > entries.jsonl",

@@ -23,7 +23,8 @@ func ledgerCommit(a *app) *cobra.Command {
 	var path string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use: "commit OUT", Short: "Record and publish a run whose ledger could not be written",
+		Use:     "commit OUT",
+		Short:   "Record and publish a run whose ledger could not be written",
 		Long:    ledgerCommitLong,
 		Example: "  dptrain ledger commit out",
 		Args:    exactly(1, "one output folder"),

@@ -49,8 +49,13 @@ func (a *app) reserve(
 		return nil, nil
 	}
 	return entry.Reserve(ctx, entry.Request{
-		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header, Run: r,
+		Ledger:  a.openLedger(j.ledger),
+		Dataset: j.recipe.Ledger.Dataset,
+		Note:    j.note,
+		Table:   j.filed(),
+		Format:  j.recipe.Data.Reading().Format,
+		Header:  j.header,
+		Run:     r,
 	})
 }
 
@@ -125,10 +130,16 @@ func (a *app) entryOf(
 		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, r)
 	}
 	l := &billLedger{
-		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta,
-		symbol: acc.Promise.Currency.Symbol(),
-		Limit:  amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost),
-		Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
+		Dataset:  acc.Name,
+		Currency: acc.Currency,
+		Epsilon:  acc.Epsilon,
+		Delta:    acc.Delta,
+		symbol:   acc.Promise.Currency.Symbol(),
+		Limit:    amountOf(acc.Limit),
+		Spent:    amountOf(acc.Spent()),
+		Cost:     amountOf(cost),
+		Fits:     acc.Fits(cost),
+		Remains:  amountOf(acc.Left()),
 	}
 	if l.Absent, err = entry.Absent(acc, j.ledger, j.header, r.Public); err != nil {
 		return nil, err

@@ -31,8 +31,9 @@ type spendFlags struct {
 func ledgerSpend(a *app) *cobra.Command {
 	f := &spendFlags{}
 	cmd := &cobra.Command{
-		Use: "spend [FILE] --dataset NAME", Short: "Record a release by another tool",
-		Long: ledgerSpendLong,
+		Use:   "spend [FILE] --dataset NAME",
+		Short: "Record a release by another tool",
+		Long:  ledgerSpendLong,
 		Example: `  dptrain ledger spend --dataset houses-2026 --rho 0.01 --note 'yearly counts'
   dptrain ledger spend my.ledger --dataset houses --epsilon 0.5 --delta 1e-8`,
 		Args: between(0, 1, "at most one ledger"),

@@ -36,10 +36,13 @@ one, records that the table was profiled.`
 
 // lookFlags are the flags of look.
 type lookFlags struct {
-	target, out     string
-	ledger, dataset string
-	force, json     bool
-	format          keyValues
+	target  string
+	out     string
+	ledger  string
+	dataset string
+	force   bool
+	json    bool
+	format  keyValues
 }
 
 func lookCommand(a *app) *cobra.Command {
@@ -152,7 +155,11 @@ what is public knowledge and leave out the rest: it is found privately.
 
 // writeLook writes the description of a table with a proposed recipe.
 func writeLook(
-	w io.Writer, data recipe.Data, header []string, target string, seen *look.Table,
+	w io.Writer,
+	data recipe.Data,
+	header []string,
+	target string,
+	seen *look.Table,
 ) error {
 	var b strings.Builder
 	b.WriteString(lookNotice)
@@ -209,7 +216,9 @@ func writeLook(
 // proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe.
 // propose is true if only the values of that column are evidence; the recipe then contains the unit as a comment.
 func proposedUnit(
-	b *strings.Builder, seen *look.Table, target string,
+	b *strings.Builder,
+	seen *look.Table,
+	target string,
 ) (unit recipe.Unit, propose bool) {
 	best := -1
 	byName := false
@@ -219,7 +228,8 @@ func proposedUnit(
 		if c.Name == target || !looks || best >= 0 && (byName || !named) {
 			continue
 		}
-		best, byName = i, named
+		best = i
+		byName = named
 	}
 	if best < 0 {
 		return unit, false
@@ -260,7 +270,8 @@ func proposedEncoding(b *strings.Builder, data *recipe.Data, seen *look.Table) {
 	if f.Encoding != "" || cells == 0 {
 		return
 	}
-	f.Encoding, data.Format = "windows-1252", &f
+	f.Encoding = "windows-1252"
+	data.Format = &f
 	b.WriteString("\n" + report.Paragraph("Encoding", fmt.Sprintf(
 		"%d cells contain characters that are not valid UTF-8. The recipe reads the table as windows-1252, the usual character set "+
 			"of such files in Western Europe: compare some names with the program that exported it.", cells)))
@@ -354,7 +365,9 @@ func proposedFormat(data *recipe.Data, seen *look.Table) string {
 	var comma, thousands, lenient int64
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
-		comma, thousands, lenient = comma+c.Comma, thousands+c.Thousands, lenient+c.Lenient
+		comma += c.Comma
+		thousands += c.Thousands
+		lenient += c.Lenient
 	}
 	f := recipe.Format{}
 	if data.Format != nil {
@@ -364,7 +377,8 @@ func proposedFormat(data *recipe.Data, seen *look.Table) string {
 	case f.Decimal != "" || f.Thousands != "" || max(comma, thousands) <= lenient:
 		return ""
 	case thousands >= comma:
-		f.Thousands, data.Format = ",", &f
+		f.Thousands = ","
+		data.Format = &f
 		return "thousands"
 	}
 	f.Decimal, f.Thousands, data.Format = ",", ".", &f // the point is then no decimal mark
@@ -374,18 +388,23 @@ func proposedFormat(data *recipe.Data, seen *look.Table) string {
 // guess returns a possible declaration of a column and a description of its cells.
 func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	full := c.Plain + c.Text
-	best, most := "", int64(0)
+	best := ""
+	most := int64(0)
 	for k, layout := range look.Layouts() {
 		if c.Dates[k] > most {
-			best, most = layout, c.Dates[k]
+			best = layout
+			most = c.Dates[k]
 		}
 	}
-	numbers, how := c.Plain+c.Lenient, "numbers"
+	numbers := c.Plain + c.Lenient
+	how := "numbers"
 	switch {
 	case proposed == "comma" && c.Plain+c.Comma > numbers:
-		numbers, how = c.Plain+c.Comma, "numbers with decimal commas"
+		numbers = c.Plain + c.Comma
+		how = "numbers with decimal commas"
 	case proposed == "thousands" && c.Plain+c.Thousands > numbers:
-		numbers, how = c.Plain+c.Thousands, "numbers with thousands commas"
+		numbers = c.Plain + c.Thousands
+		how = "numbers with thousands commas"
 	case holdsPressures(c):
 		how = "pairs like 144/94: only the first value is used"
 	case c.Lenient > 0:

@@ -77,7 +77,8 @@ func growFirst() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	percent, limit := debug.SetGCPercent(firstPercent), debug.SetMemoryLimit(-1)
+	percent := debug.SetGCPercent(firstPercent)
+	limit := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(limit, firstLimit))
 	runtime.AddCleanup(new([64]byte), func(int) {
 		debug.SetGCPercent(percent)

@@ -24,7 +24,8 @@ func writeOutput(
 	force bool,
 	write func(io.Writer) error,
 ) error {
-	mode, exists := fs.FileMode(0o666), true
+	mode := fs.FileMode(0o666)
+	exists := true
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {

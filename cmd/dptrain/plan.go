@@ -165,7 +165,8 @@ type billStep struct {
 	Share   *float64 `json:"share"` // of the budget of its part; nil for a fixed noise distribution
 	Part    string   `json:"part"`
 
-	branch, stage string
+	branch string
+	stage  string
 }
 
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
@@ -206,7 +207,8 @@ func pricedBill(plan *budget.Priced) *bill {
 // raised returns the factors above 1 by which the budgets of parts of the plan are raised.
 func raised(plan *budget.Priced) map[string]float64 {
 	out := map[string]float64{}
-	tree, factors := plan.Tree(), plan.RaiseFactors()
+	tree := plan.Tree()
+	factors := plan.RaiseFactors()
 	kids := tree.Kids
 	if tree.Lead {
 		kids = kids[1:]
@@ -245,9 +247,15 @@ func (b *bill) raisedText() string {
 
 func newBillStep(l budget.PricedLeaf, share float64) billStep {
 	s := billStep{
-		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Place.Part,
-		branch: l.Place.Branch, stage: l.Place.Stage,
-		Mu: l.Law.Mu, Epsilon: l.Law.Epsilon, Delta: l.Law.Delta,
+		ID:      l.Path,
+		Law:     l.Law.Kind.String(),
+		Draws:   l.Law.Draws,
+		Part:    l.Place.Part,
+		branch:  l.Place.Branch,
+		stage:   l.Place.Stage,
+		Mu:      l.Law.Mu,
+		Epsilon: l.Law.Epsilon,
+		Delta:   l.Law.Delta,
 	}
 	if share >= 0 {
 		s.Share = &share
@@ -406,7 +414,9 @@ func (b *bill) exactText() string {
 
 // branches explains the steps of a run, or of a try, that chooses between training branches.
 func branches(steps []billStep) string {
-	reads, ways, counts := false, []string{}, []string{}
+	reads := false
+	ways := []string{}
+	counts := []string{}
 	for _, s := range steps {
 		for _, name := range strings.Split(s.branch, "/") {
 			switch {

@@ -127,7 +127,11 @@ type explainedFit struct {
 
 // explain prints the expected error of a pipeline.
 func (a *app) explain(
-	ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, f *explainFlags, asJSON bool,
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	f *explainFlags,
+	asJSON bool,
 ) error {
 	config := bench.ExplainConfig{Rows: f.rows}
 	meter := a.meter("models")

@@ -55,7 +55,8 @@ func (e *explanation) text(w io.Writer) error {
 	row("no privacy", func(s explainedSize) string {
 		return s.Open.String()
 	})
-	name, legend := "R²", e.legend()
+	name := "R²"
+	legend := e.legend()
 	if r := e.References; r != nil {
 		name, legend = "accuracy", e.classLegend()
 		row("largest class", func(explainedSize) string {

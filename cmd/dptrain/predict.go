@@ -42,14 +42,16 @@ written with -o is created only when complete.`
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
-	out            string
-	append, strict bool
-	force          bool
-	cost, json     bool
-	safe           bool   // safe for spreadsheets
-	interval       string // a level, highestLevel, or empty
-	classes        classFlags
-	format         keyValues
+	out      string
+	append   bool
+	strict   bool
+	force    bool
+	cost     bool
+	json     bool
+	safe     bool   // safe for spreadsheets
+	interval string // a level, highestLevel, or empty
+	classes  classFlags
+	format   keyValues
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -167,7 +169,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 // reading returns the options for reading the table: numbers as in training, and the rest from the published recipe
 // next to the model, if there is one. Flags override both.
 func (f *predictFlags) reading(
-	numbers dataset.Numbers, modelPath, dataPath string,
+	numbers dataset.Numbers,
+	modelPath, dataPath string,
 ) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
 	if d, ok := recipe.Beside(modelPath); ok {

@@ -79,7 +79,8 @@ func (m *progressLine) stage(name string) {
 	if at := slices.Index(m.stages, name); at > m.at {
 		m.at = at
 	}
-	m.begun, m.pass = m.now(), 0
+	m.begun = m.now()
+	m.pass = 0
 }
 
 // beginPass records the start of a pass over the records.
@@ -141,7 +142,8 @@ func stageWeight(stage string) float64 {
 
 // remaining estimates the remaining time from the completed stages. It returns 0 if no stage is complete.
 func (m *progressLine) remaining() time.Duration {
-	done, left := 0., 0.
+	done := 0.
+	left := 0.
 	for i, stage := range m.stages {
 		switch {
 		case i < m.at:
@@ -150,7 +152,8 @@ func (m *progressLine) remaining() time.Duration {
 			left += stageWeight(stage)
 		}
 	}
-	before, within := m.begun.Sub(m.start), m.now().Sub(m.begun)
+	before := m.begun.Sub(m.start)
+	within := m.now().Sub(m.begun)
 	if done == 0 || before <= 0 {
 		return 0
 	}

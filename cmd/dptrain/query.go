@@ -73,7 +73,8 @@ func (j *job) rows(ctx context.Context) (io.ReadCloser, error) {
 
 // readQuery reads the rows into memory.
 func (j *job) readQuery(
-	ctx context.Context, schema dataset.Schema,
+	ctx context.Context,
+	schema dataset.Schema,
 ) (*dataset.Table, *dataset.Stats, error) {
 	rows, err := j.rows(ctx)
 	if err != nil {

@@ -326,12 +326,15 @@ func documentKind(path string) string {
 func documentName(format string) string {
 	kind, _, _ := strings.Cut(format, "/")
 	return map[string]string{
-		"dptrain.model": aModel, "dptrain.report": "a report",
+		"dptrain.model":     aModel,
+		"dptrain.report":    "a report",
 		"dptrain.causal":    "a causal study",
 		"dptrain.describe":  "a description of columns",
 		"dptrain.run":       "the file with the data owner's private notes on a run",
-		"dptrain.own-audit": "the data owner's private audit of a table", "dptrain.audit": "an audit",
-		"dptrain.plan": "a plan", "dptrain.explain": "an explained plan",
+		"dptrain.own-audit": "the data owner's private audit of a table",
+		"dptrain.audit":     "an audit",
+		"dptrain.plan":      "a plan",
+		"dptrain.explain":   "an explained plan",
 	}[kind]
 }
 

@@ -166,10 +166,12 @@ func (p part) bend(column int) string {
 // and other categorical columns contribute 0.
 func (p part) ends(column int) (from, to string, low, high float64) {
 	score := p.Score
-	base, c := score.Intercept, p.Columns[column]
+	base := score.Intercept
+	c := p.Columns[column]
 	low, high = math.Inf(1), math.Inf(-1)
 	for i, t := range p.Terms {
-		x, at := score.Coefficients[i], p.Columns[t.Column]
+		x := score.Coefficients[i]
+		at := p.Columns[t.Column]
 		switch {
 		case t.Missing:
 		case t.Column != column && at.Type == regression.Numeric:
@@ -184,10 +186,12 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 				name = "all others"
 			}
 			if x < low {
-				from, low = name, x
+				from = name
+				low = x
 			}
 			if x > high {
-				to, high = name, x
+				to = name
+				high = x
 			}
 		}
 	}
@@ -205,7 +209,8 @@ func steps(s regression.Step) string {
 	t := terminal.RightAligned(3)
 	t.AppendHeader(table.Row{"from", "below", "value"})
 	for i, v := range s.Values {
-		from, below := "", ""
+		from := ""
+		below := ""
 		if i > 0 {
 			from = edge(s.Edges[i-1])
 		}
@@ -239,10 +244,12 @@ func (p part) categories(column int) string {
 	t := terminal.RightAligned(3)
 	t.AppendHeader(table.Row{"category", "value", "standard error"})
 	add := func(name string, of func(regression.Term) bool) {
-		value, deviation := 0., 0.
+		value := 0.
+		deviation := 0.
 		for _, term := range p.Terms {
 			if term.Column == column && of(term) {
-				value, deviation = term.Coefficient, term.StdError
+				value = term.Coefficient
+				deviation = term.StdError
 			}
 		}
 		t.AppendRow(table.Row{name, digits(value), digits(deviation)})

@@ -43,8 +43,11 @@ type app struct {
 // newApp returns an app with these streams.
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
-		stdin: stdin, stdout: stdout, stderr: stderr,
-		terminal: isTerminal(stderr), debug: os.Getenv("DPTRAIN_DEBUG") != "",
+		stdin:    stdin,
+		stdout:   stdout,
+		stderr:   stderr,
+		terminal: isTerminal(stderr),
+		debug:    os.Getenv("DPTRAIN_DEBUG") != "",
 		ownTable: audit.OwnTable,
 	}
 }
@@ -123,8 +126,10 @@ func init() {
 func rootCommand(a *app) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
-		Use: "dptrain", Short: "Train regression models and classifiers with differential privacy",
-		Long: rootLong, Example: rootExample,
+		Use:     "dptrain",
+		Short:   "Train regression models and classifiers with differential privacy",
+		Long:    rootLong,
+		Example: rootExample,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -137,7 +142,8 @@ func rootCommand(a *app) *cobra.Command {
 			}
 			return cmd.Help()
 		},
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
@@ -154,7 +160,8 @@ func rootCommand(a *app) *cobra.Command {
 
 // flagError returns the usage error for an unknown flag or an invalid value.
 func flagError(cmd *cobra.Command, err error) error {
-	what, and := err.Error(), ";"
+	what := err.Error()
+	and := ";"
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
@@ -172,7 +179,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		})
 		if near, ok := recipe.Nearest(unknown.GetSpecifiedName(), names); ok {
-			what, and = what+"; did you mean --"+near+"?", ""
+			what = what + "; did you mean --" + near + "?"
+			and = ""
 		}
 	}
 	return usagef("%s%s see `%s --help`", what, and, cmd.CommandPath())

@@ -30,10 +30,13 @@ func newScorer(m regression.Model) *scorer {
 	if o := m.Output(); len(o.Classes) > 0 {
 		c = column{o.Target, o.Classes}
 	}
-	return &scorer{columns: []column{c}, values: func(rows regression.Rows) ([][]float64, error) {
-		p, err := m.Predict(nil, rows)
-		return [][]float64{p}, err
-	}}
+	return &scorer{
+		columns: []column{c},
+		values: func(rows regression.Rows) ([][]float64, error) {
+			p, err := m.Predict(nil, rows)
+			return [][]float64{p}, err
+		},
+	}
 }
 
 // appendCell appends a value as text, without quotes.

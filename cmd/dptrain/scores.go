@@ -30,9 +30,10 @@ var errScores = fault.WithKind(fault.Data,
 // each block the output has the rows of every score as numbers of 8 bytes. All are little-endian.
 func scoresCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "scores", Hidden: true,
-		Args:  exactly(1, "a model"),
-		Short: "Predict binary columns for the Python package",
+		Use:    "scores",
+		Hidden: true,
+		Args:   exactly(1, "a model"),
+		Short:  "Predict binary columns for the Python package",
 		RunE: func(_ *cobra.Command, args []string) error {
 			model, err := readModel(args[0], "")
 			if err != nil {

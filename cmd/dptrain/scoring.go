@@ -16,13 +16,14 @@ import (
 
 // scoring applies a scorer to a table.
 type scoring struct {
-	in             *input
-	scorer         *scorer
-	append, strict bool
-	json           bool // one JSON object per line
-	safe           bool // make texts safe for spreadsheets; those of the scorer are safe already
-	watch          *terminal.Watch
-	notes          io.Writer // receives notes about the header
+	in     *input
+	scorer *scorer
+	append bool
+	strict bool
+	json   bool // one JSON object per line
+	safe   bool // make texts safe for spreadsheets; those of the scorer are safe already
+	watch  *terminal.Watch
+	notes  io.Writer // receives notes about the header
 
 	out     io.Writer
 	head    dataset.Head
@@ -51,12 +52,15 @@ func (s *scoring) run(
 		}
 		s.quoted = append(s.quoted, c.quoted())
 	}
-	return s.in.stream(ctx, schema,
+	return s.in.stream(
+		ctx,
+		schema,
 		dataset.Consumer[*scored]{
 			Begin: s.begin,
 			Work:  s.work,
 			Emit:  s.emit,
-		})
+		},
+	)
 }
 
 // begin prepares the output columns and writes the header line.

@@ -56,13 +56,15 @@ To serve other computers, use --addr 0.0.0.0:8080 with --cert and --key, or with
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	addr, cert, key string
-	plain           bool
-	accessLog       bool
-	countInputs     bool
-	probe           string
-	limits          serve.Limits
-	format          keyValues
+	addr        string
+	cert        string
+	key         string
+	plain       bool
+	accessLog   bool
+	countInputs bool
+	probe       string
+	limits      serve.Limits
+	format      keyValues
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -138,8 +140,11 @@ func (f *serveFlags) check() error {
 	}
 	l := &f.limits
 	for name, value := range map[string]int64{
-		"max-body": l.Body, "max-buffered": l.Buffered, "max-requests": int64(l.Requests),
-		"max-connections": int64(l.Connections), "max-per-client": int64(l.PerClient),
+		"max-body":        l.Body,
+		"max-buffered":    l.Buffered,
+		"max-requests":    int64(l.Requests),
+		"max-connections": int64(l.Connections),
+		"max-per-client":  int64(l.PerClient),
 	} {
 		if value < 1 {
 			return usagef("--%s must be at least 1", name)
@@ -275,7 +280,8 @@ func (a *app) reloadOnHangup(
 	if !hangupReloads() {
 		return func() {}
 	}
-	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	hangups := make(chan os.Signal, 1)
+	done := make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		for {

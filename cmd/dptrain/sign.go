@@ -79,8 +79,10 @@ func signCommand(a *app) *cobra.Command {
 
 // signing holds the flags of sign.
 type signing struct {
-	key, password, path string
-	force               bool
+	key      string
+	password string
+	path     string
+	force    bool
 }
 
 // secretWord reads the password, or returns nil if there is none.

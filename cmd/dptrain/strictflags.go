@@ -43,7 +43,8 @@ func numericList(v pflag.Value) bool {
 // A strictValue is a flag value with the checks of strictFlags.
 type strictValue struct {
 	pflag.Value
-	list, given bool
+	list  bool
+	given bool
 }
 
 // Set implements [pflag.Value].

@@ -84,7 +84,11 @@ func (a *app) carryOut(ctx context.Context, j *job, t task, how fitHow) error {
 
 // publish runs a task, commits it and writes its results.
 func (a *app) publish(
-	ctx context.Context, t task, e *entry.Entry, folder *report.Folder, out string,
+	ctx context.Context,
+	t task,
+	e *entry.Entry,
+	folder *report.Folder,
+	out string,
 ) (report.Files, error) {
 	defer t.done()
 	files, err := t.run(ctx)
@@ -152,22 +156,31 @@ type studyPlan[R any] interface {
 // priceStudy prices a study of the columns of a schema within a budget. account returns the report of a result and the
 // exact facts for the data owner.
 func priceStudy[S askedStudy[S, P], P studyPlan[R], R any](
-	s S, schema dataset.Schema, target budget.Target, account func(R) (*report.Report, pipeline.Curator),
+	s S,
+	schema dataset.Schema,
+	target budget.Target,
+	account func(R) (*report.Report, pipeline.Curator),
 ) (*pricedStudy, P, error) {
 	planned, err := s.Plan()
 	if err != nil {
 		return nil, planned, ofRecipe(err)
 	}
 	return &pricedStudy{
-		Run: entry.Run{Priced: planned.Price(), Budget: target, Method: planned.Method(),
-			Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
+		Run: entry.Run{
+			Priced: planned.Price(),
+			Budget: target,
+			Method: planned.Method(),
+			Target: s.Target(),
+			Price: func(epsilon float64) (*budget.Priced, error) {
 				other, err := s.WithEpsilon(epsilon).Plan()
 				if err != nil {
 					return nil, err
 				}
 				return other.Price(), nil
-			}},
-		schema: schema, rehearse: planned.Rehearse,
+			},
+		},
+		schema:   schema,
+		rehearse: planned.Rehearse,
 		release: func(
 			ctx context.Context, t *dataset.Table,
 		) (*report.Report, pipeline.Curator, error) {
@@ -268,7 +281,12 @@ func (s *study) newBill() *bill {
 // printBill prints the price of a run, and returns the error of one that its ledger would refuse. equal is the number of
 // equal runs whose epsilon is asked for, or nil.
 func (a *app) printBill(
-	ctx context.Context, j *job, r entry.Run, b *bill, equal *int, asJSON bool,
+	ctx context.Context,
+	j *job,
+	r entry.Run,
+	b *bill,
+	equal *int,
+	asJSON bool,
 ) error {
 	refused, err := a.entryOf(ctx, j, r, b)
 	if err == nil && equal != nil {

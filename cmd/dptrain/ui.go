@@ -83,6 +83,8 @@ func (a *app) ui(ctx context.Context, folder string, port int) error {
 // inProcess runs a command for the page. Its output is the same as into a pipe.
 func (a *app) inProcess(ctx context.Context, c ui.Call) int {
 	b := newApp(strings.NewReader(""), c.Stdout, c.Stderr)
-	b.onStep, b.ownTable, b.ledgerWait = c.Progress, a.ownTable, a.ledgerWait
+	b.onStep = c.Progress
+	b.ownTable = a.ownTable
+	b.ledgerWait = a.ledgerWait
 	return b.run(ctx, c.Args)
 }

@@ -106,7 +106,11 @@ func (a *app) showVerification(
 
 // verifyAll checks releases one after another, comparing each with the others. It returns the first error.
 func (a *app) verifyAll(
-	ctx context.Context, paths []string, ledgerPath string, options report.VerifyOptions, asJSON bool,
+	ctx context.Context,
+	paths []string,
+	ledgerPath string,
+	options report.VerifyOptions,
+	asJSON bool,
 ) error {
 	claims := make([]*ledger.Claim, len(paths))
 	for i, path := range paths {
@@ -148,7 +152,10 @@ func claimAt(path string) *ledger.Claim {
 
 // verify checks the release at path and prints the result. It fills in the ledger of the options.
 func (a *app) verify(
-	ctx context.Context, path, ledgerPath string, options report.VerifyOptions, asJSON bool,
+	ctx context.Context,
+	path, ledgerPath string,
+	options report.VerifyOptions,
+	asJSON bool,
 ) error {
 	dir, v, err := a.verification(ctx, path, ledgerPath, options)
 	if err != nil {
@@ -165,13 +172,17 @@ func (a *app) verify(
 
 // verification checks the release at path and returns its folder. It fills in the ledger of the options.
 func (a *app) verification(
-	ctx context.Context, path, ledgerPath string, options report.VerifyOptions,
+	ctx context.Context,
+	path, ledgerPath string,
+	options report.VerifyOptions,
 ) (string, *report.Verification, error) {
 	at := released(path)
 	dir := filepath.Dir(at.report)
-	read, from := readReport, at.report
+	read := readReport
+	from := at.report
 	if path := accountAt(at.report); isTaskReport(path) {
-		read, from = readTaskReport, path
+		read = readTaskReport
+		from = path
 	}
 	r, err := read(from)
 	if err != nil {

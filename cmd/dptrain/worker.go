@@ -15,8 +15,11 @@ var errWorker = errors.New("the worker failed")
 // workerCommand returns the internal command that executors of a cluster run.
 func workerCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "worker", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
-		Short: "Run tasks of --engine spark on an executor",
+		Use:                "worker",
+		Hidden:             true,
+		Args:               cobra.ArbitraryArgs,
+		DisableFlagParsing: true,
+		Short:              "Run tasks of --engine spark on an executor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := cluster.Work(cmd.Context(), a.stdin, a.data)
 			switch {
