@@ -16,7 +16,9 @@ import (
 // openArrow reads the schema of an Arrow file and returns an error if a declared column cannot be
 // read. The columns of the file become the names in the options.
 func (rd *reader) openArrow(
-	ctx context.Context, f io.ReaderAt, size int64,
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
 ) (file *arrowfile.File, declared map[string]bool, err error) {
 	rd.opts.Format.Skip = 0
 	file, err = arrowfile.Open(stoppableAt{ctx, f}, size)
@@ -67,7 +69,9 @@ type arrowTable struct {
 
 // openArrowTable prepares the reading of the declared columns.
 func (rd *reader) openArrowTable(
-	ctx context.Context, f io.ReaderAt, size int64,
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
 ) (*arrowTable, error) {
 	file, _, err := rd.openArrow(ctx, f, size)
 	if err != nil {
@@ -134,7 +138,9 @@ func (t *arrowTable) store(to *store, row int) {
 
 // readArrow reads an Arrow file.
 func (rd *reader) readArrow(
-	ctx context.Context, f io.ReaderAt, size int64,
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
 ) (*Table, *Stats, error) {
 	t, err := rd.openArrowTable(ctx, f, size)
 	if err != nil {
@@ -164,7 +170,11 @@ func (rd *reader) readArrow(
 
 // streamArrow is Stream for an Arrow file without the text of its records.
 func streamArrow[T any](
-	ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T],
+	ctx context.Context,
+	rd *reader,
+	f io.ReaderAt,
+	size int64,
+	to Consumer[T],
 ) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -190,7 +200,9 @@ func streamArrow[T any](
 
 // sendBatches sends all records to out.
 func (t *arrowTable) sendBatches(
-	ctx context.Context, free <-chan slab, out chan<- storedSegment,
+	ctx context.Context,
+	free <-chan slab,
+	out chan<- storedSegment,
 ) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // number of rows of the next batch
@@ -209,7 +221,8 @@ func (t *arrowTable) sendBatches(
 			return ctx.Err()
 		}
 		s = storedSegment{index: s.index + 1}
-		rows, next = 0, most
+		rows = 0
+		next = most
 		return nil
 	}
 	for {

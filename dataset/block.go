@@ -64,8 +64,11 @@ func (b Block) Codes(j int, buf []int32) []int32 {
 	if !b.view.table.tellsMissing(at) || codes == nil {
 		return codes
 	}
-	return mergeMissing(resizeBuffer(buf, len(codes)), codes,
-		len(b.view.table.schema.Columns[at].Categories))
+	return mergeMissing(
+		resizeBuffer(buf, len(codes)),
+		codes,
+		len(b.view.table.schema.Columns[at].Categories),
+	)
 }
 
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code

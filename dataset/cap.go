@@ -118,7 +118,10 @@ func (d *lotDrawer) recordDigest(k int32) [32]byte {
 
 // smallestLots returns the given number of rows of a unit, those with the smallest lots.
 func (d *lotDrawer) smallestLots(
-	unit uint64, rows []int32, most int, lot func(uint64, [32]byte, int) uint64,
+	unit uint64,
+	rows []int32,
+	most int,
+	lot func(uint64, [32]byte, int) uint64,
 ) []int32 {
 	type ticket struct {
 		lot uint64

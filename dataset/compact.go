@@ -56,7 +56,10 @@ func compactRows(c *colblock.Packed, b Block, buf []float64) []float64 {
 
 // fillCompact reads every cell of a numeric column.
 func fillCompact(
-	ctx context.Context, t *parquetTable, c *cells[float64], to *colblock.Packer,
+	ctx context.Context,
+	t *parquetTable,
+	c *cells[float64],
+	to *colblock.Packer,
 ) (*colblock.Packed, error) {
 	to.Start(t.rows)
 	if err := eachRead(ctx, t, c, to.FreeSpace, func(some []float64) {

@@ -7,7 +7,10 @@ import (
 
 // readCSV reads a CSV file from the start. at is the same file for reads at an offset, of the given size, or nil.
 func (rd *reader) readCSV(
-	ctx context.Context, r io.Reader, at io.ReaderAt, size int64,
+	ctx context.Context,
+	r io.Reader,
+	at io.ReaderAt,
+	size int64,
 ) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

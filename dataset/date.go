@@ -139,7 +139,8 @@ func dateCells(
 // storedDates returns the function that reads the dates of a Parquet type, or nil for a type without dates. zone is the time
 // zone that timestamps are shown in, or nil for UTC.
 func storedDates(
-	field *parquetfile.Field, zone *time.Location,
+	field *parquetfile.Field,
+	zone *time.Location,
 ) func(parquetfile.Value) cell.Moment {
 	if field.Type.Kind == format.Int96 {
 		return func(v parquetfile.Value) cell.Moment {
@@ -164,7 +165,8 @@ func storedDates(
 // storedText returns the function that writes the dates and times of a Parquet type as the cells of a CSV file, or
 // nil for another type: 2006-01-02, 15:04:05 or both, with a fraction of a second and with the offset of a known zone.
 func storedText(
-	field *parquetfile.Field, zone *time.Location,
+	field *parquetfile.Field,
+	zone *time.Location,
 ) func([]byte, parquetfile.Value) []byte {
 	layout := cell.TimeLayout
 	if zone != nil {

@@ -75,8 +75,14 @@ func (rd *reader) addNote(code, text string) {
 var separators = []struct {
 	char byte
 	name string
-}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"},
-	{1, "the control character 1"}}
+}{
+	{';', "semicolons"},
+	{'\t', "tabs"},
+	{'|', "bars"},
+	{',', "commas"},
+	{'^', "carets"},
+	{1, "the control character 1"},
+}
 
 // separatorOf returns the character that separates the names of a header line: the separator implied by the
 // file name if it yields several names or all names that the caller knows, otherwise the only one that does.
@@ -121,11 +127,14 @@ func (rd *reader) separatorOf(line []byte) (byte, error) {
 		return usual, nil
 	case len(best) > 1:
 		return 0,
-			&FileError{Path: rd.path, Line: 1,
+			&FileError{
+				Path: rd.path,
+				Line: 1,
 				Msg: fmt.Sprintf("the column names may be separated by %s or by %s",
 					best[0].name, best[1].name),
 				Hint: formatRemedy("separator", string(rune(best[0].char))) + ", or another one",
-				Err:  ErrFormat}
+				Err:  ErrFormat,
+			}
 	}
 	return best[0].char, nil
 }

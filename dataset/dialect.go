@@ -138,7 +138,8 @@ func (d *dialect) splitFields(record string) []string {
 // whether backslashes escape. strict reports that the record is well-formed, open that its last field would
 // continue if there were more text.
 func (d *dialect) parseRecord(
-	record string, blanks, escapes bool,
+	record string,
+	blanks, escapes bool,
 ) (fields []string, strict, open bool) {
 	strict = true
 	for at := 0; ; at++ {
@@ -161,12 +162,14 @@ func (d *dialect) parseRecord(
 
 // fieldParser parses one field of a record.
 type fieldParser struct {
-	d               *dialect
-	record          string
-	at              int // the next byte; after parse, the separator or the end
-	blanks, escapes bool
-	strict, open    bool
-	text            []byte
+	d       *dialect
+	record  string
+	at      int // the next byte; after parse, the separator or the end
+	blanks  bool
+	escapes bool
+	strict  bool
+	open    bool
+	text    []byte
 }
 
 func (f *fieldParser) parseField() string {

@@ -21,7 +21,10 @@ type run struct {
 
 // fileRows reads the records of the bytes [start, size) of a file.
 func (rd *reader) fileRows(
-	ctx context.Context, at io.ReaderAt, start, size int64, lay layout,
+	ctx context.Context,
+	at io.ReaderAt,
+	start, size int64,
+	lay layout,
 ) (slab, *Stats, error) {
 	runs, total, err := rd.findRuns(ctx, at, start, size)
 	if err != nil {
@@ -107,7 +110,9 @@ func (rd *reader) longRun(
 // findRuns cuts [start, size) into runs of about a chunk each and counts their
 // records.
 func (rd *reader) findRuns(
-	ctx context.Context, at io.ReaderAt, start, size int64,
+	ctx context.Context,
+	at io.ReaderAt,
+	start, size int64,
 ) ([]run, int64, error) {
 	step := int64(rd.opts.chunkBytes())
 	chunks := int((max(0, size-start) + step - 1) / step)

@@ -55,10 +55,13 @@ func sameHeader(paths []string, opts ReadOptions) (Heading, error) {
 		}
 		if !slices.Equal(got.Names, first.Names) {
 			return Heading{},
-				&FileError{Path: path, Line: 1,
+				&FileError{
+					Path: path,
+					Line: 1,
 					Msg:  fmt.Sprintf("the header differs from that of %s", paths[0]),
 					Hint: "all files of a table need the same columns in the same order",
-					Err:  ErrNoColumn}
+					Err:  ErrNoColumn,
+				}
 		}
 	}
 	return first, nil
@@ -66,7 +69,10 @@ func sameHeader(paths []string, opts ReadOptions) (Heading, error) {
 
 // readFiles reads files of one table.
 func readFiles(
-	ctx context.Context, paths []string, schema Schema, opts ReadOptions,
+	ctx context.Context,
+	paths []string,
+	schema Schema,
+	opts ReadOptions,
 ) (*Table, *Stats, error) {
 	if _, err := sameHeader(paths, opts); err != nil {
 		return nil, nil, err
@@ -102,7 +108,9 @@ func readFiles(
 // HeadingFrom is [ReadHeading] for the formats of [ReadFrom]. It reads beyond the header; rest yields all of r
 // from the start.
 func HeadingFrom(
-	r io.Reader, name string, opts ReadOptions,
+	r io.Reader,
+	name string,
+	opts ReadOptions,
 ) (h Heading, rest io.Reader, err error) {
 	rd, err := streamReader(name, Schema{}, opts)
 	if err != nil {

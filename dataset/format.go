@@ -152,10 +152,11 @@ func (f *Format) numberRule() cell.Rule {
 // record could change how others are read. Multi-byte sets are excluded because of the size of their tables.
 var charsets = func() map[string]encoding.Encoding {
 	out := map[string]encoding.Encoding{
-		"utf-16":   unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
-		"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
-		"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
-		"latin1":   charmap.ISO8859_1, "macintosh": charmap.Macintosh,
+		"utf-16":    unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+		"utf-16le":  unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+		"utf-16be":  unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+		"latin1":    charmap.ISO8859_1,
+		"macintosh": charmap.Macintosh,
 	}
 	for _, c := range charmap.All {
 		name := strings.ToLower(fmt.Sprint(c))
@@ -188,8 +189,14 @@ func Encodings() []string {
 // lookupCharset returns the character set of a name, nil for UTF-8. Case, _ and the hyphens of utf-8 and utf-16 do not matter.
 func lookupCharset(name string) (encoding.Encoding, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	for _, alias := range [][2]string{{"utf8", "utf-8"}, {"utf16", "utf-16"}, {"latin-1", "latin1"},
-		{"iso8859", "iso-8859"}, {"cp12", "windows-12"}, {"mac-roman", "macintosh"}} {
+	for _, alias := range [][2]string{
+		{"utf8", "utf-8"},
+		{"utf16", "utf-16"},
+		{"latin-1", "latin1"},
+		{"iso8859", "iso-8859"},
+		{"cp12", "windows-12"},
+		{"mac-roman", "macintosh"},
+	} {
 		if rest, ok := strings.CutPrefix(name, alias[0]); ok {
 			name = alias[1] + rest
 		}

@@ -34,14 +34,22 @@ func (rd *reader) headerOf(recs records) (header, error) {
 	}
 	if rd.format.json {
 		return header{},
-			&FileError{Path: rd.path, Msg: "has no header line, and the keys of records are private",
+			&FileError{
+				Path: rd.path,
+				Msg:  "has no header line, and the keys of records are private",
 				Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]",
-				Err:  ErrNoHeader}
+				Err:  ErrNoHeader,
+			}
 	}
 	record, err := rd.headerRecord(recs)
 	if err == io.EOF {
-		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty, so it has no header",
-			Hint: "the first line must name the columns", Err: ErrNoHeader}
+		return header{}, &FileError{
+			Path: rd.path,
+			Line: 1,
+			Msg:  "is empty, so it has no header",
+			Hint: "the first line must name the columns",
+			Err:  ErrNoHeader,
+		}
 	}
 	if err != nil {
 		return header{}, err
@@ -88,9 +96,13 @@ func (rd *reader) headerRecord(recs records) ([]byte, error) {
 		line, err = recs.completeRecord(line)
 	}
 	if recs.tooLong() {
-		return nil, &FileError{Path: rd.path, Line: recs.line(),
+		return nil, &FileError{
+			Path: rd.path,
+			Line: recs.line(),
 			Msg:  fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()),
-			Hint: "is this a table of text lines?", Err: ErrFormat}
+			Hint: "is this a table of text lines?",
+			Err:  ErrFormat,
+		}
 	}
 	return line, err
 }
@@ -130,9 +142,13 @@ func (rd *reader) numericHeader(h header) error {
 const maxColumns = 1 << 17
 
 func tooManyColumns(path string, line int) error {
-	return &FileError{Path: path, Line: line,
+	return &FileError{
+		Path: path,
+		Line: line,
 		Msg:  fmt.Sprintf("has more than %d columns", maxColumns),
-		Hint: "keep only the columns you need, or transpose the table", Err: ErrFormat}
+		Hint: "keep only the columns you need, or transpose the table",
+		Err:  ErrFormat,
+	}
 }
 
 // allNumbers reports whether every field looks like the cell of a numeric column, and at least one like a
@@ -156,14 +172,22 @@ func checkNames(path string, line int, names []string) error {
 	for f, name := range names {
 		switch {
 		case !utf8.ValidString(name):
-			return &FileError{Path: path, Line: line, Column: f + 1,
-				Msg:  fmt.Sprintf("field %d of the header is not UTF-8", f+1),
-				Hint: formatRemedy("encoding", "windows-1252") + " (or latin1, cp850, …)",
-				Err:  ErrFormat}
+			return &FileError{
+				Path:   path,
+				Line:   line,
+				Column: f + 1,
+				Msg:    fmt.Sprintf("field %d of the header is not UTF-8", f+1),
+				Hint:   formatRemedy("encoding", "windows-1252") + " (or latin1, cp850, …)",
+				Err:    ErrFormat,
+			}
 		case strings.ContainsRune(name, '\r'):
-			return &FileError{Path: path, Line: line,
+			return &FileError{
+				Path: path,
+				Line: line,
 				Msg:  "the header contains a carriage return; lines seem to end with a carriage return alone",
-				Hint: "convert the line endings to line feeds", Err: ErrFormat}
+				Hint: "convert the line endings to line feeds",
+				Err:  ErrFormat,
+			}
 		}
 	}
 	for f, name := range names {
@@ -184,13 +208,18 @@ func checkNames(path string, line int, names []string) error {
 			}
 		}
 		if g, ok := first[name]; ok {
-			return &FileError{Path: path, Line: line, Column: f + 1,
+			return &FileError{
+				Path:   path,
+				Line:   line,
+				Column: f + 1,
 				Msg: fmt.Sprintf(
 					"fields %d and %d of the header have the same name",
 					g+1,
 					f+1,
 				),
-				Hint: "rename one of them", Err: ErrDuplicateColumn}
+				Hint: "rename one of them",
+				Err:  ErrDuplicateColumn,
+			}
 		}
 		first[name] = f
 	}
@@ -272,6 +301,11 @@ func hasKey(m map[string]int, name string) bool {
 }
 
 func absentColumn(path string, line int, name string) error {
-	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("there is no column %q", name),
-		Hint: "names must match exactly, including upper and lower case", Err: ErrNoColumn}
+	return &FileError{
+		Path: path,
+		Line: line,
+		Msg:  fmt.Sprintf("there is no column %q", name),
+		Hint: "names must match exactly, including upper and lower case",
+		Err:  ErrNoColumn,
+	}
 }

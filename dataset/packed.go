@@ -19,14 +19,26 @@ import (
 // unpackLines returns the lines of a file, including undeclared columns if whole is set. Column names come from a
 // schema if the format has one.
 func (rd *reader) unpackLines(
-	ctx context.Context, f io.ReaderAt, size int64, whole bool,
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
+	whole bool,
 ) (io.Reader, error) {
 	at := stoppableAt{ctx, f}
 	comma := rd.opts.Format.Decimal == ','
 	if rd.format.packed == tablefile.Sheet {
-		lines, err := sheetfile.Open(at, size,
-			sheetfile.Options{Sheet: rd.opts.Format.Sheet, Comma: comma, Width: len(rd.opts.Names),
-				Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine(), Gaps: rd.opts.EveryRow})
+		lines, err := sheetfile.Open(
+			at,
+			size,
+			sheetfile.Options{
+				Sheet: rd.opts.Format.Sheet,
+				Comma: comma,
+				Width: len(rd.opts.Names),
+				Skip:  rd.opts.Format.Skip,
+				Most:  rd.opts.maxLine(),
+				Gaps:  rd.opts.EveryRow,
+			},
+		)
 		if err != nil {
 			return nil, rd.openError(ctx, f, size, err)
 		}

@@ -33,7 +33,9 @@ const (
 
 // openParquet reads the footer and the types of the columns.
 func openParquet(
-	path string, f io.ReaderAt, size int64,
+	path string,
+	f io.ReaderAt,
+	size int64,
 ) (footer *parquetfile.Footer, fields []parquetfile.Field, err error) {
 	defer recoverPanic(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
@@ -111,7 +113,9 @@ type parquetTable struct {
 
 // readParquet reads a Parquet file.
 func (rd *reader) readParquet(
-	ctx context.Context, f io.ReaderAt, size int64,
+	ctx context.Context,
+	f io.ReaderAt,
+	size int64,
 ) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -132,7 +136,8 @@ func (rd *reader) readParquet(
 
 // openTable reads the footer, and returns the names of the columns of the file.
 func (rd *reader) openTable(
-	f io.ReaderAt, size int64,
+	f io.ReaderAt,
+	size int64,
 ) (t *parquetTable, names []string, err error) {
 	t = &parquetTable{
 		rd:    rd,
@@ -212,9 +217,12 @@ func (t *parquetTable) countRows() (int, error) {
 
 // tooManyPerByte reports a file with more rows than its size permits.
 func tooManyPerByte(path string) error {
-	return &FileError{Path: path,
+	return &FileError{
+		Path: path,
 		Msg:  fmt.Sprintf("has more than %d rows for each of its bytes", rowsPerByte),
-		Hint: "check that it is the right file", Err: ErrTooLarge}
+		Hint: "check that it is the right file",
+		Err:  ErrTooLarge,
+	}
 }
 
 // fieldTargets returns the positions of the fields of the file's schema to read, and for each the table column it is
@@ -224,10 +232,12 @@ func (t *parquetTable) fieldTargets() (fields, targets []int) {
 		switch {
 		case target <= dateField:
 			for _, p := range t.lay.dates[dateField-target].parts {
-				fields, targets = append(fields, f), append(targets, p.target)
+				fields = append(fields, f)
+				targets = append(targets, p.target)
 			}
 		case target != skipField:
-			fields, targets = append(fields, f), append(targets, target)
+			fields = append(fields, f)
+			targets = append(targets, target)
 		}
 	}
 	return fields, targets
@@ -287,7 +297,9 @@ type parquetColumn struct {
 // openFields prepares the fields of the file's schema at the given positions; name returns the name of a field in
 // errors.
 func (t *parquetTable) openFields(
-	ctx context.Context, fields []int, name func(f int) string,
+	ctx context.Context,
+	fields []int,
+	name func(f int) string,
 ) ([]parquetColumn, error) {
 	var leaves []int
 	place := map[int]int{} // of a leaf among leaves
@@ -305,12 +317,17 @@ func (t *parquetTable) openFields(
 			conv.readAsText(text)
 		}
 		conv.applyRule(&rule)
-		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,
+		out[k] = parquetColumn{
+			conv: conv,
+			void: isVoid(source),
+			long: &t.long,
+			kind: source.Type,
 			file: parquetfile.File{
 				At:    stoppableAt{ctx, t.bytes},
 				Size:  t.size,
 				Whole: t.rd.opts.wholePage(),
-			}}
+			},
+		}
 		if _, twice := place[source.Leaf]; !twice {
 			place[source.Leaf] = len(leaves)
 			leaves = append(leaves, source.Leaf)
@@ -325,10 +342,13 @@ func (t *parquetTable) openFields(
 		for _, c := range of {
 			if !out[k].void && !parquetfile.Readable(c.Codec) {
 				return nil,
-					&FileError{Path: t.rd.path,
+					&FileError{
+						Path: t.rd.path,
 						Msg: fmt.Sprintf("column %q uses the unsupported compression %v",
 							name(f), c.Codec),
-						Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+						Hint: "write it with zstd, snappy or gzip",
+						Err:  ErrColumnType,
+					}
 			}
 		}
 		out[k].chunks = of
@@ -344,7 +364,11 @@ type columnScratch struct {
 
 // readColumn reads a column of the table.
 func (t *parquetTable) readColumn(
-	ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch,
+	ctx context.Context,
+	stats *Stats,
+	c parquetColumn,
+	target int,
+	room *columnScratch,
 ) (err error) {
 	alone := false
 	c.file.Large = func() {
@@ -421,10 +445,13 @@ func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, parquetfile.ErrDictionary):
-		return &FileError{Path: t.rd.path, Hint: "write it again without dictionaries",
-			Err: ErrTooLarge,
+		return &FileError{
+			Path: t.rd.path,
+			Hint: "write it again without dictionaries",
+			Err:  ErrTooLarge,
 			Msg: fmt.Sprintf("has a dictionary of more than %d values for fewer rows",
-				parquetfile.MaxDictionary)}
+				parquetfile.MaxDictionary),
+		}
 	}
 	return damagedParquet(t.rd.path)
 }

@@ -21,7 +21,11 @@ func eachBatch[T any](
 // eachRead reads the cells of a column into the buffer that room returns, which must have space for at least
 // one, and passes them to add. It fails unless each row group holds as many values as its row count declares.
 func eachRead[T any](
-	ctx context.Context, t *parquetTable, c *cells[T], room func() []T, add func([]T),
+	ctx context.Context,
+	t *parquetTable,
+	c *cells[T],
+	room func() []T,
+	add func([]T),
 ) error {
 	defer c.Close()
 	for g, rows := range t.footer.Groups {

@@ -18,7 +18,10 @@ import (
 //
 // Errors are a [*FileError] or the context's error.
 func ParquetText(
-	ctx context.Context, path string, rows int, add func(column int, cell []byte),
+	ctx context.Context,
+	path string,
+	rows int,
+	add func(column int, cell []byte),
 ) error {
 	if rows <= 0 {
 		rows = math.MaxInt
@@ -74,7 +77,10 @@ func ParquetText(
 
 // eachText passes the first cells of a column to add, at most rows cells.
 func (t *parquetTable) eachText(
-	ctx context.Context, column parquetColumn, rows int, add func(cell []byte),
+	ctx context.Context,
+	column parquetColumn,
+	rows int,
+	add func(cell []byte),
 ) error {
 	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) {
 		return string(column.conv.textOf(v)), good

@@ -74,7 +74,10 @@ type cells[T any] struct {
 
 // newCells returns a reader of cells, where one without a value is null, of a class.
 func newCells[T any](
-	c parquetColumn, null T, what class, cell func(parquetfile.Value) (T, class),
+	c parquetColumn,
+	null T,
+	what class,
+	cell func(parquetfile.Value) (T, class),
 ) *cells[T] {
 	out := &cells[T]{column: c}
 	out.Type, out.File, out.Null, out.NullClass, out.Text, out.Long = c.kind, c.file, null,

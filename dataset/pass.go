@@ -30,8 +30,9 @@ func ForEach(
 
 // blocks divides a view into runs of equal length; the last one may be shorter.
 type blocks struct {
-	view        View
-	rows, count int
+	view  View
+	rows  int
+	count int
 }
 
 func newBlocks(v View, rows int) blocks {

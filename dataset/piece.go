@@ -67,7 +67,12 @@ func (t *Table) codeColumn(j int) []int32 {
 // of the records, from one goroutine. The path - reads standard input from from, like [ReadFrom]. Errors are
 // those of [Read], work and emit.
 func (o ReadOptions) Batches(
-	ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error,
+	ctx context.Context,
+	path string,
+	from io.Reader,
+	schema Schema,
+	work func(*Batch) (any, error),
+	emit func(any) error,
 ) error {
 	o.noText = true
 	to := Consumer[any]{

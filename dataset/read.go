@@ -192,9 +192,15 @@ func newReader(
 		}
 		opts.Format.SetNumbers(f.Numbers())
 	}
-	rd := &reader{path: path, format: fm, schema: schema.Clone(),
-		cols: newColumns(schema, opts.Format.Decimal), opts: opts,
-		rule: opts.Format.numberRule(), dialect: opts.Format.dialect()}
+	rd := &reader{
+		path:    path,
+		format:  fm,
+		schema:  schema.Clone(),
+		cols:    newColumns(schema, opts.Format.Decimal),
+		opts:    opts,
+		rule:    opts.Format.numberRule(),
+		dialect: opts.Format.dialect(),
+	}
 	if rd.dialect.comma == 0 {
 		rd.dialect.comma = fm.comma
 	}
@@ -287,7 +293,10 @@ func (rd *reader) readHeading(text io.Reader) (Heading, error) {
 // Errors are a [*FileError], the context's error, or wrap [ErrSchema]. The content of a data row never causes
 // one.
 func Read(
-	ctx context.Context, path string, schema Schema, opts ReadOptions,
+	ctx context.Context,
+	path string,
+	schema Schema,
+	opts ReadOptions,
 ) (*Table, *Stats, error) {
 	paths, err := filesOf(path)
 	if err != nil {
@@ -301,7 +310,11 @@ func Read(
 
 // readFile is Read for one file, into columns that may be shared with other files; nil creates them.
 func readFile(
-	ctx context.Context, path string, schema Schema, opts ReadOptions, cols []column,
+	ctx context.Context,
+	path string,
+	schema Schema,
+	opts ReadOptions,
+	cols []column,
 ) (*Table, *Stats, error) {
 	fm, err := formatOf(path)
 	if err != nil {
@@ -371,7 +384,11 @@ func checkUnchanged(path string, f *os.File, size int64) error {
 // as the path. A cancelled context ends ReadFrom at once, even while r blocks; one read of r may then still be
 // in progress.
 func ReadFrom(
-	ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions,
+	ctx context.Context,
+	r io.Reader,
+	name string,
+	schema Schema,
+	opts ReadOptions,
 ) (*Table, *Stats, error) {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {

@@ -36,7 +36,10 @@ type StreamLimits struct {
 // of its format, as for [StreamFrom]. JSON objects need no opts.Names: their keys are the columns of the
 // schema. Errors are those of [StreamFrom] that do not depend on the stream.
 func NewStreamFormat(
-	name string, schema Schema, opts ReadOptions, limits StreamLimits,
+	name string,
+	schema Schema,
+	opts ReadOptions,
+	limits StreamLimits,
 ) (*StreamFormat, error) {
 	kind, _, _ := tablefile.Of(name)
 	if kind.JSON {
@@ -175,10 +178,13 @@ func (f *StreamFormat) readHeader(
 // lineError returns the error about a record that cannot be read, with its line.
 func (rd *reader) lineError(err error, line, limit int) error {
 	if errors.Is(err, errLongLine) {
-		return &FileError{Path: rd.path, Line: line,
+		return &FileError{
+			Path: rd.path,
+			Line: line,
 			Msg:  fmt.Sprintf("a line is longer than %d bytes", limit),
 			Hint: "send one record per line, and check quotes and line breaks",
-			Err:  ErrLongLine}
+			Err:  ErrLongLine,
+		}
 	}
 	return err
 }

@@ -99,7 +99,11 @@ func (s slab) newBatchTable(schema Schema, words [][]string) *Table {
 // The garbage collector can free them while the next column is built, so the peak is little more than the
 // table.
 func joinSlabs(
-	ctx context.Context, workers int, cols []column, unit bool, parts []slab,
+	ctx context.Context,
+	workers int,
+	cols []column,
+	unit bool,
+	parts []slab,
 ) (slab, error) {
 	if len(parts) == 1 {
 		return parts[0], nil

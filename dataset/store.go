@@ -31,11 +31,21 @@ type store struct {
 }
 
 func (rd *reader) newStore(lay layout) *store {
-	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.dialect.comma},
+	s := &store{
+		lay:   lay,
+		dates: lay.dates,
+		cols:  rd.cols,
+		comma: []byte{rd.dialect.comma},
 		words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: rd.opts.unitNamer(), cut: rd.newFieldCutter(),
-		rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)),
-		max: rd.opts.maxLine(), each: rd.each}
+		stats: newStats(rd.schema),
+		names: rd.opts.unitNamer(),
+		cut:   rd.newFieldCutter(),
+		rule:  rd.rule,
+		plain: rd.rule.Plain(),
+		none:  make([][]float64, len(rd.cols)),
+		max:   rd.opts.maxLine(),
+		each:  rd.each,
+	}
 	s.runs = make([]int, len(lay.targets))
 	s.some = make([]float64, len(lay.targets))
 	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {

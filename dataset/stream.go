@@ -68,7 +68,11 @@ type Consumer[T any] struct {
 // Work fails, the batches before are emitted first. Errors are those of [Read] and those of the consumer. For a
 // pipe or a terminal, a batch has the records that have arrived so far.
 func Stream[T any](
-	ctx context.Context, path string, schema Schema, opts ReadOptions, to Consumer[T],
+	ctx context.Context,
+	path string,
+	schema Schema,
+	opts ReadOptions,
+	to Consumer[T],
 ) error {
 	fm, err := formatOf(path)
 	if err != nil {
@@ -105,7 +109,12 @@ func Stream[T any](
 
 // StreamFrom is [Stream] for the formats of [ReadFrom].
 func StreamFrom[T any](
-	ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions, to Consumer[T],
+	ctx context.Context,
+	r io.Reader,
+	name string,
+	schema Schema,
+	opts ReadOptions,
+	to Consumer[T],
 ) error {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {
@@ -123,7 +132,11 @@ func pumpReader(r io.Reader) func(context.Context) io.Reader {
 
 // streamCSV reads a CSV file. size is 0 for a source that may block.
 func streamCSV[T any](
-	ctx context.Context, rd *reader, from func(context.Context) io.Reader, size int64, to Consumer[T],
+	ctx context.Context,
+	rd *reader,
+	from func(context.Context) io.Reader,
+	size int64,
+	to Consumer[T],
 ) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,7 +153,11 @@ func streamCSV[T any](
 
 // streamPacked reads a file that is converted to lines.
 func streamPacked[T any](
-	ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T],
+	ctx context.Context,
+	rd *reader,
+	f io.ReaderAt,
+	size int64,
+	to Consumer[T],
 ) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,10 +196,14 @@ func streamLines[T any](
 		return slowBatches(ctx, rd, recs, lay, counted, to)
 	}
 	c := &lineCutter{
-		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1,
-		done: &counted.n,
-		free: make(chan []byte, 2*rd.opts.workerCount()+2), out: make(chan lineSegment),
-		long: make(chan []byte, 1),
+		rows:  rd.batchRows(),
+		chunk: rd.opts.batchBytes(),
+		eager: size == 0,
+		line:  recs.line() + 1,
+		done:  &counted.n,
+		free:  make(chan []byte, 2*rd.opts.workerCount()+2),
+		out:   make(chan lineSegment),
+		long:  make(chan []byte, 1),
 	}
 	for range cap(c.free) {
 		c.free <- nil
@@ -221,8 +242,15 @@ type numbered interface{ segmentIndex() int }
 // inOrder runs three functions: produce sends segments numbered from 0 to out, work processes them on several
 // goroutines, and emit is called in the calling goroutine, in order. inOrder returns the error of the first
 // segment that has one, once those before are emitted, else the error of produce; cancel ends produce.
-func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int, out chan S,
-	produce func() error, worker func() func(S) (T, error), emit func(S, T) error) error {
+func inOrder[S numbered, T any](
+	ctx context.Context,
+	cancel func(),
+	workers int,
+	out chan S,
+	produce func() error,
+	worker func() func(S) (T, error),
+	emit func(S, T) error,
+) error {
 	var produced error
 	results := make(chan worked[S, T], workers)
 	wg := parallel.Group{Panicked: cancel}
@@ -262,7 +290,9 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 
 // collectInOrder emits results in order until there are no more, or one is an error.
 func collectInOrder[S numbered, T any](
-	ctx context.Context, results <-chan worked[S, T], emit func(S, T) error,
+	ctx context.Context,
+	results <-chan worked[S, T],
+	emit func(S, T) error,
 ) error {
 	waiting := map[int]worked[S, T]{}
 	next := 0
@@ -301,8 +331,12 @@ func streamReader(
 	}
 	if fm.needsOffsets() {
 		return nil,
-			&FileError{Path: name, Msg: "Parquet, Arrow and workbook files cannot be read from a stream",
-				Hint: "give the path of a file", Err: ErrFormat}
+			&FileError{
+				Path: name,
+				Msg:  "Parquet, Arrow and workbook files cannot be read from a stream",
+				Hint: "give the path of a file",
+				Err:  ErrFormat,
+			}
 	}
 	return newReader(name, fm, schema, opts)
 }

@@ -44,14 +44,15 @@ func (s lineSegment) segmentIndex() int {
 
 // lineCutter splits a stream into segments.
 type lineCutter struct {
-	rows, chunk int
-	eager       bool // do not wait for more input if a line is complete
-	line        int
-	index       int
-	done        *int64 // of the underlying reader of src
-	free        chan []byte
-	out         chan lineSegment
-	long        chan []byte // the same for segments longer than a chunk, with room for one
+	rows  int
+	chunk int
+	eager bool // do not wait for more input if a line is complete
+	line  int
+	index int
+	done  *int64 // of the underlying reader of src
+	free  chan []byte
+	out   chan lineSegment
+	long  chan []byte // the same for segments longer than a chunk, with room for one
 }
 
 // cutLines splits src up to its end.
@@ -261,7 +262,8 @@ func (t *keptText) addLine(line int, fields []string) {
 	for _, f := range fields {
 		t.bytes += len(f) + 16
 	}
-	t.lines, t.fields = append(t.lines, line), append(t.fields, slices.Clone(fields))
+	t.lines = append(t.lines, line)
+	t.fields = append(t.fields, slices.Clone(fields))
 }
 
 func (t *keptText) eachRecord(do func(line int, fields []string) error) error {

@@ -26,7 +26,11 @@ func (s storedSegment) segmentIndex() int {
 
 // streamParquet is Stream for Parquet.
 func streamParquet[T any](
-	ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T],
+	ctx context.Context,
+	rd *reader,
+	f io.ReaderAt,
+	size int64,
+	to Consumer[T],
 ) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -62,8 +66,11 @@ func streamParquet[T any](
 // streamSegments passes the batches that send sends to a consumer. The cells of a batch last until
 // its result is emitted; then its memory is free.
 func streamSegments[T any](
-	ctx context.Context, cancel func(), rd *reader,
-	send func(free <-chan slab, out chan<- storedSegment) error, to Consumer[T],
+	ctx context.Context,
+	cancel func(),
+	rd *reader,
+	send func(free <-chan slab, out chan<- storedSegment) error,
+	to Consumer[T],
 ) error {
 	free := make(chan slab, rd.opts.workerCount())
 	out := make(chan storedSegment)
@@ -180,7 +187,10 @@ func (t *parquetTable) wordLists(cursors []cursor) [][]string {
 
 // forEachCursor calls do for all cursors, in parallel: each has its own column of the cells and of the counts.
 func forEachCursor(
-	ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error,
+	ctx context.Context,
+	cursors []cursor,
+	opts ReadOptions,
+	do func(cursor) error,
 ) error {
 	return runTasks(ctx, opts.workerCount(), len(cursors), func(_, k int) error {
 		return do(cursors[k])

@@ -235,7 +235,9 @@ func (c *cutter) takeBuffer(ctx context.Context) ([]byte, error) {
 // buf[:cut] is whole lines. Before it grows buf it waits until the last grown buffer has been processed, so
 // that the memory for long lines does not grow with the number of workers.
 func (c *cutter) fillBuffer(
-	ctx context.Context, src io.Reader, buf []byte,
+	ctx context.Context,
+	src io.Reader,
+	buf []byte,
 ) (full []byte, cut int, ended, long bool, err error) {
 	for {
 		if len(buf) == cap(buf) {

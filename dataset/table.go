@@ -114,7 +114,9 @@ func hasRepeats(ids []uint64) bool {
 // newTable returns a table of empty columns, for readers and NewTable to fill.
 func newTable(schema Schema, rows int, ids []uint64) *Table {
 	return &Table{
-		schema: schema, rows: rows, ids: ids,
+		schema: schema,
+		rows:   rows,
+		ids:    ids,
 		floats: make([][]float64, len(schema.Columns)),
 		codes:  make([][]int32, len(schema.Columns)),
 		words:  make([][]string, len(schema.Columns)),

@@ -103,7 +103,8 @@ func (v View) Part(sides []uint8) (first, second View) {
 	var n [2]int
 	for k, side := range sides { // without a branch that depends on a coin
 		row := v.tableRow(k)
-		rows[0][n[0]], rows[1][n[1]] = row, row
+		rows[0][n[0]] = row
+		rows[1][n[1]] = row
 		one := int(side & 1)
 		n[0] += 1 - one
 		n[1] += one
@@ -252,7 +253,8 @@ func (v View) Recode(j int, c Column, values []float64) View {
 	t := *v.table
 	t.schema.Columns = slices.Clone(t.schema.Columns)
 	t.schema.Columns[at] = c
-	t.floats, t.codes = slices.Clone(t.floats), slices.Clone(t.codes)
+	t.floats = slices.Clone(t.floats)
+	t.codes = slices.Clone(t.codes)
 	column := make([]float64, t.rows)
 	for i, code := range v.table.Codes(at) {
 		column[i] = values[code]

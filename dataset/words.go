@@ -89,7 +89,8 @@ func (w *words) codeOf(text string) int32 {
 	if !ok {
 		word = string([]byte(word)) // a copy, to release the record that contains it
 		k = int32(len(w.list))
-		w.codes[word], w.list = k, append(w.list, word)
+		w.codes[word] = k
+		w.list = append(w.list, word)
 	}
 	return k
 }
@@ -306,8 +307,9 @@ func (t *Table) wordCode(j, row int) int32 {
 func (v View) Resolve(as []Column) View {
 	t := *v.table
 	t.schema.Columns = slices.Clone(t.schema.Columns)
-	t.floats, t.codes, t.words = slices.Clone(t.floats), slices.Clone(t.codes),
-		slices.Clone(t.words)
+	t.floats = slices.Clone(t.floats)
+	t.codes = slices.Clone(t.codes)
+	t.words = slices.Clone(t.words)
 	for k, c := range as {
 		j := v.tableColumn(k)
 		if !v.table.schema.Columns[j].Found {
