@@ -193,9 +193,10 @@ func (m *Additive) newProgram(places []int) program {
 }
 
 type additiveProgram struct {
-	sum, score recordSum
-	curve      *Score // optional
-	limits     limits
+	sum    recordSum
+	score  recordSum
+	curve  *Score // optional
+	limits limits
 }
 
 func (p *additiveProgram) evaluate(record []value) float64 {

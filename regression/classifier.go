@@ -121,7 +121,8 @@ func (m *Classifier) argmaxScores(
 		}
 		for i, x := range score {
 			if x > best[i] {
-				best[i], dst[i] = x, float64(c)
+				best[i] = x
+				dst[i] = float64(c)
 			}
 		}
 	}

@@ -36,9 +36,15 @@ func (classifierKind) matches(m Model) bool {
 func (classifierKind) encode(m Model) (any, error) {
 	c := m.(*Classifier)
 	f := &classifierFile[any]{
-		Format: formatOf(m), Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
-		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Reading: readingOf(m),
-		Guarantee: c.Guarantee,
+		Format:      formatOf(m),
+		Kind:        kindClassifier,
+		Task:        TaskClassification,
+		Target:      c.Target,
+		Classes:     c.Classes,
+		Cutoff:      c.Cutoff,
+		Probability: c.Probability,
+		Reading:     readingOf(m),
+		Guarantee:   c.Guarantee,
 	}
 	for _, score := range c.Scores {
 		k := kindOf(scoreKinds(), score)

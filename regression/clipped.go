@@ -123,9 +123,10 @@ func (m *ClippedLinear) newProgram(places []int) program {
 }
 
 type clippedProgram struct {
-	total, norm recordSum
-	model       *ClippedLinear
-	limits      limits
+	total  recordSum
+	norm   recordSum
+	model  *ClippedLinear
+	limits limits
 }
 
 func (p *clippedProgram) evaluate(record []value) float64 {
@@ -164,7 +165,9 @@ func (m *ClippedLinear) squaredEntries(places []int) []addend {
 // A squaredEntry adds the square of a scaled cell.
 type squaredEntry struct {
 	inputRef
-	middle, half, missing float64
+	middle  float64
+	half    float64
+	missing float64
 }
 
 func (s squaredEntry) squareCell(v float64) float64 {

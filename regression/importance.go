@@ -35,7 +35,9 @@ func Importances(
 				return nil
 			}
 			v, lo, hi := list[j].Root(z)
-			value, lower, upper = append(value, v), append(lower, lo), append(upper, hi)
+			value = append(value, v)
+			lower = append(lower, lo)
+			upper = append(upper, hi)
 		}
 		out = append(out,
 			Importance{c.Name, meanRoot(value), meanRoot(lower), meanRoot(upper), level})

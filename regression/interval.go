@@ -36,8 +36,10 @@ func (p Probability) At(score float64) float64 {
 	case len(p.Scores):
 		return p.Values[above-1]
 	}
-	from, to := p.Scores[above-1], p.Scores[above]
-	low, high := p.Values[above-1], p.Values[above]
+	from := p.Scores[above-1]
+	to := p.Scores[above]
+	low := p.Values[above-1]
+	high := p.Values[above]
 	share := (score - from) / (to - from)
 	return min(low+float64((high-low)*share), high)
 }

@@ -177,7 +177,8 @@ func (k numberKind[M, B]) encodeScore(m Model) any {
 }
 
 func (k numberKind[M, B]) decodeScore(
-	object strictjson.Value, version, target string,
+	object strictjson.Value,
+	version, target string,
 ) (Model, error) {
 	var f scoreFile[B]
 	if err := object.Decode(&f, version); err != nil {

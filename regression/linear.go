@@ -197,9 +197,10 @@ func (c *Column) validateValues(path string) error {
 
 func (m *Linear) validateTerms() error {
 	type key struct {
-		column         int
-		category       string
-		other, missing bool
+		column   int
+		category string
+		other    bool
+		missing  bool
 	}
 	categories := make([]map[string]bool, len(m.Columns))
 	for i := range m.Columns {

@@ -48,10 +48,18 @@ func (neighboursKind) matches(m Model) bool {
 func (neighboursKind) encode(m Model) (any, error) {
 	n := m.(*Neighbours)
 	f := &neighboursFile{
-		Format: formatOf(m), Kind: kindNeighbours, Task: TaskClassification,
-		Training: withoutPrivacy,
-		Target:   n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map,
-		Neighbours: n.K, Gamma2: n.Gamma2, Reading: readingOf(m),
+		Format:     formatOf(m),
+		Kind:       kindNeighbours,
+		Task:       TaskClassification,
+		Training:   withoutPrivacy,
+		Target:     n.Target,
+		Classes:    n.Classes,
+		Center:     n.Center,
+		Scale:      n.Scale,
+		Map:        n.Map,
+		Neighbours: n.K,
+		Gamma2:     n.Gamma2,
+		Reading:    readingOf(m),
 	}
 	for i := range n.Columns {
 		f.Columns = append(f.Columns, n.Columns[i].toFile())
@@ -81,8 +89,13 @@ func (neighboursKind) decode(
 				"must be null: models of this kind are trained without privacy"}
 	}
 	m := &Neighbours{
-		Target: f.Target, Classes: nilIfEmpty(f.Classes), Center: nilIfEmpty(f.Center),
-		Scale: nilIfEmpty(f.Scale), Map: nilIfEmpty(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
+		Target:  f.Target,
+		Classes: nilIfEmpty(f.Classes),
+		Center:  nilIfEmpty(f.Center),
+		Scale:   nilIfEmpty(f.Scale),
+		Map:     nilIfEmpty(f.Map),
+		K:       f.Neighbours,
+		Gamma2:  f.Gamma2,
 	}
 	for i := range f.Columns {
 		c, err := f.Columns[i].toColumn()
@@ -92,8 +105,8 @@ func (neighboursKind) decode(
 		m.Columns = append(m.Columns, c)
 	}
 	for _, v := range f.Vectors {
-		m.Vectors, m.Labels = append(m.Vectors, v.At),
-			append(m.Labels, slices.Index(m.Classes, v.Class))
+		m.Vectors = append(m.Vectors, v.At)
+		m.Labels = append(m.Labels, slices.Index(m.Classes, v.Class))
 	}
 	return m, f.Reading.applyTo(m)
 }

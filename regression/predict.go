@@ -71,7 +71,11 @@ type blockFiller func(sums []float64, first int)
 // validated first, then rows, and only then prepare is called. The blocks are clamped to the range of m and
 // converted back if the target is transformed.
 func (m *Linear) predictBlocks(
-	whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller,
+	whole interface{ Validate() error },
+	dst []float64,
+	rows Rows,
+	workers int,
+	prepare func(Rows) blockFiller,
 ) ([]float64, error) {
 	if whole != nil {
 		if err := whole.Validate(); err != nil {
