@@ -93,8 +93,9 @@ func (e *NotPureError) Unwrap() error {
 // OverspentError reports a part of the tree whose fixed laws (or informers) use up the target before the
 // scalable leaves get a share.
 type OverspentError struct {
-	Path           string
-	Epsilon, Delta float64
+	Path    string
+	Epsilon float64
+	Delta   float64
 }
 
 func (e *OverspentError) Error() string {

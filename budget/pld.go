@@ -92,8 +92,9 @@ func (m lossMass) logMoment(t float64) float64 {
 // delta[j] is the curve at x_j and tail[j] the sum over i > j of
 // mass_i exp(x_j - x_i); both recursions add positive terms only.
 type pldCurve struct {
-	h           float64
-	delta, tail []float64
+	h     float64
+	delta []float64
+	tail  []float64
 }
 
 func newPLDCurve(m lossMass) pldCurve {
@@ -265,7 +266,8 @@ func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
 	lo := math.Ceil(nats / ((exponent + 1) * h))
 	switch {
 	case math.IsNaN(nats) || math.IsInf(nats, 0): // no bound: take the whole support
-		hi, lo = reach, reach
+		hi = reach
+		lo = reach
 	case hi < reach:
 		out.inf += tailMass
 	}

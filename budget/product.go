@@ -152,7 +152,8 @@ func dominatingGaussian(ps []product) (product, bool) {
 		if !ok || s.law.Kind != Gaussian {
 			return product{}, false
 		}
-		out.mu2, lost = math.Max(out.mu2, p.mu2), math.Max(lost, s.lostMass)
+		out.mu2 = math.Max(out.mu2, p.mu2)
+		lost = math.Max(lost, s.lostMass)
 	}
 	out.laws = []Law{{
 		Kind:  Approximate,

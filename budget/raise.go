@@ -36,7 +36,8 @@ func (c *calibrator) raiseNode(v *profileNode) {
 // raiseMixture raises the second kid of a Parallel with a coin, up to its limits, and then the first as far as the
 // target allows.
 func (c *calibrator) raiseMixture(v *profileNode) {
-	first, second := v.kids[0].listParts(), v.kids[1].listParts()
+	first := v.kids[0].listParts()
+	second := v.kids[1].listParts()
 	fits := func(f float64) bool {
 		scaleParts(second, f)
 		return c.composer.secondAloneDelta(v.node, c.target.Epsilon) <= maxSecondShare*

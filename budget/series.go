@@ -103,7 +103,8 @@ func (s *gaussianSeries) expandCell(cell *seriesCell, c float64) bool {
 		}
 		g[n+1] = -sum / float64(n+1)
 	}
-	cell[0], cell[1] = gaussianDelta(s.mu, epsilon), -math.Erfc(b/math.Sqrt2)/2
+	cell[0] = gaussianDelta(s.mu, epsilon)
+	cell[1] = -math.Erfc(b/math.Sqrt2) / 2
 	power := c
 	for n, v := range g {
 		power *= c

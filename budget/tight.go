@@ -113,7 +113,9 @@ func (p *part) hasClosedForms() bool {
 // searchMultiplier returns the largest multiplier >= start whose delta is within the target, or start itself
 // if its delta is not. The bracket grows by factor at first.
 func (c *calibrator) searchMultiplier(
-	start, factor float64, try func(float64) trial, exact bool,
+	start, factor float64,
+	try func(float64) trial,
+	exact bool,
 ) float64 {
 	target := c.target.Delta
 	lo := try(start)
