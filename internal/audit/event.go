@@ -52,8 +52,10 @@ func (e event) holds(x []float64) bool {
 
 // learned holds the result of the first half of the runs: the events with the largest expected bounds.
 type learned struct {
-	epsilon, mu           event
-	epsilonGuess, muGuess float64
+	epsilon      event
+	mu           event
+	epsilonGuess float64
+	muGuess      float64
 }
 
 // learnEvents searches for the events that best distinguish two sides. runs[side] are the outputs of the runs on a
@@ -166,7 +168,8 @@ func scores(runs [2][][]float64) []score {
 		}
 		slices.Sort(both)
 		distance[k] = largestGap(column)
-		lo, hi := both[len(both)/200], both[len(both)-1-len(both)/200]
+		lo := both[len(both)/200]
+		hi := both[len(both)-1-len(both)/200]
 		linear.lo[k] = lo
 		linear.hi[k] = hi
 		m0, v0 := moments(column[0], lo, hi)

@@ -25,13 +25,20 @@ const DefaultRecords = 6
 // the owner only. A bound below the claim does not prove privacy. Errors do not depend on a
 // record.
 func OwnTable(
-	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options,
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	t *dataset.Table,
+	o Options,
 ) (Verdict, error) {
 	return ownTable(ctx, p, t, o, p.FitPlan)
 }
 
 func ownTable(
-	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, fit fit,
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	t *dataset.Table,
+	o Options,
+	fit fit,
 ) (Verdict, error) {
 	o, err := o.filled()
 	if err != nil {

@@ -13,7 +13,11 @@ import (
 // OwnTableFaulty is [OwnTable] of runs that carry a fault out. It exists in test
 // builds only.
 func OwnTableFaulty(
-	ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options, f mechanism.Fault,
+	ctx context.Context,
+	p *pipeline.Pipeline,
+	t *dataset.Table,
+	o Options,
+	f mechanism.Fault,
 ) (Verdict, error) {
 	return ownTable(ctx, p, t, o,
 		func(

@@ -98,7 +98,10 @@ func ordinary(p *pipeline.Pipeline, i int) []cell {
 // extreme is the record in which the tables differ: every column at one end of its
 // reach. If only private columns may change, the others stay at their upper end.
 func extreme(
-	p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Column) (lo, hi float64),
+	p *pipeline.Pipeline,
+	sign int,
+	agrees bool,
+	reach func(dataset.Column) (lo, hi float64),
 ) []cell {
 	out := make([]cell, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {

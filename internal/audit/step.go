@@ -16,7 +16,12 @@ var ErrStatistic = errors.New("the statistic is not released so")
 // Step measures one step of a plan: all draws of a noise distribution, spent on a statistic through a session,
 // on its worst pair of neighbours under the relation. Epsilon is measured at delta.
 func Step(
-	ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options,
+	ctx context.Context,
+	x WorstPair,
+	law budget.Law,
+	rel budget.Relation,
+	delta float64,
+	o Options,
 ) (Measure, error) {
 	return step(ctx, x, law, rel, delta, o, mechanism.NewSession)
 }

@@ -121,7 +121,11 @@ func Study(ctx context.Context, s causal.Study, o Options) (Verdict, error) {
 
 // verdict audits a plan step by step, and as a whole on pairs of tables.
 func verdict(
-	ctx context.Context, plan *budget.Priced, pairs []Pair, published publisher, o Options,
+	ctx context.Context,
+	plan *budget.Priced,
+	pairs []Pair,
+	published publisher,
+	o Options,
 ) (Verdict, error) {
 	leaves := plan.Leaves()
 	out := Verdict{
@@ -162,7 +166,11 @@ func verdict(
 
 // auditLeaf measures a leaf, or reuses the measure of one with the same noise and statistic from done.
 func auditLeaf(
-	ctx context.Context, l budget.PricedLeaf, target budget.Target, o Options, done map[string]Measure,
+	ctx context.Context,
+	l budget.PricedLeaf,
+	target budget.Target,
+	o Options,
+	done map[string]Measure,
 ) (Leaf, error) {
 	out := Leaf{Path: l.Path, Law: l.Law}
 	curve, err := budget.Compose(l.Law)

@@ -39,7 +39,11 @@ func fitPublisher(fit fit, plan *pipeline.Plan) publisher {
 // measureWhole measures a run by its published results on pairs of tables, with epsilon at delta, and returns the
 // names of the pairs. Without pairs there is no measure.
 func measureWhole(
-	ctx context.Context, delta float64, pairs []sides, published publisher, o Options,
+	ctx context.Context,
+	delta float64,
+	pairs []sides,
+	published publisher,
+	o Options,
 ) (Measure, []string, error) {
 	run := func(ctx context.Context, pair sides, side int) (map[string]float64, error) {
 		t, err := pair.table(side)

@@ -265,7 +265,8 @@ func cellPair(x budget.Statistic, vector vectorStatistic) WorstPair {
 
 // choicePair returns the pair of a choice between two candidates.
 func choicePair(
-	x budget.Statistic, scores func(ctx context.Context, s *mechanism.Session, law budget.Law, record int) (mechanism.Bounded[mechanism.Vector], error),
+	x budget.Statistic,
+	scores func(ctx context.Context, s *mechanism.Session, law budget.Law, record int) (mechanism.Bounded[mechanism.Vector], error),
 ) WorstPair {
 	return WorstPair{
 		Statistic: x,
@@ -283,7 +284,8 @@ func choicePair(
 // jointPair returns the pair of an accumulator that releases all of its statistics by one call with Gaussian noise.
 // prepare computes the accumulator on the side with the record of the given code.
 func jointPair(
-	x budget.Statistic, prepare func(s *mechanism.Session, record int) func(s *mechanism.Session, name string) ([]float64, error),
+	x budget.Statistic,
+	prepare func(s *mechanism.Session, record int) func(s *mechanism.Session, name string) ([]float64, error),
 ) WorstPair {
 	return WorstPair{
 		Statistic: x,

@@ -240,7 +240,10 @@ func topKPair(form mechanism.TopKForm) WorstPair {
 
 // prepareTopK returns the release of k of 2k candidates on a side of the pair.
 func prepareTopK(
-	s *mechanism.Session, choice mechanism.TopK, law budget.Law, side int,
+	s *mechanism.Session,
+	choice mechanism.TopK,
+	law budget.Law,
+	side int,
 ) WorstRelease {
 	ahead := lead(law, 2) - 1
 	choice.K = law.Draws
@@ -318,7 +321,8 @@ var pairWords = []string{"a", "b"}
 
 // countWords returns the lexicon of columns with the given codes of pairWords.
 func countWords(
-	s *mechanism.Session, columns ...[]int32,
+	s *mechanism.Session,
+	columns ...[]int32,
 ) (mechanism.Bounded[mechanism.Lexicon], error) {
 	var schema dataset.Schema
 	var data []dataset.ColumnData

@@ -396,13 +396,16 @@ func groupedSquaresPair() WorstPair {
 func tallyPair() WorstPair {
 	return jointPair(mechanism.StatTally,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
-			c := s.NewTally([]mechanism.JointTable{{
-				Cells: 2,
-				Share: .3,
-			}, {
-				Cells: 2,
-				Share: .7,
-			}}, 1)
+			c := s.NewTally([]mechanism.JointTable{
+				{
+					Cells: 2,
+					Share: .3,
+				},
+				{
+					Cells: 2,
+					Share: .7,
+				},
+			}, 1)
 			if record != 0 {
 				cell := pick[uint16](record, 0, 0, 1)
 				c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})
