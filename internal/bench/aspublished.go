@@ -55,8 +55,14 @@ func publishedTrainer(
 		epsilon *= pipeline.DefaultSelectionShare
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		fitted, err := method.Fit(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, epsilon,
-			p.Budget.Delta)
+		fitted, err := method.Fit(
+			ctx,
+			newGenerator(seed, fingerprint(t)),
+			t.All(),
+			target,
+			epsilon,
+			p.Budget.Delta,
+		)
 		if err != nil {
 			return predictor{}, err
 		}

@@ -91,23 +91,26 @@ type Row struct {
 	Method string
 	// Private reports that Epsilon and Delta were guaranteed to the training rows; a method without privacy has
 	// neither.
-	Private        bool
-	Epsilon, Delta float64
-	Trial          int // from 1
-	Metric         string
-	Value          float64  // finite; meaningless with an error
-	Balanced       float64  // balanced accuracy, with MetricAccuracy; see [ScoreClasses]
-	Paid           *float64 // mean cost of the features per held-out row; nil if features have no cost
-	Seconds        float64  // wall time of training, with other trials running
-	Err            error    // why there is no value
+	Private  bool
+	Epsilon  float64
+	Delta    float64
+	Trial    int // from 1
+	Metric   string
+	Value    float64  // finite; meaningless with an error
+	Balanced float64  // balanced accuracy, with MetricAccuracy; see [ScoreClasses]
+	Paid     *float64 // mean cost of the features per held-out row; nil if features have no cost
+	Seconds  float64  // wall time of training, with other trials running
+	Err      error    // why there is no value
 }
 
 // A Summary is the distribution of one method's values on one table.
 type Summary struct {
-	Data, Method   string
-	Private        bool
-	Epsilon, Delta float64
-	Metric         string
+	Data    string
+	Method  string
+	Private bool
+	Epsilon float64
+	Delta   float64
+	Metric  string
 	// Median, Q25 and Q75 interpolate linearly between the values of the trials that have one. They are NaN if
 	// no trial has a value.
 	Median, Q25, Q75 float64

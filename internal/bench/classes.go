@@ -55,7 +55,11 @@ type tableFacts struct {
 // readFacts reads these facts from a table: the classes of the target unless they are given, and the values of text
 // columns if they are to be categories.
 func (c Config) readFacts(
-	ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions,
+	ctx context.Context,
+	s source,
+	header []string,
+	target string,
+	reading dataset.ReadOptions,
 ) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
@@ -169,7 +173,9 @@ func readLevels(
 // it is named. Everything else is a number. On private data all of this has to be
 // declared. Errors: a [*dataset.FileError], [ErrNoClasses], [ErrColumn], or that of ctx.
 func PublicColumns(
-	ctx context.Context, path, target string, categories []string,
+	ctx context.Context,
+	path, target string,
+	categories []string,
 ) ([]dataset.Column, error) {
 	var reading dataset.ReadOptions
 	if target != "" {
@@ -182,7 +188,8 @@ func PublicColumns(
 	last := len(header) - 1
 	named := slices.Clone(categories)
 	if target != "" {
-		last, named = slices.Index(header, target), append(named, target)
+		last = slices.Index(header, target)
+		named = append(named, target)
 	}
 	for _, name := range named {
 		if !slices.Contains(header, name) {

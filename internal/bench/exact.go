@@ -42,13 +42,16 @@ func exactTree(
 	t astc.Table,
 	s recipe.Exact,
 ) (exactModel, error) {
-	f, err := astc.Fit(ctx, t,
+	f, err := astc.Fit(
+		ctx,
+		t,
 		astc.Options{
 			Depth:  s.Depth,
 			Budget: s.Budget,
 			Soft:   s.Soft,
 			Ridge:  exactRidge,
-		})
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +135,10 @@ func newExactTrainer(
 
 // exactTarget reads targets: -1 and +1 for two classes, numbers with the mean 0 and the variance 1.
 type exactTarget struct {
-	target   int
-	classes  bool
-	mean, sd float64
+	target  int
+	classes bool
+	mean    float64
+	sd      float64
 }
 
 // recordsWithTarget returns the records that have a target, and their targets.
@@ -144,14 +148,16 @@ func (x *exactTarget) recordsWithTarget(t *dataset.Table) (*dataset.Table, []flo
 	if x.classes {
 		for i, code := range t.Codes(x.target) {
 			if code < 2 {
-				keep, y = append(keep, int32(i)), append(y, 2*float64(code)-1)
+				keep = append(keep, int32(i))
+				y = append(y, 2*float64(code)-1)
 			}
 		}
 		return t.Select(keep).Compact(), y
 	}
 	for i, v := range t.Float(x.target) {
 		if v == v {
-			keep, y = append(keep, int32(i)), append(y, v)
+			keep = append(keep, int32(i))
+			y = append(y, v)
 		}
 	}
 	x.mean, x.sd = stat.PopMeanStdDev(y, nil)

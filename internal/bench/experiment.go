@@ -42,7 +42,10 @@ type contender struct {
 
 // newExperiment plans the methods for a table; it reads only the header.
 func newExperiment(
-	ctx context.Context, s source, methods []*method, c Config,
+	ctx context.Context,
+	s source,
+	methods []*method,
+	c Config,
 ) (*experiment, error) {
 	target := c.Target
 	reading, err := readingOf(s, methods)
@@ -60,9 +63,13 @@ func newExperiment(
 		target = header[len(header)-1]
 	} else if !slices.Contains(header, target) {
 		return nil,
-			&dataset.FileError{Path: s.path, Line: 1, Msg: "the table has no column with the name of the target",
+			&dataset.FileError{
+				Path: s.path,
+				Line: 1,
+				Msg:  "the table has no column with the name of the target",
 				Hint: "names must match exactly, including upper and lower case",
-				Err:  dataset.ErrNoColumn}
+				Err:  dataset.ErrNoColumn,
+			}
 	}
 	facts, err := c.readFacts(ctx, s, header, target, reading)
 	if err != nil {

@@ -272,7 +272,8 @@ func (x *explainer) keepPriceable(p *pipeline.Pipeline) {
 			x.addNote("epsilon %v is left out because the run cannot be planned with it", epsilon)
 			continue
 		}
-		x.pipelines, x.plans = append(x.pipelines, &at), append(x.plans, plan)
+		x.pipelines = append(x.pipelines, &at)
+		x.plans = append(x.plans, plan)
 		x.out.Epsilons = append(x.out.Epsilons, epsilon)
 	}
 }

@@ -91,7 +91,8 @@ func (x *explainer) hasClasses() bool {
 // referenceAccuracies are the accuracies of the largest class and of the classes that the
 // true function points to.
 func referenceAccuracies(
-	classes []string, codes, best []int32,
+	classes []string,
+	codes, best []int32,
 ) (largest, truth float64, err error) {
 	count := make([]int, len(classes))
 	for _, k := range codes {
@@ -103,7 +104,9 @@ func referenceAccuracies(
 
 // scoreModel trains a model and returns its R² or accuracy on the test rows.
 func (x *explainer) scoreModel(
-	ctx context.Context, train trainer, rows, test *dataset.Table,
+	ctx context.Context,
+	train trainer,
+	rows, test *dataset.Table,
 ) (float64, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
@@ -121,8 +124,11 @@ func (x *explainer) scoreModel(
 		return 0, err
 	}
 	if x.hasClasses() {
-		got, err := ScoreClasses(test.Schema().Columns[x.target].Categories, test.Codes(x.target),
-			codesOf(prediction))
+		got, err := ScoreClasses(
+			test.Schema().Columns[x.target].Categories,
+			test.Codes(x.target),
+			codesOf(prediction),
+		)
 		return got.Accuracy, err
 	}
 	value := regression.R2(prediction, test.Float(x.target))

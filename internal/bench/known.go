@@ -34,7 +34,9 @@ func (e *KnownError) FaultKind() fault.Kind {
 // tables. It checks the named ledger, unless the name is empty, and every dptrain.ledger in the folder of a
 // table or a recipe and in the working directory. Other errors are those of [ledger.Ledger.Read].
 func (c Config) RefuseKnown(
-	ctx context.Context, named string, open func(path string) *ledger.Ledger,
+	ctx context.Context,
+	named string,
+	open func(path string) *ledger.Ledger,
 ) error {
 	if !c.Public {
 		return nil // rejected by Run

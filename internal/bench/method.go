@@ -166,8 +166,10 @@ func (c Config) allMethods() ([]*method, error) {
 		}
 		base := filepath.Base(path)
 		methods = append(methods, &method{
-			name: strings.TrimSuffix(base, filepath.Ext(base)), recipe: *r,
-			file: true, own: len(c.Data) == 0,
+			name:   strings.TrimSuffix(base, filepath.Ext(base)),
+			recipe: *r,
+			file:   true,
+			own:    len(c.Data) == 0,
 		})
 	}
 	seen := map[string]bool{}
@@ -201,7 +203,9 @@ func (c Config) namedMethod(parsed Method) *method {
 	r := recipe.Default()
 	b := c.budgetTarget()
 	r.Privacy = recipe.Privacy{
-		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(),
+		Epsilon:     b.Epsilon,
+		Delta:       b.Delta,
+		Relation:    b.Relation.String(),
 		Composition: b.Composition.String(),
 	}
 	if c.Task != "" {

@@ -37,7 +37,8 @@ func (x *experiment) summariseRows(rows []Row) []Summary {
 			case r.Err != nil:
 				s.countFailure(r.Err)
 			default:
-				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
+				values = append(values, r.Value)
+				seconds = append(seconds, r.Seconds)
 				balanced = append(balanced, r.Balanced)
 				if r.Paid != nil {
 					paid = append(paid, *r.Paid)
@@ -90,8 +91,11 @@ func (s *Summary) describeFailures() string {
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{s.Abstained, "abstained"}, {s.NotApplicable, "not applicable"},
-		{s.Failed - s.Abstained - s.NotApplicable, "failed"}} {
+	}{
+		{s.Abstained, "abstained"},
+		{s.NotApplicable, "not applicable"},
+		{s.Failed - s.Abstained - s.NotApplicable, "failed"},
+	} {
 		if x.n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
 		}

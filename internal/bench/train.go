@@ -40,7 +40,11 @@ type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
 
 // newContender plans a method for a table. What is in the way is kept in err.
 func newContender(
-	m *method, header []string, target string, facts tableFacts, seed uint64,
+	m *method,
+	header []string,
+	target string,
+	facts tableFacts,
+	seed uint64,
 ) *contender {
 	k := &contender{method: m, features: len(header) - 1}
 	r := m.recipe
@@ -180,8 +184,12 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 	case len(columns) == 0:
 		return nil, pipeline.ErrNoFeature
 	}
-	kept, err := p.Selector.Select(context.Background(), nil, facts,
-		memory.NewRecords(dataset.View{}))
+	kept, err := p.Selector.Select(
+		context.Background(),
+		nil,
+		facts,
+		memory.NewRecords(dataset.View{}),
+	)
 	for i, j := range kept {
 		kept[i] = columns[j]
 	}

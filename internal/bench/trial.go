@@ -32,7 +32,10 @@ const copiesBytes = 1 << 30
 // runTrials carries out the trials, several at once, and delivers their rows in order of trial and method. It also
 // returns the rows, even with an error.
 func (x *experiment) runTrials(
-	ctx context.Context, seed uint64, trials int, emit func(Row),
+	ctx context.Context,
+	seed uint64,
+	trials int,
+	emit func(Row),
 ) ([]Row, error) {
 	if x.remainingRows(trials) == 0 {
 		return nil, nil
@@ -43,10 +46,13 @@ func (x *experiment) runTrials(
 	defer x.releaseTables()
 	x.keepBalanced(seed)
 	var all []Row
-	line := &queue{waiting: map[int][]Row{}, emit: func(r Row) {
-		all = append(all, r)
-		emit(r)
-	}}
+	line := &queue{
+		waiting: map[int][]Row{},
+		emit: func(r Row) {
+			all = append(all, r)
+			emit(r)
+		},
+	}
 	next := make(chan int)
 	var workers parallel.Group
 	for range min(trials, x.parallelTrials()) {
@@ -129,8 +135,10 @@ func (x *experiment) runTrial(ctx context.Context, seed uint64, t int) []Row {
 
 // measured is the result of a trial.
 type measured struct {
-	value, balanced, seconds float64
-	paid                     *float64 // mean cost of the rows; nil if features have no cost
+	value    float64
+	balanced float64
+	seconds  float64
+	paid     *float64 // mean cost of the rows; nil if features have no cost
 }
 
 // trainAndScore trains on one part and returns R², or the accuracy and the balanced accuracy, on the other, with the
@@ -175,7 +183,8 @@ func exactR2(prediction, target []float64) (float64, error) {
 	var known, guess []float64
 	for i, y := range target {
 		if !math.IsNaN(y) {
-			known, guess = append(known, y), append(guess, prediction[i])
+			known = append(known, y)
+			guess = append(guess, prediction[i])
 		}
 	}
 	if len(known) == 0 {

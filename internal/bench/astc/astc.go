@@ -138,9 +138,13 @@ func nodeOf(p *greedy.Problem, spent float64) Node {
 	choice := p.Select()
 	fit := p.Solve(choice.Entries())
 	return Node{
-		Theta: fit.Theta[0], Entries: choice.Entries(), Bought: choice.Groups(p),
+		Theta:   fit.Theta[0],
+		Entries: choice.Entries(),
+		Bought:  choice.Groups(p),
 		Paid:    spent + choice.Spent(),
-		Records: p.Gram.At(0, 0), problem: p, paid: choice.Paid,
+		Records: p.Gram.At(0, 0),
+		problem: p,
+		paid:    choice.Paid,
 	}
 }
 
@@ -269,7 +273,8 @@ func splitWeights(
 		case scores[i] > threshold:
 			up = 1
 		}
-		low, high = append(low, w*(1-up)), append(high, w*up)
+		low = append(low, w*(1-up))
+		high = append(high, w*up)
 	}
 	return low, high
 }
@@ -291,7 +296,8 @@ func (f *Tree) Leaf(row []float64) *Node {
 func (f *Tree) Predict(rows [][]float64) (scores, paid []float64) {
 	for _, r := range rows {
 		n := f.Leaf(r)
-		scores, paid = append(scores, dotProduct(n.Theta, r)), append(paid, n.Paid)
+		scores = append(scores, dotProduct(n.Theta, r))
+		paid = append(paid, n.Paid)
 	}
 	return scores, paid
 }

@@ -291,8 +291,12 @@ func (c *cstc) buildTree() *Tree {
 		old := c.scores(c.nodeWeights(c.best, k))
 		n.Threshold = quantileOf(c.scores(n.Theta), members[k],
 			shareBelow(old, members[k], c.nodeThreshold(c.best, k)))
-		members[n.Low], members[n.High] = splitWeights(c.scores(n.Theta), members[k], n.Threshold,
-			false)
+		members[n.Low], members[n.High] = splitWeights(
+			c.scores(n.Theta),
+			members[k],
+			n.Threshold,
+			false,
+		)
 		paid[n.Low], paid[n.High] = bought, bought
 	}
 	return out

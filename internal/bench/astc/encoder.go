@@ -25,7 +25,8 @@ type Encoder struct {
 func Scaled(train *dataset.Table, columns []int) Encoder {
 	return newEncoder(train, columns, 1, func(values []float64) (center, half float64) {
 		slices.Sort(values)
-		low, high := values[len(values)*4/100], values[len(values)*96/100]
+		low := values[len(values)*4/100]
+		high := values[len(values)*96/100]
 		if !(high > low) {
 			high = values[len(values)-1]
 		}
@@ -50,7 +51,10 @@ func Standardised(train *dataset.Table, columns []int) Encoder {
 }
 
 func newEncoder(
-	train *dataset.Table, columns []int, reach float64, scale func(values []float64) (center, half float64),
+	train *dataset.Table,
+	columns []int,
+	reach float64,
+	scale func(values []float64) (center, half float64),
 ) Encoder {
 	n := len(columns)
 	e := Encoder{columns, make([]float64, n), make([]float64, n), reach, make([][]int32, n)}

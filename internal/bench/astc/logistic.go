@@ -200,7 +200,8 @@ func (t Table) Scores(
 		}
 	}
 	for _, r := range rows {
-		scores, paid = append(scores, dotProduct(beta, r)), append(paid, price)
+		scores = append(scores, dotProduct(beta, r))
+		paid = append(paid, price)
 	}
 	return scores, paid
 }

@@ -118,7 +118,8 @@ func Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	r.Model = modelOf(t, coding, r.scaling, vectors)
 	switch {
 	case r.Compressed != nil && o.Neighbours == 0:
-		r.Model.K, r.Model.Gamma2 = min(Voters, vectors.Len()), r.Compressed.Gamma2
+		r.Model.K = min(Voters, vectors.Len())
+		r.Model.Gamma2 = r.Compressed.Gamma2
 	default:
 		r.Model.K = max(1, o.Neighbours)
 	}
@@ -141,7 +142,11 @@ func (r *Result) vectors(
 		return scaled.Subset(rows), nil
 	}
 	c, err := neighbour.Compress(ctx, scaled, rows, neighbour.Options{
-		Passes: o.Passes, Optimizer: o.Optimizer, Gamma2: o.Gamma2, Metric: o.Metric, Seed: o.Seed,
+		Passes:    o.Passes,
+		Optimizer: o.Optimizer,
+		Gamma2:    o.Gamma2,
+		Metric:    o.Metric,
+		Seed:      o.Seed,
 	})
 	if err != nil {
 		return neighbour.Points{}, err
@@ -191,7 +196,10 @@ func rounded(x []float64) []float64 {
 
 // modelOf returns the model of vectors, whose neighbours are not set.
 func modelOf(
-	t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, vectors neighbour.Points,
+	t *dataset.Table,
+	coding []neighbour.Column,
+	s neighbour.Scaling,
+	vectors neighbour.Points,
 ) *regression.Neighbours {
 	columns := t.Schema().Columns
 	last := len(columns) - 1
@@ -217,8 +225,8 @@ func modelOf(
 		m.Map = append(m.Map, rounded(s.Map[r*len(s.Center):(r+1)*len(s.Center)]))
 	}
 	for i, class := range vectors.Class {
-		m.Vectors, m.Labels = append(m.Vectors, rounded(vectors.Row(i))),
-			append(m.Labels, int(class))
+		m.Vectors = append(m.Vectors, rounded(vectors.Row(i)))
+		m.Labels = append(m.Labels, int(class))
 	}
 	return m
 }

@@ -31,7 +31,11 @@ type nearest struct {
 
 // trainNeighbours stores the rows with a target. Errors: [ErrRows], or that of ctx.
 func trainNeighbours(
-	ctx context.Context, v dataset.View, target int, features []int, classes bool,
+	ctx context.Context,
+	v dataset.View,
+	target int,
+	features []int,
+	classes bool,
 ) (Model, error) {
 	rows, y := withTarget(v, target, classes)
 	if len(rows) == 0 {

@@ -89,7 +89,9 @@ func (l *layout) read(v dataset.View) cells {
 // grid copies rows, which may occur more than once, with some features and with the class of each row; nil classes are
 // all 0.
 func (l *layout) grid(
-	c cells, rows, chosen []int, classes []float64,
+	c cells,
+	rows, chosen []int,
+	classes []float64,
 ) (*base.DenseInstances, error) {
 	g := base.NewDenseInstances()
 	specs := make([]base.AttributeSpec, len(chosen))
@@ -139,7 +141,11 @@ type forest struct {
 // trainTree fits one ID3 tree to all rows. It is not pruned: golearn would draw the rows for that by a generator that
 // cannot be seeded. Errors: [ErrRows], those of golearn, or that of ctx.
 func trainTree(
-	ctx context.Context, _ Source, v dataset.View, target int, features []int,
+	ctx context.Context,
+	_ Source,
+	v dataset.View,
+	target int,
+	features []int,
 ) (Model, error) {
 	rows, y := withTarget(v, target, true)
 	if len(rows) == 0 {
@@ -152,7 +158,11 @@ func trainTree(
 // trainForest fits forestSize trees. Each has a sample of as many rows, drawn with replacement, and the square root
 // of the number of features, rounded up. Errors are those of trainTree.
 func trainForest(
-	ctx context.Context, src Source, v dataset.View, target int, features []int,
+	ctx context.Context,
+	src Source,
+	v dataset.View,
+	target int,
+	features []int,
 ) (Model, error) {
 	rows, y := withTarget(v, target, true)
 	if len(rows) == 0 {

@@ -12,7 +12,11 @@ var ErrShape = columns.ErrShape
 // through the means, no clamps short of [regression.Unbounded]. Zero weights are left out
 // when sparse.
 func linearModel(
-	d regression.Design, x []columns.Column, y columns.Column, weights []float64, sparse bool,
+	d regression.Design,
+	x []columns.Column,
+	y columns.Column,
+	weights []float64,
+	sparse bool,
 ) (*regression.Linear, error) {
 	m := &regression.Linear{
 		Target:    d.Target,

@@ -20,7 +20,10 @@ type LassoSolver = lasso.Solver
 // NewLassoSolver prepares a table: x holds columns of the length of y. Errors: [ErrShape]
 // or that of ctx.
 func NewLassoSolver(
-	ctx context.Context, x [][]float64, y []float64, opts LassoOptions,
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+	opts LassoOptions,
 ) (*LassoSolver, error) {
 	return lasso.NewSolver(ctx, x, y, opts)
 }
@@ -32,7 +35,10 @@ func NewLassoSolver(
 // Errors: [ErrShape], [ErrLambda], a [*regression.ModelError] for names, or that of ctx. A
 // descent that stops at MaxSweeps is not an error.
 func Lasso(
-	ctx context.Context, d regression.Design, lambda float64, opts LassoOptions,
+	ctx context.Context,
+	d regression.Design,
+	lambda float64,
+	opts LassoOptions,
 ) (*regression.Linear, error) {
 	if len(d.Names) != len(d.X) {
 		return nil, ErrShape

@@ -59,12 +59,15 @@ func Ridge(
 }
 
 func fitDense(
-	ctx context.Context, d regression.Design, solve func(*centredProblem) ([]float64, error),
+	ctx context.Context,
+	d regression.Design,
+	solve func(*centredProblem) ([]float64, error),
 ) (*regression.Linear, error) {
 	if len(d.Names) != len(d.X) || columns.Check(d.X, len(d.Y)) != nil {
 		return nil, ErrShape
 	}
-	x, y := columns.CleanAll(d.X), columns.Clean(d.Y)
+	x := columns.CleanAll(d.X)
+	y := columns.Clean(d.Y)
 	p := &centredProblem{n: len(d.Y), y: y}
 	var kept []int
 	for j := range x {
@@ -230,7 +233,8 @@ func (d *decomposition) solveFiltered(filter func(i int) float64) []float64 {
 // columns: those columns themselves when they are short, else the triangle of
 // their QR factorisation (with y as a last column).
 func (p *centredProblem) reduceRows(
-	ctx context.Context, scale []float64,
+	ctx context.Context,
+	scale []float64,
 ) (*mat.Dense, []float64, error) {
 	d := len(p.x)
 	if p.n <= 2*(d+1) {

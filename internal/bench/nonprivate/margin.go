@@ -49,7 +49,9 @@ var ErrClasses = errors.New("a classifier needs at least two classes")
 // Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*regression.ModelError] for names, or
 // that of ctx.
 func Logistic(
-	ctx context.Context, d ClassDesign, opts MarginOptions,
+	ctx context.Context,
+	d ClassDesign,
+	opts MarginOptions,
 ) (*regression.Classifier, error) {
 	return d.fitMargin(ctx, opts, logisticLoss)
 }
@@ -60,7 +62,9 @@ func Logistic(
 // (O. Chapelle, "Training a support vector machine in the primal", Neural
 // Computation 19, 2007)
 func LinearSVM(
-	ctx context.Context, d ClassDesign, opts MarginOptions,
+	ctx context.Context,
+	d ClassDesign,
+	opts MarginOptions,
 ) (*regression.Classifier, error) {
 	return d.fitMargin(ctx, opts, hingeLoss)
 }
@@ -88,7 +92,9 @@ func hingeLoss(m float64) (value, slope, curve float64) {
 }
 
 func (d ClassDesign) fitMargin(
-	ctx context.Context, opts MarginOptions, loss marginLoss,
+	ctx context.Context,
+	opts MarginOptions,
+	loss marginLoss,
 ) (*regression.Classifier, error) {
 	switch {
 	case len(d.Classes) < 2:
@@ -164,7 +170,8 @@ type marginProblem struct {
 }
 
 func newMarginProblem(d ClassDesign, opts MarginOptions) *marginProblem {
-	n, k := len(d.Labels), len(d.X)
+	n := len(d.Labels)
+	k := len(d.X)
 	p := &marginProblem{
 		x:       columns.CleanAll(d.X),
 		scale:   make([]float64, k),
@@ -202,7 +209,9 @@ func newMarginProblem(d ClassDesign, opts MarginOptions) *marginProblem {
 
 // solve returns the weights and the intercept in original units.
 func (p *marginProblem) solve(
-	ctx context.Context, loss marginLoss, signs []float64,
+	ctx context.Context,
+	loss marginLoss,
+	signs []float64,
 ) ([]float64, float64, error) {
 	k := len(p.x)
 	theta := mat.NewVecDense(k+1, nil)
@@ -223,7 +232,10 @@ func (p *marginProblem) solve(
 // minimizeNewton minimises by Newton's method from theta on: a full step if it halves the smallest gradient so far,
 // otherwise the minimum along the step.
 func (p *marginProblem) minimizeNewton(
-	ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense,
+	ctx context.Context,
+	loss marginLoss,
+	signs []float64,
+	theta *mat.VecDense,
 ) error {
 	const steps = 200
 	d := theta.Len()
@@ -267,7 +279,10 @@ func (p *marginProblem) minimizeNewton(
 // 1 and to one part in 2^50: its slope along a line increases, so bisection finds
 // where the slope changes its sign.
 func (p *marginProblem) lineSearch(
-	loss marginLoss, signs []float64, theta, step *mat.VecDense, at *marginPoint,
+	loss marginLoss,
+	signs []float64,
+	theta, step *mat.VecDense,
+	at *marginPoint,
 ) float64 {
 	var changes mat.VecDense
 	changes.MulVec(p.rows, step)
@@ -310,7 +325,9 @@ type marginPoint struct {
 // derivatives returns the objective with its gradient and Hessian. The Hessian is
 // summed over blocks of rows.
 func (p *marginProblem) derivatives(
-	loss marginLoss, signs []float64, theta *mat.VecDense,
+	loss marginLoss,
+	signs []float64,
+	theta *mat.VecDense,
 ) *marginPoint {
 	n, d := p.rows.Dims()
 	out := &marginPoint{

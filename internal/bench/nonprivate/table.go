@@ -163,7 +163,8 @@ func expandColumns(
 	all := v.Block(0, v.Len())
 	schema := v.Schema().Columns
 	add := func(column []float64) {
-		names, x = append(names, strconv.Itoa(len(names))), append(x, column)
+		names = append(names, strconv.Itoa(len(names)))
+		x = append(x, column)
 	}
 	for _, j := range columns {
 		c := schema[j]

@@ -38,7 +38,11 @@ func (Kendall) Name() string {
 
 // Fit picks columns.
 func (m Kendall) Fit(
-	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+	ctx context.Context,
+	src Source,
+	v dataset.View,
+	target int,
+	epsilon, _ float64,
 ) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {
@@ -67,20 +71,27 @@ func (m Kendall) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 }
 
 func (m Kendall) newRounds(
-	ctx context.Context, x [][]float64, y []float64, epsilon float64,
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+	epsilon float64,
 ) (peel, *tauB, error) {
 	if err := checkSelection(m.K, len(x), epsilon); err != nil {
 		return peel{}, nil, err
 	}
 	s := newTauB(ctx, x)
 	target := s.tauWith(kendall.Rank(y, nil), untiedPairs(y))
-	return peel{k: m.K, d: len(x), round: func(picked []int) ([]float64, float64) {
-		scale := 2 * kendallFirst / (epsilon / float64(m.K))
-		if len(picked) > 0 {
-			scale = 2 * kendallLater / (epsilon / float64(m.K))
-		}
-		return s.roundScores(target, picked), scale
-	}}, s, s.err
+	return peel{
+		k: m.K,
+		d: len(x),
+		round: func(picked []int) ([]float64, float64) {
+			scale := 2 * kendallFirst / (epsilon / float64(m.K))
+			if len(picked) > 0 {
+				scale = 2 * kendallLater / (epsilon / float64(m.K))
+			}
+			return s.roundScores(target, picked), scale
+		},
+	}, s, s.err
 }
 
 // tauB computes n/2 |tau-b| between columns.
@@ -131,10 +142,15 @@ func (s *tauB) roundScores(target []float64, picked []int) []float64 {
 // tauWith returns n/2 |tau-b| between every column and the given one: S divided by the geometric mean of the
 // numbers of untied pairs, NaN if there are no such pairs.
 func (s *tauB) tauWith(column *kendall.Ranks, pairs float64) []float64 {
-	counts, err := kendall.AgainstTarget(s.ctx, len(s.ranks),
+	counts, err := kendall.AgainstTarget(
+		s.ctx,
+		len(s.ranks),
 		func(j int, _ *kendall.Scratch) *kendall.Ranks {
 			return s.ranks[j]
-		}, column.Kept, 0)
+		},
+		column.Kept,
+		0,
+	)
 	out := make([]float64, len(s.ranks))
 	if err != nil {
 		s.err = err

@@ -66,7 +66,8 @@ func columnsKey(columns []int) string {
 // some picks and the scale s of their noise, column j then being picked with
 // probability proportional to exp(score_j/s).
 type peel struct {
-	k, d  int
+	k     int
+	d     int
 	round func(picked []int) (scores []float64, scale float64)
 }
 

@@ -59,8 +59,10 @@ func (m TopK) Draw(src Source, scores []float64) ([]int, error) {
 
 // class is a class of sets; its ranks count from 1, as in the paper.
 type class struct {
-	h, t             int
-	logSize, utility float64
+	h       int
+	t       int
+	logSize float64
+	utility float64
 }
 
 // visitClasses visits the classes of sorted scores.
@@ -146,7 +148,11 @@ func (Lipschitz) Name() string {
 
 // Fit picks K columns.
 func (m Lipschitz) Fit(
-	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+	ctx context.Context,
+	src Source,
+	v dataset.View,
+	target int,
+	epsilon, _ float64,
 ) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {

@@ -24,7 +24,11 @@ func (SIS) Name() string {
 
 // Fit picks K columns.
 func (m SIS) Fit(
-	ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64,
+	ctx context.Context,
+	src Source,
+	v dataset.View,
+	target int,
+	epsilon, _ float64,
 ) (Fitted, error) {
 	t, err := newTable(v, target)
 	if err != nil {
@@ -71,13 +75,17 @@ func (m SIS) newRounds(scores []float64, epsilon float64) peel {
 
 // peelOnce picks k columns one after another by scores that do not change.
 func peelOnce(scores []float64, k int, scale float64) peel {
-	return peel{k: k, d: len(scores), round: func(picked []int) ([]float64, float64) {
-		left := append([]float64(nil), scores...)
-		for _, j := range picked {
-			left[j] = math.Inf(-1)
-		}
-		return left, scale
-	}}
+	return peel{
+		k: k,
+		d: len(scores),
+		round: func(picked []int) ([]float64, float64) {
+			left := append([]float64(nil), scores...)
+			for _, j := range picked {
+				left[j] = math.Inf(-1)
+			}
+			return left, scale
+		},
+	}
 }
 
 // SISScores returns |sum x y| for every column x, after x and y have been centred by their means and divided by

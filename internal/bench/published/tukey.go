@@ -46,7 +46,11 @@ func (Tukey) Name() string {
 
 // Fit trains a model.
 func (m Tukey) Fit(
-	ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64,
+	ctx context.Context,
+	src Source,
+	v dataset.View,
+	target int,
+	epsilon, delta float64,
 ) (Fitted, error) {
 	if err := checkTarget(epsilon, delta); err != nil {
 		return Fitted{}, err
@@ -145,7 +149,10 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 // solutions it takes the one of minimum norm. A batch whose solution overflows gives zeros. The error is that
 // of ctx.
 func BatchModels(
-	ctx context.Context, x [][]float64, y []float64, batches [][]int,
+	ctx context.Context,
+	x [][]float64,
+	y []float64,
+	batches [][]int,
 ) ([][]float64, error) {
 	models := make([][]float64, len(batches))
 	var next atomic.Int64

@@ -12,7 +12,8 @@ import (
 // few are equal.
 type Depths struct {
 	epsilon, delta float64 // shares of the check and of the draw; delta of the check
-	m, t           int
+	m              int
+	t              int
 	x              [][]float64 // per coefficient, increasing
 	volume         []float64   // logarithm of the volume of depth at least q, at q-1
 	exact          []float64   // and of depth q exactly
