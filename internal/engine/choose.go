@@ -15,7 +15,11 @@ import (
 // the plan, the size of the file at path, if there is one, and the number of its fields. It returns an error for an
 // unknown name, and for a plan that the engine does not support.
 func StoreOf(
-	name string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int,
+	name string,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	path string,
+	fields int,
 ) (*Store, error) {
 	switch {
 	case name == Auto && Large(path, fields, p.Schema):
@@ -32,8 +36,12 @@ func StoreOf(
 			"the engine must be one of "+strings.Join(Names(), ", "))
 	}
 	if err := p.CheckEngine(plan, stores[i].Empty(p.Schema)); err != nil {
-		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(),
-			Hint: "keep the table in memory, or use another method"}
+		return nil, &fault.Error{
+			Kind:    fault.Recipe,
+			Err:     err,
+			Message: err.Error(),
+			Hint:    "keep the table in memory, or use another method",
+		}
 	}
 	return &stores[i], nil
 }
@@ -50,8 +58,13 @@ func AnyStore(p *pipeline.Pipeline, plan *pipeline.Plan) *Store {
 
 // FitStored reads a table into a store and trains on it. read is called after the table has been read.
 func FitStored(
-	ctx context.Context, s *Store, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source,
-	o pipeline.Options, read func(),
+	ctx context.Context,
+	s *Store,
+	p *pipeline.Pipeline,
+	plan *pipeline.Plan,
+	from stream.Source,
+	o pipeline.Options,
+	read func(),
 ) (*pipeline.Result, *dataset.Stats, error) {
 	from.Most = plan.MostRecords()
 	e, stats, err := s.Open(ctx, from, p.Schema)

@@ -35,11 +35,14 @@ func holdable(path string, need int64, limit ram.Limit) error {
 	if need <= 0 || uint64(need) <= limit.Free {
 		return nil
 	}
-	return &dataset.FileError{Path: path, Err: dataset.ErrTooLarge,
+	return &dataset.FileError{
+		Path: path,
+		Err:  dataset.ErrTooLarge,
 		Msg: fmt.Sprintf(
 			"is too large: its table does not fit into memory (%s allows %.2g GiB)",
 			limit.Name, float64(limit.Free)/(1<<30)),
-		Hint: "raise the limit, exclude columns (data.exclude), or use --engine stream"}
+		Hint: "raise the limit, exclude columns (data.exclude), or use --engine stream",
+	}
 }
 
 // atLeast returns the bytes that a table takes in memory, if the cells of its file have longCell bytes on average.

@@ -159,7 +159,9 @@ func (e *Engine) numRows() int {
 
 // askAll runs an order on all splits and returns the content of each answer; see [Engine.forEachAnswer].
 func (e *Engine) askAll(
-	ctx context.Context, o order, of func(split int) []uint64,
+	ctx context.Context,
+	o order,
+	of func(split int) []uint64,
 ) ([][]byte, error) {
 	contents := make([][]byte, len(e.splits))
 	err := e.forEachAnswer(ctx, o, of, 0, func(i int, content []byte) error {

@@ -69,7 +69,8 @@ func partColumns(s dataset.Schema) []colblock.Column {
 
 // readParts joins the records of the answers of all splits.
 func readParts(
-	contents [][]byte, schema dataset.Schema,
+	contents [][]byte,
+	schema dataset.Schema,
 ) (columns []dataset.ColumnData, ids []uint64, err error) {
 	columns = make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {

@@ -62,8 +62,9 @@ type order struct {
 
 // A hashShare is one of Count sets to which units or words are assigned.
 type hashShare struct {
-	Index, Count uint64
-	Salt         [16]byte // of the hash that assigns words
+	Index uint64
+	Count uint64
+	Salt  [16]byte // of the hash that assigns words
 }
 
 // A task contains the data that an order needs for one split.
@@ -166,8 +167,10 @@ func (t *task) encodeAnswer(key [secret.KeySize]byte, content []byte) []byte {
 
 // answerPiece is a piece of the content of the answer to a task.
 type answerPiece struct {
-	task, index, count int
-	content            []byte
+	task    int
+	index   int
+	count   int
+	content []byte
 }
 
 // appendText appends the piece as text: format, numbers, length and content, and a MAC of all of these.

@@ -127,7 +127,10 @@ func (s *Spark) Run(
 
 // RunKept implements [Keeper].
 func (s *Spark) RunKept(
-	_ context.Context, order []byte, tasks [][]byte, workers int,
+	_ context.Context,
+	order []byte,
+	tasks [][]byte,
+	workers int,
 ) ([][]byte, error) {
 	return s.sendRequest(request{
 		Ask:     askKept,

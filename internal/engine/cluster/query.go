@@ -117,7 +117,11 @@ func splitsOf(texts [][]byte) ([]split, error) {
 
 // makeBlocks writes the blocks of a part of a query, whose number and rows follow the task.
 func makeBlocks(
-	ctx context.Context, o *order, number []byte, rows *bufio.Reader, out io.Writer,
+	ctx context.Context,
+	o *order,
+	number []byte,
+	rows *bufio.Reader,
+	out io.Writer,
 ) error {
 	part, err := strconv.ParseUint(string(number), 10, 32)
 	if err != nil {

@@ -139,7 +139,8 @@ func (s hashShare) contains(word string) bool {
 
 // countWordShare counts the words of a share in columns of a part.
 func (s *split) countWordShare(
-	ctx context.Context, o *order,
+	ctx context.Context,
+	o *order,
 ) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
 	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(),

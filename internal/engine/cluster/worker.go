@@ -43,7 +43,11 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // answerTask writes the answer to the task of a line. rows has the rows of a query, for orders that store them as blocks.
 func answerTask(
-	ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer,
+	ctx context.Context,
+	o *order,
+	line []byte,
+	rows *bufio.Reader,
+	out io.Writer,
 ) error {
 	t, err := readTask(line)
 	if err != nil || o == nil {

@@ -20,7 +20,9 @@ func (c *Cells) AppendField(to []byte, j int, with *Encoder) []byte {
 		e = CodeEncoding(len(c.texts[j].list) - 1)
 		e.AppendCodes(to[:start], codes)
 	}
-	to[start-3], to[start-2], to[start-1] = e.width, e.digits, e.class
+	to[start-3] = e.width
+	to[start-2] = e.digits
+	to[start-1] = e.class
 	to = to[:start+e.Size(c.rows)]
 	if column.HasTexts() {
 		to = appendTexts(to, c.texts[j].list)

@@ -209,7 +209,9 @@ func (d *bucketDealer) readGroup(g int) (dataset.View, error) {
 
 // appendRecord appends the record at the start of from.
 func (d *bucketDealer) appendRecord(
-	from []byte, ids []uint64, columns []dataset.ColumnData,
+	from []byte,
+	ids []uint64,
+	columns []dataset.ColumnData,
 ) []uint64 {
 	i := len(ids)
 	ids = append(ids, binary.LittleEndian.Uint64(from))

@@ -127,7 +127,10 @@ func (r *chunkReader) loadColumn(j int, c *chunk) {
 // readNumbers reads the numbers of a column of a chunk. to has space for a whole chunk and the
 // overhead of its place.
 func (r *chunkReader) readNumbers(
-	to []float64, p scratch.Place, of colblock.Encoding, rows int,
+	to []float64,
+	p scratch.Place,
+	of colblock.Encoding,
+	rows int,
 ) error {
 	if of == colblock.Raw {
 		return colblock.ReadNumbers(to, func(memory []byte) error {

@@ -25,7 +25,9 @@ func (e *Engine) Concordance(
 
 // concordanceIn is Concordance with the given number of records in memory.
 func (e *Engine) concordanceIn(
-	ctx context.Context, p mechanism.Part, d, j, most int,
+	ctx context.Context,
+	p mechanism.Part,
+	d, j, most int,
 ) ([]int64, error) {
 	counts := make([]int64, d)
 	errs := make([]error, d)
@@ -48,7 +50,9 @@ func (e *Engine) concordanceIn(
 
 // concordanceOf returns [kendall.S] of columns i and j of a part.
 func (e *Engine) concordanceOf(
-	ctx context.Context, p mechanism.Part, i, j, most int,
+	ctx context.Context,
+	p mechanism.Part,
+	i, j, most int,
 ) (int64, error) {
 	p.Columns = []int{p.Columns[i], p.Columns[j]}
 	external := kendall.NewExternal(e.file, most)
