@@ -79,8 +79,12 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		x.addOutput(x.unusedName("prediction"),
-			x.undoTransform(regression.LinearPart(m), scores[0]), onnxDouble, 1)
+		x.addOutput(
+			x.unusedName("prediction"),
+			x.undoTransform(regression.LinearPart(m), scores[0]),
+			onnxDouble,
+			1,
+		)
 		return nil
 	}
 	all := x.concatColumns(scores)
@@ -90,11 +94,19 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 			[]string{x.castTo(x.addOp("Greater", []string{all, x.rowConstant(c.Cutoff)}),
 				onnxInt64), x.integerConstant(-1)})
 	} else {
-		place = x.addOp("ArgMax", []string{all}, integerAttribute("axis", 1),
-			integerAttribute("keepdims", 0))
+		place = x.addOp(
+			"ArgMax",
+			[]string{all},
+			integerAttribute("axis", 1),
+			integerAttribute("keepdims", 0),
+		)
 	}
-	x.addOutput(x.unusedName("class"),
-		x.addOp("Gather", []string{x.textConstant(c.Classes), place}), onnxString, 0)
+	x.addOutput(
+		x.unusedName("class"),
+		x.addOp("Gather", []string{x.textConstant(c.Classes), place}),
+		onnxString,
+		0,
+	)
 	switch {
 	case c.Probability != nil:
 		second := x.probabilityOf(c.Probability, all)
@@ -126,7 +138,8 @@ func (x *onnxModel) probabilityOf(
 	out := x.addOp("Add",
 		[]string{x.addOp("Mul", []string{score, x.rowConstant(0)}), x.rowConstant(p.Values[0])})
 	for k := 1; k < len(p.Scores); k++ {
-		from, width := p.Scores[k-1], p.Scores[k]-p.Scores[k-1]
+		from := p.Scores[k-1]
+		width := p.Scores[k] - p.Scores[k-1]
 		share := x.addOp("Div",
 			[]string{x.addOp("Sub", []string{score, x.rowConstant(from)}), x.rowConstant(width)})
 		out = x.addOp("Add",
@@ -195,7 +208,9 @@ func (x *onnxModel) undoTransform(m *regression.Linear, score string) string {
 	return x.clamp(
 		x.addOp("Add",
 			[]string{x.addOp("Mul", []string{root, root}), x.rowConstant(m.Back.Variance)}),
-		m.Back.Lower, m.Back.Upper)
+		m.Back.Lower,
+		m.Back.Upper,
+	)
 }
 
 func (x *onnxModel) addUp(list []string) string {
@@ -288,7 +303,8 @@ func (x *onnxModel) linearSums(m *regression.Linear, lines []line) string {
 	lists := make([][]regression.Term, len(lines))
 	intercepts := make([]float64, len(lines))
 	for i, l := range lines {
-		lists[i], intercepts[i] = l.terms, l.intercept
+		lists[i] = l.terms
+		intercepts[i] = l.intercept
 	}
 	d := x.concatDesign(m, lists...)
 	if d.width == 0 { // as many rows as records

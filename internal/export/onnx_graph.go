@@ -46,10 +46,13 @@ func (m *message) addText(field protowire.Number, x string) {
 // An onnxGraph is a graph under construction. Values are identified by name. Values have one row per record, and
 // constants are rows.
 type onnxGraph struct {
-	nodes, constants, inputs, outputs [][]byte
-	prefix                            string // prefix of the names of values, which no input has
-	names                             int
-	known                             map[string]string // names of constants, by content
+	nodes     [][]byte
+	constants [][]byte
+	inputs    [][]byte
+	outputs   [][]byte
+	prefix    string // prefix of the names of values, which no input has
+	names     int
+	known     map[string]string // names of constants, by content
 }
 
 func newONNXGraph(inputs []string) *onnxGraph {
@@ -81,7 +84,10 @@ func (g *onnxGraph) addOp(
 }
 
 func (g *onnxGraph) addNode(
-	domain, kind string, inputs []string, output string, attributes [][]byte,
+	domain, kind string,
+	inputs []string,
+	output string,
+	attributes [][]byte,
 ) string {
 	var node message // NodeProto
 	for _, name := range inputs {
@@ -145,7 +151,8 @@ func (g *onnxGraph) addConstant(
 	}
 	name := g.newName()
 	t.addText(8, name)
-	g.constants, g.known[key] = append(g.constants, t), name
+	g.constants = append(g.constants, t)
+	g.known[key] = name
 	return name
 }
 

@@ -91,7 +91,9 @@ func (x *onnxModel) votesScore(m *regression.Votes, total string) string {
 	weights := make([]float64, len(m.Members))
 	against := make([]float64, len(m.Members))
 	for i, v := range m.Members {
-		lines[i], weights[i], against[i] = line{v.Intercept, v.Terms}, v.Weight, -v.Weight
+		lines[i] = line{v.Intercept, v.Terms}
+		weights[i] = v.Weight
+		against[i] = -v.Weight
 	}
 	yes := x.addOp("GreaterOrEqual", []string{x.linearSums(&m.Linear, lines), x.rowConstant(0)})
 	return x.addOp("Add",
@@ -149,11 +151,12 @@ func (x *onnxModel) treeScore(m *regression.Tree, total string) string {
 
 // treePaths collects the splits, the leaves and the path to each leaf.
 type treePaths struct {
-	m              *regression.Tree
-	splits, leaves []line
-	thresholds     []float64
-	ways           [][]turn
-	place          map[int]int
+	m          *regression.Tree
+	splits     []line
+	leaves     []line
+	thresholds []float64
+	ways       [][]turn
+	place      map[int]int
 }
 
 type turn struct {
@@ -169,8 +172,8 @@ func (t *treePaths) collectPaths(at int, way []turn) {
 		return
 	}
 	split := len(t.splits)
-	t.splits, t.thresholds = append(t.splits, line{n.Intercept, n.Terms}),
-		append(t.thresholds, n.Threshold)
+	t.splits = append(t.splits, line{n.Intercept, n.Terms})
+	t.thresholds = append(t.thresholds, n.Threshold)
 	t.collectPaths(n.Low, append(way, turn{split, false}))
 	t.collectPaths(n.High, append(way, turn{split, true}))
 }

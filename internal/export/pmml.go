@@ -76,11 +76,12 @@ const (
 
 // A pmmlModel is a document under construction.
 type pmmlModel struct {
-	used            map[string]bool   // names of fields
-	treated         map[string]string // fields of treated cells, by their properties
-	fields          []*tag            // derived fields
-	output, targets *tag
-	target          string
+	used    map[string]bool   // names of fields
+	treated map[string]string // fields of treated cells, by their properties
+	fields  []*tag            // derived fields
+	output  *tag
+	targets *tag
+	target  string
 }
 
 // A pmmlSum is a linear sum of fields.
@@ -249,17 +250,24 @@ func (p *pmmlModel) classifierTree(
 	last := len(m.Classes) - 1
 	choice := constantTag(float64(last))
 	if len(scores) == 1 {
-		choice = applyFunction("if",
-			applyFunction("greaterThan", fieldRef(scores[0]), constantTag(m.Cutoff)), choice,
-			constantTag(0))
+		choice = applyFunction(
+			"if",
+			applyFunction("greaterThan", fieldRef(scores[0]), constantTag(m.Cutoff)),
+			choice,
+			constantTag(0),
+		)
 	} else {
 		for i := last - 1; i >= 0; i-- {
 			rest := applyFunction("max")
 			for _, s := range scores[i+1:] {
 				rest.addInside(fieldRef(s))
 			}
-			choice = applyFunction("if", applyFunction("greaterOrEqual", fieldRef(scores[i]), rest),
-				constantTag(float64(i)), choice)
+			choice = applyFunction(
+				"if",
+				applyFunction("greaterOrEqual", fieldRef(scores[i]), rest),
+				constantTag(float64(i)),
+				choice,
+			)
 		}
 	}
 	class := p.numberField("choice", choice)
@@ -301,8 +309,11 @@ func (p *pmmlModel) addProbabilities(
 		curve := pmmlSum{intercept: m.Probability.Values[0]}
 		for k, to := range m.Probability.Scores[1:] {
 			from := m.Probability.Scores[k]
-			share := applyFunction("/", applyFunction("-", fieldRef(scores[0]), constantTag(from)),
-				constantTag(to-from))
+			share := applyFunction(
+				"/",
+				applyFunction("-", fieldRef(scores[0]), constantTag(from)),
+				constantTag(to-from),
+			)
 			curve.addTerm(m.Probability.Values[k+1]-m.Probability.Values[k],
 				p.numberField("step of the probability", clampTag(share, 0, 1)))
 		}
@@ -347,8 +358,11 @@ func applyToFields(function string, fields []string) *tag {
 func (p *pmmlModel) missingIndicator(c *regression.Column) string {
 	name, ok := p.treated[c.Name]
 	if !ok {
-		finite := applyFunction("lessOrEqual", applyFunction("abs", fieldRef(c.Name)),
-			constantTag(math.MaxFloat64))
+		finite := applyFunction(
+			"lessOrEqual",
+			applyFunction("abs", fieldRef(c.Name)),
+			constantTag(math.MaxFloat64),
+		)
 		name = p.numberField(c.Name+" is missing",
 			applyFunction("if", applyFunction("isMissing", fieldRef(c.Name)), constantTag(1),
 				applyFunction("if", finite, constantTag(0), constantTag(1))))
@@ -374,7 +388,9 @@ func (p *pmmlModel) treatCell(c *regression.Column) string {
 
 // linearSum is an intercept with terms.
 func (p *pmmlModel) linearSum(
-	m *regression.Linear, intercept float64, terms []regression.Term,
+	m *regression.Linear,
+	intercept float64,
+	terms []regression.Term,
 ) pmmlSum {
 	sum := pmmlSum{intercept: intercept}
 	weights := map[int]map[string]float64{} // by column and category
@@ -413,13 +429,18 @@ func (p *pmmlModel) linearSum(
 // categoryLookup returns a number for the category of a cell: from weights, 0 for listed categories without a weight,
 // or other.
 func (p *pmmlModel) categoryLookup(
-	c *regression.Column, weights map[string]float64, other float64,
+	c *regression.Column,
+	weights map[string]float64,
+	other float64,
 ) *tag {
 	label, ok := p.treated[c.Name]
 	if !ok {
-		label = p.deriveField(c.Name+" trimmed", pmmlText,
+		label = p.deriveField(
+			c.Name+" trimmed",
+			pmmlText,
 			applyFunction("if", applyFunction("isNotMissing", fieldRef(c.Name)),
-				applyFunction("trimBlanks", fieldRef(c.Name))))
+				applyFunction("trimBlanks", fieldRef(c.Name))),
+		)
 		p.treated[c.Name] = label
 	}
 	empty := other

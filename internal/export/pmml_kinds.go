@@ -148,9 +148,12 @@ func (p *pmmlModel) treeNode(m *regression.Tree, at int) *tag {
 		return fieldRef(p.lineField(&m.Linear, "leaf sum", line{n.Intercept, n.Terms}))
 	}
 	split := p.lineField(&m.Linear, "split", line{n.Intercept, n.Terms})
-	return applyFunction("if",
+	return applyFunction(
+		"if",
 		applyFunction("lessOrEqual", fieldRef(split), constantTag(n.Threshold)),
-		p.treeNode(m, n.Low), p.treeNode(m, n.High))
+		p.treeNode(m, n.Low),
+		p.treeNode(m, n.High),
+	)
 }
 
 // addPrototypes adds the logarithms of the sums of e^score for the class and for the other classes.

@@ -35,13 +35,18 @@ const plainNumber = `^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$`
 
 var dialects = []sqlDialect{
 	{
-		name: "duckdb", double: "%s", asText: "CAST(%s AS VARCHAR)", trim: "trim(%s, %s)",
+		name:   "duckdb",
+		double: "%s",
+		asText: "CAST(%s AS VARCHAR)",
+		trim:   "trim(%s, %s)",
 		characters: func(text string) string {
 			return eachCharacter(text, "chr(%d)", " || ")
 		},
 		number: "CASE WHEN typeof(%[1]s) <> 'VARCHAR' THEN TRY_CAST(%[1]s AS DOUBLE) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0::DOUBLE WHEN lower(%[2]s) IN (%[4]s) THEN 0.0::DOUBLE " +
 			"WHEN regexp_matches(%[2]s, '" + plainNumber + "') THEN TRY_CAST(%[2]s AS DOUBLE) END",
-		finite: "isfinite(%s)", largest: "greatest", least: "least",
+		finite:  "isfinite(%s)",
+		largest: "greatest",
+		least:   "least",
 	},
 	{
 		name: "postgres", double: "(%s)::float8", asText: "(%s)::text", trim: "btrim(%s, %s)",

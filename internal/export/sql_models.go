@@ -13,17 +13,26 @@ func (q *query) undoTransform(m *regression.Linear, score string) string {
 	if m == nil || m.Back == nil {
 		return score
 	}
-	score = q.clamp(q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score,
-		m.Lower, m.Upper)
+	score = q.clamp(
+		q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score,
+		m.Lower,
+		m.Upper,
+	)
 	if m.Back.Transform == string(rescale.Log) {
 		// Some databases reject an exponential outside the range of a double.
-		return q.clamp("exp("+
-			q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")",
-			m.Back.Lower, m.Back.Upper)
+		return q.clamp(
+			"exp("+
+				q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")",
+			m.Back.Lower,
+			m.Back.Upper,
+		)
 	}
 	root := q.clamp(score, 0, rescale.MostRoot)
-	return q.clamp(root+" * "+root+" + "+q.formatNumber(m.Back.Variance), m.Back.Lower,
-		m.Back.Upper)
+	return q.clamp(
+		root+" * "+root+" + "+q.formatNumber(m.Back.Variance),
+		m.Back.Lower,
+		m.Back.Upper,
+	)
 }
 
 // predictedClass selects the class with the largest score, and of equal scores the first.

@@ -78,10 +78,20 @@ func knownOf(m regression.Model) (map[string]any, error) {
 		return nil, fmt.Errorf("a model file that is not JSON: %w", err)
 	}
 	rule := cellRule{
-		Decimal: ".", Lenient: true, Missing: []float64{}, Words: cell.MissingWords(),
-		Units: cell.Units, Currencies: cell.Currencies, Bounds: cell.Bounds,
-		Blanks: cell.Blanks, Invisible: cell.Invisible, Removed: cell.Removed, Narrow: cell.Narrow,
-		MaxLenient: cell.MaxLenient, MaxDate: cell.MaxDate, Layouts: map[string]cell.DatePattern{},
+		Decimal:    ".",
+		Lenient:    true,
+		Missing:    []float64{},
+		Words:      cell.MissingWords(),
+		Units:      cell.Units,
+		Currencies: cell.Currencies,
+		Bounds:     cell.Bounds,
+		Blanks:     cell.Blanks,
+		Invisible:  cell.Invisible,
+		Removed:    cell.Removed,
+		Narrow:     cell.Narrow,
+		MaxLenient: cell.MaxLenient,
+		MaxDate:    cell.MaxDate,
+		Layouts:    map[string]cell.DatePattern{},
 	}
 	for _, c := range m.Inputs() {
 		r := c.Reading
@@ -127,8 +137,9 @@ func addReading(
 		column["spellings"] = namesOf(c).Spellings()
 	}
 	if _, known := layouts[c.Reading.Date]; known && c.Reading.Source != "" {
-		column["source"], column["part"], column["layout"] = c.Reading.Source, c.Reading.Part,
-			c.Reading.Date
+		column["source"] = c.Reading.Source
+		column["part"] = c.Reading.Part
+		column["layout"] = c.Reading.Date
 	}
 }
 
