@@ -357,7 +357,9 @@ func (b *Book) applyCommit(
 			return errors.New("it costs more than was reserved")
 		}
 	}
-	r.Committed, r.Release, r.Stopped = true, release, stopped
+	r.Committed = true
+	r.Release = release
+	r.Stopped = stopped
 	a.Reserved = a.Reserved.Left(r.Charge)
 	a.Committed = a.Committed.Plus(spent)
 	return nil

@@ -93,10 +93,11 @@ func InFile(path string, err error) error {
 
 // SpentError is the refusal of a run that would cross the total.
 type SpentError struct {
-	Dataset      string
-	Total        budget.Total
-	Limit, Spent budget.Charge
-	Charge       budget.Charge // of the refused run
+	Dataset string
+	Total   budget.Total
+	Limit   budget.Charge
+	Spent   budget.Charge
+	Charge  budget.Charge // of the refused run
 }
 
 // Error states the cost of the run and the remaining budget.

@@ -69,7 +69,10 @@ func (l *Ledger) inFile(err error) error {
 // under the other relations, which protect all. The error wraps ErrExists if the name is taken, ErrInvalid for a name
 // or a list that is not allowed, budget.ErrTarget if the total is out of range.
 func (l *Ledger) Register(
-	ctx context.Context, name string, total budget.Total, private ...string,
+	ctx context.Context,
+	name string,
+	total budget.Total,
+	private ...string,
 ) (Head, error) {
 	if err := checkName(name); err != nil {
 		return Head{}, err
@@ -83,9 +86,15 @@ func (l *Ledger) Register(
 		return Head{}, err
 	}
 	d := &Dataset{
-		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit,
-		Epsilon: total.Epsilon, Delta: total.Delta,
-		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
+		Name:     name,
+		Relation: total.Relation.String(),
+		Private:  private,
+		Unit:     total.Unit,
+		Epsilon:  total.Epsilon,
+		Delta:    total.Delta,
+		BlackBox: total.BlackBox,
+		Currency: total.Currency.String(),
+		Limit:    limit,
 	}
 	l.removeDrafts()
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +151,10 @@ func timestamp() string {
 // appendNext opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next
 // looks up.
 func (l *Ledger) appendNext(
-	ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error),
+	ctx context.Context,
+	paths keyPaths,
+	wait time.Duration,
+	next func(*Book) (*Entry, error),
 ) (Head, error) {
 	head, err := l.appendEntry(ctx, paths, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
@@ -152,7 +164,10 @@ func (l *Ledger) appendNext(
 }
 
 func (l *Ledger) appendEntry(
-	ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error),
+	ctx context.Context,
+	paths keyPaths,
+	wait time.Duration,
+	next func(*Book) (*Entry, error),
 ) (head Head, err error) {
 	s, err := l.openStore(ctx, true, paths, wait)
 	if err != nil {
@@ -196,7 +211,8 @@ func (l *Ledger) appendEntry(
 // linkEntry links an entry to the end of the book and writes it to the store.
 func (l *Ledger) linkEntry(tx *bolt.Tx, book *Book, e *Entry) error {
 	top := book.Head()
-	e.Sequence, e.Previous = top.Sequence+1, top.Hash
+	e.Sequence = top.Sequence + 1
+	e.Previous = top.Hash
 	data, err := e.Encode()
 	if err != nil {
 		return err
@@ -331,7 +347,8 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Head, out.Nonce = head, nonce
+	out.Head = head
+	out.Nonce = nonce
 	return out, nil
 }
 
@@ -379,7 +396,10 @@ func (l *Ledger) Stop(
 // commitReservation appends the commit of a reservation. cost returns the cost of the run if it differs from the
 // reservation, and nil otherwise.
 func (l *Ledger) commitReservation(
-	ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error),
+	ctx context.Context,
+	reservation Head,
+	release string,
+	cost func(*Account, *RunState) (*budget.Charge, error),
 ) error {
 	_, err := l.appendNext(ctx, pathsFor(reservation.Sequence, "", ""), forever,
 		func(b *Book) (*Entry, error) {
@@ -429,7 +449,9 @@ func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
 		return nil, l.inFile(err)
 	}
 	out := *a
-	out.Runs, out.Spends, out.Notes = nil, nil, nil
+	out.Runs = nil
+	out.Spends = nil
+	out.Notes = nil
 	return &out, nil
 }
 
@@ -451,7 +473,9 @@ func (l *Ledger) readBook(ctx context.Context) (*Book, error) {
 
 // viewBook reads a book from the file.
 func (l *Ledger) viewBook(
-	ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error),
+	ctx context.Context,
+	paths keyPaths,
+	read func(*store, *bolt.Tx) (*Book, error),
 ) (*Book, error) {
 	s, err := l.openStore(ctx, false, paths, l.options.Wait)
 	if err != nil {

@@ -108,7 +108,9 @@ func brokenError(format string, args ...any) error {
 
 func checkImage(data []byte) error {
 	im := &image{
-		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: byteOrder(),
+		head:  data[:min(len(data), 2*pageSize)],
+		size:  int64(len(data)),
+		order: byteOrder(),
 		load: func(at, n int64) ([]byte, error) {
 			return data[at : at+n], nil
 		},
@@ -137,7 +139,8 @@ func (im *image) checkPages() error {
 		return brokenError("it has fewer pages than it says")
 	}
 	im.pages, im.seen = best.pages, make([]bool, best.pages)
-	im.seen[0], im.seen[1] = true, true
+	im.seen[0] = true
+	im.seen[1] = true
 	if _, err := im.checkTree(best.root, nil, 0); err != nil {
 		return err
 	}
@@ -232,7 +235,10 @@ func (im *image) checkTree(
 }
 
 func (im *image) checkBranch(
-	b []byte, count int, keys [][]byte, depth int,
+	b []byte,
+	count int,
+	keys [][]byte,
+	depth int,
 ) (first []byte, err error) {
 	if count == 0 || pageHeaderSize+count*elementSize > len(b) {
 		return nil, brokenError("a branch page has %d elements", count)
@@ -255,8 +261,11 @@ func (im *image) checkBranch(
 				continue
 			}
 		}
-		child, err := im.checkTree(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below,
-			depth+1)
+		child, err := im.checkTree(
+			im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]),
+			below,
+			depth+1,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -316,7 +325,9 @@ func (im *image) checkLeaf(
 
 // keyAndValue returns the key and the value of the element at byte offset at of the page.
 func (im *image) keyAndValue(
-	b []byte, at int, pos, ksize, vsize uint32,
+	b []byte,
+	at int,
+	pos, ksize, vsize uint32,
 ) (key, value []byte, err error) {
 	begin := uint64(at) + uint64(pos)
 	end := begin + uint64(ksize) + uint64(vsize)
@@ -364,7 +375,8 @@ func (im *image) checkFreelist(id uint64) error {
 	ids := b[pageHeaderSize:]
 	count := uint64(n)
 	if n == 0xFFFF {
-		count, ids = im.order.Uint64(ids), ids[8:]
+		count = im.order.Uint64(ids)
+		ids = ids[8:]
 	}
 	if count > uint64(len(ids))/8 {
 		return brokenError("its list of free pages is too long")

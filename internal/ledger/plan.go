@@ -42,7 +42,8 @@ func stepOf(n budget.Node) Step {
 		Lead: n.Lead,
 	}
 	if n.Select != nil {
-		s.Eta, s.Gamma = n.Select.Eta, n.Select.Gamma
+		s.Eta = n.Select.Eta
+		s.Gamma = n.Select.Gamma
 	}
 	for _, kid := range n.Kids {
 		s.Kids = append(s.Kids, stepOf(kid))

@@ -58,7 +58,10 @@ type store struct {
 // openStore opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the
 // context ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
 func (l *Ledger) openStore(
-	ctx context.Context, write bool, paths keyPaths, wait time.Duration,
+	ctx context.Context,
+	write bool,
+	paths keyPaths,
+	wait time.Duration,
 ) (*store, error) {
 	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
@@ -102,13 +105,16 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 		}
 		return f, nil
 	}
-	db, err := bolt.Open(l.path, 0o600,
+	db, err := bolt.Open(
+		l.path,
+		0o600,
 		&bolt.Options{
 			ReadOnly: !write,
 			Timeout:  1,
 			PageSize: pageSize,
 			OpenFile: openFile,
-		})
+		},
+	)
 	switch {
 	case refused != nil:
 		return nil, refused
@@ -136,7 +142,11 @@ func IsLedger(path string) bool {
 }
 
 func openLocked(
-	path string, flag int, info fs.FileInfo, write bool, paths keyPaths,
+	path string,
+	flag int,
+	info fs.FileInfo,
+	write bool,
+	paths keyPaths,
 ) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
 	if err != nil && write {
@@ -190,7 +200,8 @@ func readAll(tx *bolt.Tx) (*Book, error) {
 
 // readEntries returns copies of the entries and the head.
 func readEntries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
-	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
+	list := tx.Bucket(entriesBucket())
+	top := tx.Bucket(headBucket())
 	if list == nil || top == nil {
 		return nil, "", fmt.Errorf("%w: it contains other data", ErrFormat)
 	}

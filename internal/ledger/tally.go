@@ -130,7 +130,8 @@ func storedTally(tx *bolt.Tx) *tally {
 // storedSums returns a book of sums if the store has the sums of its last entry, and nil otherwise.
 func storedSums(tx *bolt.Tx) *Book {
 	t := storedTally(tx)
-	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
+	list := tx.Bucket(entriesBucket())
+	top := tx.Bucket(headBucket())
 	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head ||
 		!isKnownFormat(t.Format) {
 		return nil
@@ -153,8 +154,11 @@ func storedSums(tx *bolt.Tx) *Book {
 			return nil
 		}
 		b.Datasets = append(b.Datasets, &Account{
-			Dataset: *x.Dataset, Promise: total, Reserved: x.Reserved, Committed: x.Committed,
-			Records: x.Records,
+			Dataset:   *x.Dataset,
+			Promise:   total,
+			Reserved:  x.Reserved,
+			Committed: x.Committed,
+			Records:   x.Records,
 		})
 	}
 	return b
