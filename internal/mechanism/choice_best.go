@@ -55,7 +55,9 @@ type Winner[T any] struct {
 //     from coins drawn before the first try. Given the coins the tries are independent
 //     and the theorem holds; the mixture over the coins is no less private.
 func Best[T any](
-	s *Session, name string, try func(candidate int, s *Session) (T, float64, error),
+	s *Session,
+	name string,
+	try func(candidate int, s *Session) (T, float64, error),
 ) (Winner[T], error) {
 	best := Winner[T]{Score: math.Inf(-1)}
 	runs, candidates, err := s.beginSelection(name)

@@ -38,8 +38,12 @@ func Choose(
 	if err != nil {
 		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
-	j := s.core.tap.watchChoice(t, scores.value, scores.sens,
-		t.random.ExponentialChoice(scores.value, scale))
+	j := s.core.tap.watchChoice(
+		t,
+		scores.value,
+		scores.sens,
+		t.random.ExponentialChoice(scores.value, scale),
+	)
 	s.noteRelease(t, scores.Sensitivity(), 0)
 	return Public[int]{j}, nil
 }

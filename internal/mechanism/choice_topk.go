@@ -218,7 +218,9 @@ func (t TopK) noiseRate(epsilon, sens float64) (float64, error) {
 
 // releaseByPeeling chooses one candidate per round and removes it from the list.
 func (t TopK) releaseByPeeling(
-	s *Session, name string, scores Bounded[Vector],
+	s *Session,
+	name string,
+	scores Bounded[Vector],
 ) (Public[[]int], error) {
 	left := make([]int, len(scores.value))
 	for j := range left {

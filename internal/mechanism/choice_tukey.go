@@ -44,7 +44,8 @@ func (d DepthSplit) Validate() error {
 
 // A Cloud is a list of points of equal dimension, finite everywhere.
 type Cloud struct {
-	m, d   int
+	m      int
+	d      int
 	values []float64 // point by point
 }
 
@@ -177,7 +178,10 @@ func (p *Points) Bound() Bounded[Cloud] {
 //
 // Delta is charged once: (e1 + 2e', delta), which is at most (epsilon, delta) for every [DepthSplit] that is valid.
 func TukeyDepth(
-	s *Session, name string, x Bounded[Cloud], split DepthSplit,
+	s *Session,
+	name string,
+	x Bounded[Cloud],
+	split DepthSplit,
 ) (point Public[[]float64], ok bool, err error) {
 	if x, err = perUnit(s, name, x, Replaced); err != nil {
 		return point, false, err

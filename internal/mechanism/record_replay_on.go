@@ -274,7 +274,12 @@ func (t tap) watchLists(k ticket, in Lists, bound float64, out []int) []int {
 }
 
 func (t tap) watchIndices(
-	k ticket, shape int, kind string, in Vector, bound float64, out []int,
+	k ticket,
+	shape int,
+	kind string,
+	in Vector,
+	bound float64,
+	out []int,
 ) []int {
 	indices := make(Vector, len(out))
 	for i, j := range out {

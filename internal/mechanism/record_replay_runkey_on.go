@@ -38,10 +38,11 @@ func runKey(p *budget.Priced, purpose string) (key noise.Key, err error) {
 // A planDigest holds a seed, a purpose and a plan together with their hash. It caches the hash because measurements open
 // thousands of sessions of one plan, and encoding the plan takes longer than a session.
 type planDigest struct {
-	seed, purpose string
-	target        budget.Target
-	leaves        []budget.PricedLeaf
-	hash          [sha256.Size]byte
+	seed    string
+	purpose string
+	target  budget.Target
+	leaves  []budget.PricedLeaf
+	hash    [sha256.Size]byte
 }
 
 // hashPlan returns the hash of a seed, a purpose and a plan, and keeps it in d.

@@ -66,7 +66,10 @@ func SymmetricGaussian(
 
 // SymmetricGaussianDraw is [SymmetricGaussian] for draw number draw of a leaf with several.
 func SymmetricGaussianDraw(
-	s *Session, name string, draw int, x Bounded[Symmetric],
+	s *Session,
+	name string,
+	draw int,
+	x Bounded[Symmetric],
 ) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
@@ -103,7 +106,11 @@ func SymmetricGaussianDraw(
 // takeGaussian spends a draw of a Gaussian leaf for n numbers and returns its
 // standard deviation. sens is an L2 sensitivity that perUnit has seen.
 func (s *Session) takeGaussian(
-	name string, draw int, of budget.Statistic, sens float64, n int,
+	name string,
+	draw int,
+	of budget.Statistic,
+	sens float64,
+	n int,
 ) (ticket, uint64, error) {
 	if n == 0 {
 		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))

@@ -31,7 +31,10 @@ func (s *Session) Mu(name string) float64 {
 // 2022, theorem 3.2 and corollary 3.3), the price of the leaf. A draw with unreleased
 // parts has cost less.
 func GaussianPart(
-	s *Session, name string, draw, part, parts int, x Bounded[Vector],
+	s *Session,
+	name string,
+	draw, part, parts int,
+	x Bounded[Vector],
 ) (Public[[]float64], error) {
 	return GaussianShare(s, name, draw, part, slices.Repeat([]int{1}, max(parts, 0)), x)
 }
@@ -48,7 +51,11 @@ func GaussianPart(
 // fixed steps and therefore sqrt((W-V)/W) Mu-GDP for any new weights. The two compose to Mu
 // (corollary 3.3 again).
 func GaussianShare(
-	s *Session, name string, draw, part int, weights []int, x Bounded[Vector],
+	s *Session,
+	name string,
+	draw, part int,
+	weights []int,
+	x Bounded[Vector],
 ) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
@@ -103,7 +110,10 @@ type partProgress struct {
 // the next one, the weights of the parts before it must be unchanged, and so must the
 // sum of all weights.
 func (s *Session) takePart(
-	name string, draw, part int, weights []int, of budget.Statistic,
+	name string,
+	draw, part int,
+	weights []int,
+	of budget.Statistic,
 ) (ticket, error) {
 	id := drawID{s.childPath(name), draw}
 	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {

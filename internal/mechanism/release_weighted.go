@@ -19,7 +19,9 @@ type Weighted struct {
 // measures of the statistics, with the standard deviation of the noise in each.
 // It spends draw 0 of the leaf name.
 func WeightedGaussian(
-	s *Session, name string, x Bounded[Weighted],
+	s *Session,
+	name string,
+	x Bounded[Weighted],
 ) (values, deviations Public[[]float64], err error) {
 	var none Public[[]float64]
 	x, err = perUnit(s, name, x, L2)

@@ -248,7 +248,10 @@ func upperQuantile(p float64) float64 {
 // of a word comes from a stream keyed by the column and the word, so it does not depend on
 // other words.
 func (x Lexicon) releaseWords(
-	key noise.Key, path string, sigma uint64, least int64,
+	key noise.Key,
+	path string,
+	sigma uint64,
+	least int64,
 ) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
 	err := x.forEachPart(func(columns []WordCounts) {
@@ -276,7 +279,10 @@ func (x Lexicon) releaseWords(
 // NewLexicon counts the words of columns; see [Maker.NewLexicon]. It returns [ErrGather] if the engine cannot
 // count words.
 func NewLexicon(
-	ctx context.Context, s *Session, r Records, columns []int,
+	ctx context.Context,
+	s *Session,
+	r Records,
+	columns []int,
 ) (Bounded[Lexicon], error) {
 	count := CapabilitiesOf(r.engine).Lexicon
 	if count == nil {

@@ -45,7 +45,11 @@ func (l Lots) Draw(unit uint64, content [32]byte, nth int) uint64 {
 // LimitUnits returns the records that are left if every unit keeps at most the given number, by the lots of
 // the given name; see [dataset.View.Cap]. It returns [ErrGather] if the engine cannot limit units.
 func LimitUnits(
-	ctx context.Context, s *Session, name string, r Records, most int,
+	ctx context.Context,
+	s *Session,
+	name string,
+	r Records,
+	most int,
 ) (Records, error) {
 	limit := CapabilitiesOf(r.engine).LimitUnits
 	if limit == nil {

@@ -210,7 +210,10 @@ type ticket struct {
 
 // takeDraw spends draw i of a leaf for a statistic.
 func (s *Session) takeDraw(
-	name string, draw int, kind budget.Kind, of budget.Statistic,
+	name string,
+	draw int,
+	kind budget.Kind,
+	of budget.Statistic,
 ) (ticket, error) {
 	path := s.childPath(name)
 	leaf, ok := s.core.priced.Leaf(path)

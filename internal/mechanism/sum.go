@@ -140,7 +140,9 @@ func (p Pass) BlockRows() int {
 // the state of a block, up to date; otherwise the state is computed for this pass. The only
 // error is that of the context, which is checked before every block.
 func (p Pass) Sums(
-	ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept,
+	ctx context.Context,
+	v dataset.View,
+	kept func(block int, b dataset.Block) Kept,
 ) ([]int64, error) {
 	if kept == nil {
 		kept = p.computedState()

@@ -11,7 +11,10 @@ import (
 // means less noise in that block. All are above 0. The zero value means
 // [DefaultClassWeights].
 type ClassWeights struct {
-	Counts, Sums, Squares, Products float64
+	Counts   float64
+	Sums     float64
+	Squares  float64
+	Products float64
 }
 
 // DefaultClassWeights are those of docs/proofs/dpfsdr.md, "Algorithm": a = .5,

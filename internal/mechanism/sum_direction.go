@@ -22,7 +22,11 @@ const directionUnit = 0x1p-40
 // [direction.TestBound] or [direction.HSICBound], so the difference by twice that, and one unit
 // of the grid more for rounding.
 func (s *Session) ScoreDifference(
-	x, y []float64, train []bool, score string, r direction.Ridge, all bool,
+	x, y []float64,
+	train []bool,
+	score string,
+	r direction.Ridge,
+	all bool,
 ) (Bounded[int64], error) {
 	if s.Relation() == budget.AddRemove {
 		return Bounded[int64]{},
@@ -34,7 +38,11 @@ func (s *Session) ScoreDifference(
 
 // differenceOf returns the difference of the scores of a fit to n records in total.
 func differenceOf(
-	f direction.Fit, n int, score string, r direction.Ridge, all bool,
+	f direction.Fit,
+	n int,
+	score string,
+	r direction.Ridge,
+	all bool,
 ) Bounded[int64] {
 	m := max(len(f.X), 2)
 	bound := direction.TestBound(score, m)

@@ -114,7 +114,8 @@ func shrinkFactor(limit, n2 uint64) int32 {
 
 func factorFits(f, n2, limit uint64) bool {
 	ah, al := bits.Mul64(f*f, n2)
-	bh, bl := limit>>(64-2*rescaleBits), limit<<(2*rescaleBits)
+	bh := limit >> (64 - 2*rescaleBits)
+	bl := limit << (2 * rescaleBits)
 	return ah < bh || ah == bh && al <= bl
 }
 

@@ -41,7 +41,11 @@ type GroupedSquareSums struct {
 // record is public under the relation of the run. It panics for the cells and the ratio that [Maker.NewSquareSums]
 // panics for.
 func (m Maker) NewGroupedSquareSums(
-	n Nodes, g CellGroups, ratio float64, groups int, change bool,
+	n Nodes,
+	g CellGroups,
+	ratio float64,
+	groups int,
+	change bool,
 ) *GroupedSquareSums {
 	if groups < 1 {
 		panic("mechanism: grouped sums of squares need a group")
@@ -189,10 +193,13 @@ type GroupSquares struct {
 // squareHalf times 1 has the given one.
 func GroupNoise(unit float64) GroupSquares {
 	return GroupSquares{
-		Count: unit / groupCountWeight, Sum: unit / groupSumWeight,
-		Target: unit / groupTargetWeight, Residual: unit / groupResidualWeight,
-		Signed: unit / groupSignedWeight, Absolute: unit / groupAbsoluteWeight,
-		Missing: unit / groupMissingWeight,
+		Count:    unit / groupCountWeight,
+		Sum:      unit / groupSumWeight,
+		Target:   unit / groupTargetWeight,
+		Residual: unit / groupResidualWeight,
+		Signed:   unit / groupSignedWeight,
+		Absolute: unit / groupAbsoluteWeight,
+		Missing:  unit / groupMissingWeight,
 	}
 }
 
@@ -224,8 +231,12 @@ func (a GroupedSquares) Join() Squares {
 		noise.Count,
 	)
 	out.Sum, out.SumNoise = joinNoisy(out.Sum, out.SumNoise, total.Sum, noise.Sum)
-	out.Missing, out.MissingNoise = joinNoisy(out.Missing, out.MissingNoise, total.Missing,
-		noise.Missing)
+	out.Missing, out.MissingNoise = joinNoisy(
+		out.Missing,
+		out.MissingNoise,
+		total.Missing,
+		noise.Missing,
+	)
 
 	// With the covariance C of the half of all records and the diagonal D of groups the joined value is x + K (y - x) with
 	// K = C (C + D)^-1, and its covariance C - K C = K D.
@@ -266,7 +277,8 @@ func (q *GroupedSquareSums) Release(
 	if err != nil {
 		return Public[GroupedSquares]{}, err
 	}
-	v, sigma := noisy.Value(), s.Scale(name)
+	v := noisy.Value()
+	sigma := s.Scale(name)
 	of := v[len(v)-len(q.counts):]
 	out := GroupedSquares{
 		All:  q.all.readSquares(v[:len(v)-len(of)], sigma),

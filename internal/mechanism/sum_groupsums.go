@@ -121,7 +121,8 @@ type GroupMoments struct {
 
 // Read splits released numbers by group and divides them by their weights.
 func (g *GroupSums) Read(released []float64) []GroupMoments {
-	a, b := float64(g.a)*sumUnit, float64(g.b)*sumUnit
+	a := float64(g.a) * sumUnit
+	b := float64(g.b) * sumUnit
 	out := make([]GroupMoments, g.groups)
 	next := func() float64 {
 		x := released[0]

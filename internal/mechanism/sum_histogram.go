@@ -89,7 +89,8 @@ func (h *Histogram) AddColumns(n int, write func(c int, bins []uint16)) {
 // countColumn adds the bins of column c.
 func (h *Histogram) countColumn(c int, column []uint16) {
 	counts := h.counts[h.starts[c]:h.starts[c+1]]
-	a, b := h.others[0][:len(counts)], h.others[1][:len(counts)]
+	a := h.others[0][:len(counts)]
+	b := h.others[1][:len(counts)]
 	for len(column) > 3 { // separate counters, so that equal neighbours need not wait for each other
 		w := column[0]
 		x := column[1]

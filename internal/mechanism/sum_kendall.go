@@ -38,7 +38,10 @@ type Kendall struct {
 // per record, as the target has. The ranks are kept for Pick;
 // [Session.NewKendallOnce] does without.
 func (m Maker) NewKendall(
-	ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks,
+	ctx context.Context,
+	d int,
+	column func(j int, scratch *kendall.Scratch) *kendall.Ranks,
+	target func(*kendall.Scratch) *kendall.Ranks,
 ) (*Kendall, error) {
 	columns := make([]*kendall.Ranks, d)
 	k, err := m.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
@@ -59,7 +62,10 @@ func (m Maker) NewKendall(
 // NewKendallOnce is NewKendall for scores that are used in one round only: no
 // ranks are kept, and Pick must not be called.
 func (m Maker) NewKendallOnce(
-	ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks,
+	ctx context.Context,
+	d int,
+	column func(j int, scratch *kendall.Scratch) *kendall.Ranks,
+	target func(*kendall.Scratch) *kendall.Ranks,
 ) (*Kendall, error) {
 	n := 0
 	counts, err := kendall.AgainstTarget(ctx, d, column,

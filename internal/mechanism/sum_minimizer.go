@@ -73,7 +73,9 @@ func (m Maker) NewMinimizer(
 // NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m). The same
 // bounds hold, because its slope is between -1 and 0 too.
 func (m Maker) NewLogisticMinimizer(
-	p int, limit2, constant, lambda float64, classes int,
+	p int,
+	limit2, constant, lambda float64,
+	classes int,
 ) *Minimizer {
 	out := m.NewMinimizer(p, limit2, constant, lambda, classes)
 	out.loss = hinge.Logistic
@@ -173,8 +175,9 @@ func (m *Minimizer) CoordinateBound(ctx context.Context) (Bounded[Vector], error
 // foundMinimum holds the minimisers, rounded to multiples of unit, and the largest distance by which one record moves them
 // before rounding.
 type foundMinimum struct {
-	values         Vector
-	distance, unit float64
+	values   Vector
+	distance float64
+	unit     float64
 }
 
 // findMinimizers finds the minimisers.

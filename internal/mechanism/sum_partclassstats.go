@@ -27,7 +27,11 @@ type PartClassStats struct {
 // NewPartClassStats is [Maker.NewClassStats] for rows whose private entries have norm at most sqrt(limit2); labels reports
 // that the class is private. It panics where NewClassStats does, and for private entries together with a private class.
 func (m Maker) NewPartClassStats(
-	public []bool, classes int, limit2 float64, labels bool, w ClassWeights,
+	public []bool,
+	classes int,
+	limit2 float64,
+	labels bool,
+	w ClassWeights,
 ) *PartClassStats {
 	private := 0
 	for _, open := range public {
@@ -111,8 +115,12 @@ func (c *PartClassStats) Cells() Cells {
 
 // partBlocks are the weights of the released entries, for values of 1/FixedOne and gramUnit.
 type partBlocks struct {
-	count, sum, square, product, cross float64
-	sens                               float64
+	count   float64
+	sum     float64
+	square  float64
+	product float64
+	cross   float64
+	sens    float64
 }
 
 // blocks returns the weights and the L2 sensitivity of the weighted statistics.
@@ -139,21 +147,27 @@ func (c *PartClassStats) blocks() partBlocks {
 	if c.labels {
 		q := math.Sqrt(float64(max(c.longest[1], 1))) * FixedOne // in gramUnit
 		return partBlocks{
-			count: w.Counts, sum: w.Sums / r, square: w.Squares / q,
-			sens: roundUp(math.Sqrt(2 * (w.Counts*w.Counts + w.Sums*w.Sums + w.Squares*w.Squares))),
+			count:  w.Counts,
+			sum:    w.Sums / r,
+			square: w.Squares / q,
+			sens:   roundUp(math.Sqrt(2 * (w.Counts*w.Counts + w.Sums*w.Sums + w.Squares*w.Squares))),
 		}
 	}
 	limit := float64(c.limiter.limit)
 	h := w.Products / 2
-	f, squares, g := w.Sums*w.Sums+h*h, w.Squares*w.Squares, w.Products*w.Products
+	f := w.Sums*w.Sums + h*h
+	squares := w.Squares * w.Squares
+	g := w.Products * w.Products
 	same := 2*f - 2*g
 	if f <= 2*g {
 		same = f * f / (2 * g)
 	}
 	return partBlocks{
-		sum: w.Sums / math.Sqrt(limit), square: w.Squares / math.Sqrt(limit*min(limit, 1/gramUnit)),
-		product: w.Products / limit, cross: h / (r * math.Sqrt(limit)),
-		sens: roundUp(math.Sqrt(2*(f+squares+g) + same)),
+		sum:     w.Sums / math.Sqrt(limit),
+		square:  w.Squares / math.Sqrt(limit*min(limit, 1/gramUnit)),
+		product: w.Products / limit,
+		cross:   h / (r * math.Sqrt(limit)),
+		sens:    roundUp(math.Sqrt(2*(f+squares+g) + same)),
 	}
 }
 
@@ -166,7 +180,8 @@ func (c *PartClassStats) moments(w partBlocks) (m ClassMoments, x Weighted, to [
 	}
 	add := func(value int64, weight, unit float64, at *float64) {
 		x.Values = append(x.Values, value)
-		x.Weights, x.Units = append(x.Weights, weight), append(x.Units, unit)
+		x.Weights = append(x.Weights, weight)
+		x.Units = append(x.Units, unit)
 		to = append(to, at)
 	}
 	const perCount = 1 / countUnit
@@ -184,7 +199,8 @@ func (c *PartClassStats) moments(w partBlocks) (m ClassMoments, x Weighted, to [
 		}
 	}
 	if c.labels {
-		m.Totals, m.Records = toFloats(c.totals, 1./FixedOne), float64(c.records[0])
+		m.Totals = toFloats(c.totals, 1./FixedOne)
+		m.Records = float64(c.records[0])
 		return m, x, to
 	}
 	m.Exact = c.public

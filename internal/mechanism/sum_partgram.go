@@ -202,7 +202,8 @@ func eachPacked(p int, f func(k, w int)) {
 // the standard deviations of the noise in a row of the first and in an entry on
 // the diagonal of the second (off it 70/99 of that).
 func (g *PartGram) Unpack(
-	released []float64, sigma float64,
+	released []float64,
+	sigma float64,
 ) (cross, square, crossSigma []float64, squareSigma float64) {
 	n := len(g.cross)
 	cross = make([]float64, n)

@@ -281,7 +281,9 @@ func (r Records) Buckets(
 // Split returns the records of the buckets first to last-1 of m. All records of v must be in these
 // buckets. It uses all cores. The only error is that of the context.
 func (c Coins) Split(
-	ctx context.Context, v dataset.View, m, first, last int,
+	ctx context.Context,
+	v dataset.View,
+	m, first, last int,
 ) ([]dataset.View, error) {
 	bucket := make([]int32, v.Len())
 	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {

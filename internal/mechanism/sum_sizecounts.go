@@ -94,7 +94,9 @@ type Sizes struct {
 	First, Second []float64 // by bin
 	Missing       float64   // records without a size
 
-	FirstNoise, SecondNoise, MissingNoise float64
+	FirstNoise   float64
+	SecondNoise  float64
+	MissingNoise float64
 }
 
 // Release releases the counts by [Gaussian] as draw 0 of the leaf name.

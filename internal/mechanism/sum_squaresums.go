@@ -335,7 +335,13 @@ type Squares struct {
 	Cells  []float64
 	Groups []float64 // records in each group
 
-	CountNoise, SumNoise, TargetNoise, ResidualNoise, ContrastNoise, NodeNoise, MissingNoise float64
+	CountNoise    float64
+	SumNoise      float64
+	TargetNoise   float64
+	ResidualNoise float64
+	ContrastNoise float64
+	NodeNoise     float64
+	MissingNoise  float64
 
 	FarNoise, CellNoise float64 // of the first cell; of the others and of groups
 	SharedNoise         float64 // covariance of the noise of Target and of Residual
@@ -372,16 +378,25 @@ func (q *SquareSums) readSquares(v []float64, sigma float64) Squares {
 	target := v[2] / w.target
 	noise := sigma / w.target
 	return Squares{
-		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: target,
-		Residual: v[3]/squareResidualWeight + float64(w.tilt*target),
-		Contrast: v[4] / squareContrastWeight, Missing: v[5] / squareMissingWeight,
-		Nodes: nodes, Cells: cells[:count:count], Groups: cells[count:],
-		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight,
+		Count:         v[0] / squareCountWeight,
+		Sum:           v[1] / squareSumWeight,
+		Target:        target,
+		Residual:      v[3]/squareResidualWeight + float64(w.tilt*target),
+		Contrast:      v[4] / squareContrastWeight,
+		Missing:       v[5] / squareMissingWeight,
+		Nodes:         nodes,
+		Cells:         cells[:count:count],
+		Groups:        cells[count:],
+		CountNoise:    sigma / squareCountWeight,
+		SumNoise:      sigma / squareSumWeight,
 		TargetNoise:   noise,
 		ResidualNoise: math.Hypot(sigma/squareResidualWeight, w.tilt*noise),
 		ContrastNoise: sigma / squareContrastWeight,
-		NodeNoise:     sigma / w.node, MissingNoise: sigma / squareMissingWeight,
-		FarNoise: sigma / w.far, CellNoise: sigma / w.cell, SharedNoise: w.tilt * noise * noise,
+		NodeNoise:     sigma / w.node,
+		MissingNoise:  sigma / squareMissingWeight,
+		FarNoise:      sigma / w.far,
+		CellNoise:     sigma / w.cell,
+		SharedNoise:   w.tilt * noise * noise,
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 // and a bucket, so adding or removing a unit changes the votes of one bucket, like one
 // record. Releases do not multiply them.
 type Votes struct {
-	d, k   int
+	d      int
+	k      int
 	counts []int64
 	seen   []int // the last bucket that voted for each candidate
 	bucket int

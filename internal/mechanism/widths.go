@@ -28,12 +28,25 @@ const (
 //
 // Other statistics are not listed: their proofs, their floating-point arithmetic or their positions allow up to 2^31 records.
 var growths = map[budget.Statistic]int{
-	StatGram: 28, StatGramEntries: 28, StatCross: 28, StatOuter: 28, StatNodeGrams: 28,
-	StatClassStatistics: 28,
-	StatBinSums:         14, StatValueSums: 14,
-	StatHistogram: 28, StatCells: 28, StatTally: 20, StatCount: 20, StatAlone(StatCount): 20,
-	StatWords: 20, StatNewWords: 20, StatSizeCounts: 21,
-	StatSums: 31, StatSquareSums: 28, StatGroupedSquares: 28,
+	StatGram:             28,
+	StatGramEntries:      28,
+	StatCross:            28,
+	StatOuter:            28,
+	StatNodeGrams:        28,
+	StatClassStatistics:  28,
+	StatBinSums:          14,
+	StatValueSums:        14,
+	StatHistogram:        28,
+	StatCells:            28,
+	StatTally:            20,
+	StatCount:            20,
+	StatAlone(StatCount): 20,
+	StatWords:            20,
+	StatNewWords:         20,
+	StatSizeCounts:       21,
+	StatSums:             31,
+	StatSquareSums:       28,
+	StatGroupedSquares:   28,
 }
 
 // maxCountWeight is the largest weight of a column of a [Histogram].
