@@ -69,7 +69,8 @@ func replaceNonfinite(values []float64) []float64 {
 		}
 	}
 	centre := Mean(kept)
-	all, next := make([]float64, len(values)), 0
+	all := make([]float64, len(values))
+	next := 0
 	for i, v := range values {
 		if all[i] = centre; !math.IsNaN(v) && !math.IsInf(v, 0) {
 			all[i] = kept[next]
@@ -103,7 +104,8 @@ func Mean(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	n, sum := float64(len(x)), 0.0
+	n := float64(len(x))
+	sum := 0.0
 	for _, v := range x {
 		sum += v
 	}

@@ -9,7 +9,8 @@ const block = 48
 // diagonal. It reports whether a is positive definite; if not, a is unspecified. Entries below the diagonal are
 // unspecified.
 func Cholesky(a Matrix) bool {
-	loops, n := fastest(), a.Rows
+	loops := fastest()
+	n := a.Rows
 	x := make([]float64, block)
 	for from := 0; from < n; from += block {
 		to := min(from+block, n)
@@ -37,7 +38,8 @@ func Cholesky(a Matrix) bool {
 
 // SolveTransposed replaces b by U'^-1 b, U the upper factor.
 func SolveTransposed(u, b Matrix) {
-	loops, n := fastest(), u.Rows
+	loops := fastest()
+	n := u.Rows
 	x := make([]float64, block)
 	for from := 0; from < n; from += block {
 		to := min(from+block, n)
@@ -51,14 +53,20 @@ func SolveTransposed(u, b Matrix) {
 			}
 			divideRow(row, u.At(i, i))
 		}
-		add(b.Slice(to, n, 0, b.Cols), u.Slice(from, to, to, n).T(), b.Slice(from, to, 0, b.Cols),
-			-1, false)
+		add(
+			b.Slice(to, n, 0, b.Cols),
+			u.Slice(from, to, to, n).T(),
+			b.Slice(from, to, 0, b.Cols),
+			-1,
+			false,
+		)
 	}
 }
 
 // Solve replaces b by U^-1 b.
 func Solve(u, b Matrix) {
-	loops, n := fastest(), u.Rows
+	loops := fastest()
+	n := u.Rows
 	x := make([]float64, block)
 	for to := n; to > 0; {
 		from := (to - 1) / block * block
@@ -72,8 +80,13 @@ func Solve(u, b Matrix) {
 			}
 			divideRow(row, u.At(i, i))
 		}
-		add(b.Slice(0, from, 0, b.Cols), u.Slice(0, from, from, to), b.Slice(from, to, 0, b.Cols),
-			-1, false)
+		add(
+			b.Slice(0, from, 0, b.Cols),
+			u.Slice(0, from, from, to),
+			b.Slice(from, to, 0, b.Cols),
+			-1,
+			false,
+		)
 		to = from
 	}
 }
@@ -88,13 +101,15 @@ func divideRow(row []float64, by float64) {
 // the number of its positive eigenvalues. It reads only the entries on and above the diagonal and overwrites a. A
 // pivot of a singular corner counts as a small positive one.
 func PositivePivots(a Matrix) int {
-	loops, n := fastest(), a.Rows
+	loops := fastest()
+	n := a.Rows
 	count := 0
 	largest := math.SmallestNonzeroFloat32
 	for i := range n {
 		largest = max(largest, math.Abs(a.At(i, i)))
 	}
-	pivots, x := make([]float64, block), make([]float64, block)
+	pivots := make([]float64, block)
+	x := make([]float64, block)
 	for from := 0; from < n; from += block {
 		to := min(from+block, n)
 		for i := from; i < to; i++ {

@@ -27,7 +27,8 @@ func tileGo(dst []float64, stride int, a, b []float64, steps int) {
 		row := dst[r*stride:][:tileCols]
 		copy(sums[:], row)
 		for k := range steps {
-			x, cols := a[k*tileRows+r], b[k*tileCols:][:tileCols]
+			x := a[k*tileRows+r]
+			cols := b[k*tileCols:][:tileCols]
 			for j, y := range cols {
 				sums[j] += float64(x * y) // the conversion forbids fusing
 			}
@@ -47,8 +48,11 @@ func combineGo(dst, x, rows []float64, stride int) {
 
 func rotateGo(rows []float64, stride, last int, turns []float64) {
 	for t := 0; t < len(turns); t += 2 {
-		c, s, i := turns[t], turns[t+1], last-1-t/2
-		a, b := rows[i*stride:][:lanes], rows[(i+1)*stride:][:lanes]
+		c := turns[t]
+		s := turns[t+1]
+		i := last - 1 - t/2
+		a := rows[i*stride:][:lanes]
+		b := rows[(i+1)*stride:][:lanes]
 		for j, x := range a {
 			y := b[j]
 			b[j] = float64(s*x) + float64(c*y)

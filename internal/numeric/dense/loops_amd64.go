@@ -54,8 +54,14 @@ func combineAVX2(dst, x, rows []float64, stride int) {
 	n := len(dst) / 4 * 4
 	if n > 0 {
 		_ = rows[(len(x)-1)*stride+n-1]
-		combineAsm(unsafe.SliceData(dst), unsafe.SliceData(x), unsafe.SliceData(rows), 8*stride,
-			len(x), n)
+		combineAsm(
+			unsafe.SliceData(dst),
+			unsafe.SliceData(x),
+			unsafe.SliceData(rows),
+			8*stride,
+			len(x),
+			n,
+		)
 	}
 	if n < len(dst) {
 		combineGo(dst[n:], x, rows[n:], stride)
@@ -68,7 +74,8 @@ func rotateAVX2(rows []float64, stride, last int, turns []float64) {
 	if count == 0 {
 		return
 	}
-	_, _ = rows[last*stride+lanes-1], rows[(last-count)*stride]
+	_ = rows[last*stride+lanes-1]
+	_ = rows[(last-count)*stride]
 	rotateAsm(
 		unsafe.SliceData(rows[last*stride:]),
 		8*stride,

@@ -12,9 +12,10 @@ import (
 // A Matrix has Rows x Cols entries; that of row i and column j is data[i*down+j*right]. Copies share the
 // entries.
 type Matrix struct {
-	Rows, Cols  int
-	data        []float64
-	down, right int
+	Rows, Cols int
+	data       []float64
+	down       int
+	right      int
 }
 
 // New returns a matrix of zeros.
@@ -141,8 +142,15 @@ func add(dst, a, b Matrix, sign float64, upper bool) {
 			steps := min(depth, k-from)
 			for j := 0; j < b.Cols; j += tileCols {
 				for i := 0; i < rows && !(upper && top+i > j+tileCols-1); i += tileRows {
-					addTile(tile, dst, top+i, j, left[i*k+from*tileRows:],
-						right[j*k+from*tileCols:], steps)
+					addTile(
+						tile,
+						dst,
+						top+i,
+						j,
+						left[i*k+from*tileRows:],
+						right[j*k+from*tileCols:],
+						steps,
+					)
 				}
 			}
 		}
@@ -165,7 +173,8 @@ func addTile(tile tileFunc, dst Matrix, i, j int, a, b []float64, steps int) {
 		return
 	}
 	var buf [tileRows * tileCols]float64
-	rows, cols := min(tileRows, dst.Rows-i), min(tileCols, dst.Cols-j)
+	rows := min(tileRows, dst.Rows-i)
+	cols := min(tileCols, dst.Cols-j)
 	for r := range rows {
 		copy(buf[r*tileCols:], dst.data[(i+r)*dst.down+j:][:cols])
 	}
@@ -180,7 +189,8 @@ func packCols(b Matrix) []float64 {
 	panels := (b.Cols + tileCols - 1) / tileCols
 	out := make([]float64, panels*tileCols*b.Rows)
 	for p := range panels {
-		to, cols := out[p*tileCols*b.Rows:], min(tileCols, b.Cols-p*tileCols)
+		to := out[p*tileCols*b.Rows:]
+		cols := min(tileCols, b.Cols-p*tileCols)
 		for i := range b.Rows {
 			if b.right == 1 {
 				copy(to[i*tileCols:][:tileCols], b.data[i*b.down+p*tileCols:][:cols])
@@ -199,7 +209,8 @@ func packRows(a Matrix, sign float64) []float64 {
 	panels := (a.Rows + tileRows - 1) / tileRows
 	out := make([]float64, panels*tileRows*a.Cols)
 	for p := range panels {
-		to, rows := out[p*tileRows*a.Cols:], min(tileRows, a.Rows-p*tileRows)
+		to := out[p*tileRows*a.Cols:]
+		rows := min(tileRows, a.Rows-p*tileRows)
 		for r := range rows {
 			at := (p*tileRows + r) * a.down
 			for k := range a.Cols {

@@ -67,11 +67,13 @@ func tridiagonal(a Matrix, factor float64) (tridiagonalMatrix, Matrix) {
 	t := tridiagonalMatrix{make([]float64, n), make([]float64, n)}
 	reflections, lengths := New(n, n), make([]float64, n) // H_k = I - lengths[k] v v'
 	loops := fastest()
-	pair, x := New(2, n), make([]float64, 2)
+	pair := New(2, n)
+	x := make([]float64, 2)
 	for k := range n - 1 {
 		t.diagonal[k] = work.At(k, k)
 		m := n - k - 1
-		v, p := pair.Row(1)[:m], pair.Row(0)[:m]
+		v := pair.Row(1)[:m]
+		p := pair.Row(0)[:m]
 		copy(v, work.Row(k)[k+1:])
 		t.beside[k], lengths[k] = reflect(v)
 		if lengths[k] == 0 {
@@ -118,17 +120,20 @@ func reflect(x []float64) (first, length float64) {
 
 // accumulate returns the transpose of the product of the reflections, with columns up to a multiple of lanes.
 func accumulate(reflections Matrix, lengths []float64) Matrix {
-	n, loops := reflections.Rows, fastest()
+	n := reflections.Rows
+	loops := fastest()
 	q := New(n, n)
 	for i := range n {
 		q.Set(i, i, 1)
 	}
-	w, x := make([]float64, n), make([]float64, 1)
+	w := make([]float64, n)
+	x := make([]float64, 1)
 	for k := n - 2; k >= 0; k-- {
 		if lengths[k] == 0 {
 			continue
 		}
-		v, rest := reflections.Row(k)[k+1:], q.Slice(k+1, n, k+1, n)
+		v := reflections.Row(k)[k+1:]
+		rest := q.Slice(k+1, n, k+1, n)
 		to := w[:n-k-1]
 		clear(to)
 		loops.combine(to, v, rest.data, rest.down)
@@ -193,7 +198,8 @@ func (t tridiagonalMatrix) step(l, m int) []float64 {
 	p := 0.
 	turns := make([]float64, 0, 2*(m-l))
 	for i := m - 1; i >= l; i-- {
-		f, b := s*e[i], c*e[i]
+		f := s * e[i]
+		b := c * e[i]
 		r = hypot(f, g)
 		e[i+1] = r
 		if r == 0 { // the matrix falls apart here
@@ -201,7 +207,8 @@ func (t tridiagonalMatrix) step(l, m int) []float64 {
 			e[m] = 0
 			return turns
 		}
-		s, c = f/r, g/r
+		s = f / r
+		c = g / r
 		g = d[i+1] - p
 		r = float64((d[i]-g)*s) + float64(2*c*b)
 		p = s * r
@@ -210,7 +217,8 @@ func (t tridiagonalMatrix) step(l, m int) []float64 {
 		turns = append(turns, c, s)
 	}
 	d[l] -= p
-	e[l], e[m] = g, 0
+	e[l] = g
+	e[m] = 0
 	return turns
 }
 
@@ -221,7 +229,8 @@ func hypot(x, y float64) float64 {
 
 // apply rotates rows, columns in parallel.
 func apply(rows Matrix, chains []chain) {
-	blocks, loops := rows.Cols/lanes, fastest()
+	blocks := rows.Cols / lanes
+	loops := fastest()
 	_ = parallel.ForEach(context.Background(), blocks, workersFor(3*rows.Rows*rows.Rows*rows.Cols),
 		func(b int) {
 			part := rows.data[b*lanes:]

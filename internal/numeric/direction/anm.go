@@ -111,7 +111,8 @@ const ResidualWidth = .5
 // Score returns a score of the baseline for both directions; IQR without noise.
 func (f Fit) Score(name string) Score {
 	of := map[string]func(a, b []float64) float64{
-		Spearman: SpearmanRho, Kendall: KendallTau,
+		Spearman: SpearmanRho,
+		Kendall:  KendallTau,
 		HSIC: func(a, b []float64) float64 {
 			return HSICOf(a, b, ResidualWidth)
 		},
@@ -142,7 +143,9 @@ func SpearmanRho(a, b []float64) float64 {
 	if m < 2 {
 		return 0
 	}
-	x, y, d := averageRanks(a), averageRanks(b), 0.
+	x := averageRanks(a)
+	y := averageRanks(b)
+	d := 0.
 	for i := range x {
 		d += (x[i] - y[i]) * (x[i] - y[i])
 	}
@@ -184,16 +187,22 @@ func HSICOf(a, b []float64, width float64) float64 {
 		return 0
 	}
 	k := Ridge{Width: width}
-	rowsA, rowsB, joint := make([]float64, m), make([]float64, m), 0.
+	rowsA := make([]float64, m)
+	rowsB := make([]float64, m)
+	joint := 0.
 	for i := range m {
 		for j := range i {
-			x, y := k.kernel(a[i]-a[j]), k.kernel(b[i]-b[j])
+			x := k.kernel(a[i] - a[j])
+			y := k.kernel(b[i] - b[j])
 			rowsA[i], rowsA[j] = rowsA[i]+x, rowsA[j]+x
 			rowsB[i], rowsB[j] = rowsB[i]+y, rowsB[j]+y
 			joint += 2 * x * y
 		}
 	}
-	n, cross, allA, allB := float64(m), 0., 0., 0.
+	n := float64(m)
+	cross := 0.
+	allA := 0.
+	allB := 0.
 	for i := range m {
 		x, y := rowsA[i]+1, rowsB[i]+1
 		joint++

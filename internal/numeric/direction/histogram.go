@@ -58,7 +58,8 @@ func projectSimplex(v []float64, total float64) []float64 {
 
 // margins returns the sums of the rows and of the columns.
 func (h Histogram) margins() (rows, columns []float64) {
-	rows, columns = make([]float64, h.B), make([]float64, h.B)
+	rows = make([]float64, h.B)
+	columns = make([]float64, h.B)
 	for i := range h.B {
 		for j, x := range h.Counts[i*h.B : (i+1)*h.B] {
 			rows[i] += x

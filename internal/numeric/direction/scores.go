@@ -5,8 +5,9 @@ import "math"
 // A Score has the value of one measure for "the first column causes the second" (Forward)
 // and for the reverse. The smaller one is preferred.
 type Score struct {
-	Name              string
-	Forward, Backward float64
+	Name     string
+	Forward  float64
+	Backward float64
 }
 
 // Prefers returns 1 if forward is preferred, -1 if backward is, and 0 if neither.
@@ -46,8 +47,13 @@ func Scores(h Histogram, signed bool) []Score {
 	for _, s := range []struct {
 		name  string
 		value func(*fit) float64
-	}{{HSIC, (*fit).hsic}, {LOCI, (*fit).loci}, {CDCI, (*fit).cdci}, {RECI, (*fit).reci},
-		{IGCI, (*fit).igci}} {
+	}{
+		{HSIC, (*fit).hsic},
+		{LOCI, (*fit).loci},
+		{CDCI, (*fit).cdci},
+		{RECI, (*fit).reci},
+		{IGCI, (*fit).igci},
+	} {
 		out = append(out, Score{s.name, s.value(forward), s.value(backward)})
 	}
 	return out
@@ -213,7 +219,8 @@ func (x *fit) hsic() float64 {
 			if x.Counts[c] == 0 {
 				continue
 			}
-			kv, lv := k[a/b*b+c/b], gaussianKernel(r[a]-r[c])
+			kv := k[a/b*b+c/b]
+			lv := gaussianKernel(r[a] - r[c])
 			kp += kv * x.Counts[c]
 			lp += lv * x.Counts[c]
 			klp += kv * lv * x.Counts[c]

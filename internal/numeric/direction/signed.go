@@ -20,8 +20,10 @@ func signedLikelihood(h Histogram) float64 {
 	rows, columns := h.margins()
 	qx := normalizeAbove(projectSimplex(rows, math.Max(sum(rows), 1)), 1e-9)
 	qy := normalizeAbove(projectSimplex(columns, math.Max(sum(columns), 1)), 1e-9)
-	u, v := standardizeMargin(qx), standardizeMargin(qy)
-	w, m := make([]float64, h.B), make([]float64, h.B)
+	u := standardizeMargin(qx)
+	v := standardizeMargin(qy)
+	w := make([]float64, h.B)
+	m := make([]float64, h.B)
 	for i := range w {
 		w[i] = math.Max(rows[i], 0)
 		if w[i] <= 1e-9 {

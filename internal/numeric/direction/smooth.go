@@ -18,7 +18,9 @@ func smoothMean(w, m []float64) []float64 {
 	least := math.Inf(1)
 	for _, lambda := range penalties {
 		hat := hatMatrix(w, lambda)
-		f, trace, residual := multiply(hat, m), mat.Trace(hat), 0.
+		f := multiply(hat, m)
+		trace := mat.Trace(hat)
+		residual := 0.
 		for i := range m {
 			residual += w[i] * (m[i] - f[i]) * (m[i] - f[i])
 		}

@@ -36,7 +36,8 @@ const (
 // prefers neither. A redraw distributes as many records as h counts over the projected cells of h, and adds fresh
 // noise of the same distribution, rounded to whole numbers.
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
-	kept, preferred := 0, BlendScore(h, signed).Prefers()
+	kept := 0
+	preferred := BlendScore(h, signed).Prefers()
 	for range Redraws {
 		if x := BlendScore(redrawHistogram(h, noise, src), signed).Prefers(); x != 0 &&
 			x == preferred {
@@ -51,7 +52,8 @@ func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 // in [0, 1] where they do not. Without dependence the scores compare the entropies of the
 // columns alone, and is as stable as it is meaningless.
 func Dependence(h Histogram, noise Noise, src Source) float64 {
-	seen, less := marginDependence(h), 0
+	seen := marginDependence(h)
+	less := 0
 	rows, columns := h.margins()
 	total := math.Max(h.Total(), 1)
 	rows, columns = projectSimplex(rows, total), projectSimplex(columns, total)
@@ -74,7 +76,8 @@ func Dependence(h Histogram, noise Noise, src Source) float64 {
 // columns are like.
 func marginDependence(h Histogram) float64 {
 	rows, columns := h.margins()
-	total, d := math.Max(h.Total(), 1), 0.
+	total := math.Max(h.Total(), 1)
+	d := 0.
 	for i, x := range rows {
 		for j, y := range columns {
 			e := h.Counts[i*h.B+j] - x*y/total

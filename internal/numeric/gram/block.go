@@ -49,8 +49,10 @@ func (s *Scratch) pack(cols [][]int16, from, rows, padded, stride int) {
 // ahead are the rows of the next block, which tiles ask the processor to fetch: a cache line a step, first the
 // beginning of every column, from where processors fetch more of their own accord.
 type ahead struct {
-	cols          [][]int16
-	from, to, col int
+	cols [][]int16
+	from int
+	to   int
+	col  int
 }
 
 // aheadRows is the number of rows in a cache line.
@@ -63,7 +65,8 @@ func (a *ahead) nextPanel(steps int) []int16 {
 	}
 	rows := a.cols[a.col][a.from:a.to]
 	if a.col++; a.col == len(a.cols) {
-		a.from, a.col = a.from+steps*aheadRows, 0
+		a.from += steps * aheadRows
+		a.col = 0
 	}
 	return rows
 }
@@ -72,17 +75,22 @@ func (a *ahead) nextPanel(steps int) []int16 {
 // columns i and i+1, and on the diagonal only the columns from i on.
 func (s *Scratch) block(dst []int64, p, rows, stride int, add tileFunc) {
 	t := &s.tile
-	t.rows, t.stride = rows, stride
+	t.rows = rows
+	t.stride = stride
 	for i0 := 0; i0 < p; i0 += panelCols {
 		i1 := min(i0+panelCols, p)
 		for j := i0; j < p; j += tileWidth {
 			end := min(j+tileWidth, p)
 			for i := i0; i < min(i1, end); i += tileHeight {
 				first := max(i, j)
-				t.h, t.w = min(tileHeight, min(i1, end)-i), end-first
-				t.a, t.b = s.buf[i*stride:], s.buf[first*stride:]
+				t.h = min(tileHeight, min(i1, end)-i)
+				t.w = end - first
+				t.a = s.buf[i*stride:]
+				t.b = s.buf[first*stride:]
 				// Entry (i+1, i) is below the diagonal, and dst has another one at its place.
-				t.dst, t.row, t.below = dst[Index(p, i, first):], p-i-1, max(i+1-first, 0)
+				t.dst = dst[Index(p, i, first):]
+				t.row = p - i - 1
+				t.below = max(i+1-first, 0)
 				if t.ahead = s.next.nextPanel(rows / stepRows); t.ahead == nil {
 					t.ahead = t.b
 				}

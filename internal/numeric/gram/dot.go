@@ -20,7 +20,8 @@ func dot(a, b []int16, add tileFunc) int64 {
 	}
 	for len(a) >= stepRows {
 		t.rows = min(len(a)/stepRows, maxSteps) * stepRows
-		t.a, t.b = a[:t.rows], b
+		t.a = a[:t.rows]
+		t.b = b
 		add(&t)
 		a, b = a[t.rows:], b[t.rows:]
 	}

@@ -6,7 +6,8 @@ package gram
 func AddProducts(f []float64, x [][]int16, theta []float64) {
 	whole := len(f) / groupRows * groupRows
 	for k := range x {
-		_, _ = x[k][:len(f)], theta[k]
+		_ = x[k][:len(f)]
+		_ = theta[k]
 	}
 	if !addGroups(f[:whole], x, theta) {
 		whole = 0

@@ -24,9 +24,16 @@ const tileHeight = 2
 // The exact sum of a[k*stride+r]*b[c*stride+r] over r belongs to dst[k*row+c]; the first below of the second column of
 // a, at most one, belong nowhere. What ahead begins with is needed soon and may be fetched.
 type tile struct {
-	dst                            []int64
-	a, b, ahead                    []int16
-	rows, stride, row, h, w, below int
+	dst    []int64
+	a      []int16
+	b      []int16
+	ahead  []int16
+	rows   int
+	stride int
+	row    int
+	h      int
+	w      int
+	below  int
 }
 
 // line returns where the sums of column k of a belong, and to which column of b the first does.

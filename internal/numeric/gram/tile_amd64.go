@@ -54,7 +54,10 @@ func fastestTile() tileFunc {
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
 func tileVNNI(t *tile) {
 	t.check()
-	dst, a, b, steps := &t.dst[0], unsafe.SliceData(t.a), unsafe.SliceData(t.b), t.rows/stepRows
+	dst := &t.dst[0]
+	a := unsafe.SliceData(t.a)
+	b := unsafe.SliceData(t.b)
+	steps := t.rows / stepRows
 	if t.h == 1 {
 		tileWide(dst, a, b, 2*t.stride, steps, t.w)
 		return
@@ -77,8 +80,14 @@ func tileAVX2(t *tile) {
 	t.check()
 	for k := range t.h {
 		var s halves
-		tileAsm(&s, unsafe.SliceData(t.a[k*t.stride:]), unsafe.SliceData(t.b), 2*t.stride,
-			t.rows/avx2Rows, t.w)
+		tileAsm(
+			&s,
+			unsafe.SliceData(t.a[k*t.stride:]),
+			unsafe.SliceData(t.b),
+			2*t.stride,
+			t.rows/avx2Rows,
+			t.w,
+		)
 		dst, from := t.line(k)
 		for c := range dst {
 			dst[c] += s.sum(from + c)

@@ -140,7 +140,9 @@ func (p *Problem) Select() Choice {
 				x /= cost
 			}
 			if best < 0 || cost == 0 && price > 0 || (cost == 0) == (price == 0) && x > score {
-				best, score, price = j, x, cost
+				best = j
+				score = x
+				price = cost
 			}
 		}
 		if best < 0 {
@@ -265,7 +267,8 @@ func (p *Problem) Solve(entries []int) Fit {
 		return Fit{Theta: f.Theta}
 	}
 	for t, cross := range p.Cross {
-		v, x := mat.NewVecDense(k, nil), mat.NewVecDense(k, nil)
+		v := mat.NewVecDense(k, nil)
+		x := mat.NewVecDense(k, nil)
 		for i, e := range f.Entries {
 			v.SetVec(i, cross[e])
 		}

@@ -39,8 +39,9 @@ func (r Released) Problem() *Problem {
 		return i
 	}
 	p := &Problem{
-		Gram: mat.NewSymDense(r.First+1, nil), Constant: r.First,
-		Ridge: Ridge(r.Sigma, r.First+1),
+		Gram:     mat.NewSymDense(r.First+1, nil),
+		Constant: r.First,
+		Ridge:    Ridge(r.Sigma, r.First+1),
 	}
 	for i := range r.First + 1 {
 		for j := i; j <= r.First; j++ {

@@ -44,7 +44,8 @@ func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 		}
 		penalty := p.Lambda * (a.High[j] + a.Low[j])
 		g.values[j] = total + penalty
-		totalNorm, penaltyNorm = math.Hypot(totalNorm, total), math.Hypot(penaltyNorm, penalty)
+		totalNorm = math.Hypot(totalNorm, total)
+		penaltyNorm = math.Hypot(penaltyNorm, penalty)
 	}
 	labelled := 0
 	for _, s := range sums {
@@ -78,8 +79,9 @@ func (p *Problem) marginError(rows int, size float64) float64 {
 // chunkSums are the sums over one chunk of slope times entry in units of
 // 1/slopeUnits, exact in high; the last one is that of the slopes alone.
 type chunkSums struct {
-	high, low []float64
-	labelled  int
+	high     []float64
+	low      []float64
+	labelled int
 }
 
 // compensatedSum adds coordinate j over all chunks (Neumaier).
@@ -87,7 +89,8 @@ func compensatedSum(sums []chunkSums, j int) float64 {
 	var sum, rest float64
 	for _, s := range sums {
 		t, e := twoSum(sum, s.high[j])
-		sum, rest = t, rest+(e+s.low[j])
+		sum = t
+		rest += e + s.low[j]
 	}
 	return sum + rest
 }
@@ -98,7 +101,8 @@ func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
 	labels := p.Labels[lo:hi]
 	m := margins[lo:hi]
 	p.dotProducts(m, lo, a)
-	high, low := make([]float64, len(m)), make([]float64, len(m))
+	high := make([]float64, len(m))
+	low := make([]float64, len(m))
 	s := chunkSums{make([]float64, len(p.Columns)+1), make([]float64, len(p.Columns)+1), 0}
 	last := len(p.Columns)
 	for i, y := range labels {
@@ -134,7 +138,8 @@ func (p *Problem) dotProducts(out []float64, lo int, a Point) {
 	first := float64(a.High[last] * k) // here and below a conversion forbids fusing
 	second := math.FMA(a.High[last], k, -first) + a.Low[last]*k
 	for i := range out {
-		out[i], rest[i] = first, second
+		out[i] = first
+		rest[i] = second
 	}
 	for j, column := range p.Columns {
 		h, l := a.High[j], a.Low[j]

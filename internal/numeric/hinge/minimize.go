@@ -42,7 +42,9 @@ func (p *Problem) Minimize(
 				return a, err
 			}
 		}
-		a, g, best = next, after, min(best, after.norm)
+		a = next
+		g = after
+		best = min(best, after.norm)
 	}
 	return a, nil
 }
@@ -116,7 +118,8 @@ func (p *Problem) hessian(
 	if err != nil {
 		return nil, err
 	}
-	h, k := mat.NewSymDense(d+1, nil), float64(p.Constant)
+	h := mat.NewSymDense(d+1, nil)
+	k := float64(p.Constant)
 	for _, w := range workers {
 		if w == nil {
 			continue
@@ -163,7 +166,10 @@ func (p *Problem) curvatureRoots(
 // lineSearch returns a step length t in (0, 1] along a descent direction: 1 if J still falls there, and otherwise a step
 // at which the slope of J has risen to between a tenth of its value at 0 and 0.
 func (p *Problem) lineSearch(
-	ctx context.Context, a Point, g *gradient, step []float64,
+	ctx context.Context,
+	a Point,
+	g *gradient,
+	step []float64,
 ) (float64, error) {
 	changes := make([]float64, len(p.Labels))
 	direction := Point{step, make([]float64, len(step))}
@@ -177,7 +183,8 @@ func (p *Problem) lineSearch(
 	if err != nil {
 		return 0, err
 	}
-	along, length := dotProduct(a.High, step), dotProduct(step, step)
+	along := dotProduct(a.High, step)
+	length := dotProduct(step, step)
 	slopeAt := func(t float64) float64 {
 		parts := make([]float64, p.chunkCount())
 		if err = forEach(ctx, len(parts), func(_, c int) {

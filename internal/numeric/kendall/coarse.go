@@ -8,12 +8,14 @@ const cellsPerRow = 16
 // the table of the values of x by those of y, one value of x at a time: with
 // conc concordant pairs, S = conc - disc = 2 conc - (n0 - n1 - n2 + n3).
 func (s *Scratch) sumCoarse(x, y *Ranks) int64 {
-	ranks, order := y.rowRanks(1), x.order
+	ranks := y.rowRanks(1)
+	order := x.order
 	s.seen, s.group = growTo(s.seen, y.distinct), growTo(s.group, y.distinct)
 	seen, group := s.seen, s.group // rows by value of y, below and at this value of x
 	clear(seen)
 	clear(group)
-	concordant, n3 := int64(0), int64(0)
+	concordant := int64(0)
+	n3 := int64(0)
 	for from := 0; from < len(order); {
 		rank := ranks[order[from]&rowMask]
 		to := from + 1

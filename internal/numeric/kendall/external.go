@@ -85,7 +85,8 @@ func (e *External) S() (int64, error) {
 	var byX, byXY ties
 	var inversions int64
 	var pieces []*run
-	ys, work := make([]uint64, 0, min(int64(e.most), e.n)), []uint64(nil)
+	ys := make([]uint64, 0, min(int64(e.most), e.n))
+	var work []uint64
 	cut := func() error {
 		work = slices.Grow(work[:0], len(ys))[:len(ys)]
 		inversions += sortCounting(ys, work)
@@ -95,7 +96,8 @@ func (e *External) S() (int64, error) {
 				return err
 			}
 		}
-		ys, pieces = ys[:0], append(pieces, r)
+		ys = ys[:0]
+		pieces = append(pieces, r)
 		return r.end()
 	}
 	err := mergeRuns(e.runs, func(p pair, _ int) error {
@@ -139,7 +141,8 @@ func (t *ties) addPair(p pair) {
 		t.equal++
 		return
 	}
-	t.last, t.equal = p, 1
+	t.last = p
+	t.equal = 1
 }
 
 func (t *ties) tiedPairs() int64 {
@@ -150,7 +153,8 @@ func (t *ties) tiedPairs() int64 {
 func sortCounting(x, work []uint64) (inversions int64) {
 	for width := 1; width < len(x); width *= 2 {
 		for lo := 0; lo < len(x); lo += 2 * width {
-			mid, hi := min(lo+width, len(x)), min(lo+2*width, len(x))
+			mid := min(lo+width, len(x))
+			hi := min(lo+2*width, len(x))
 			a := lo
 			b := mid
 			for k := lo; k < hi; k++ {

@@ -37,7 +37,8 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 		return countAscents(p, work)
 	}
 	shift := splitShift(len(p))
-	splits, totals := make([]*split, workers), make([]int64, workers)
+	splits := make([]*split, workers)
+	totals := make([]int64, workers)
 	runParallel(workers, func(k int) {
 		splits[k] = newSplit(shift)
 		if k+1 < workers {
@@ -145,8 +146,12 @@ func (s *split) countAscents(p, work []uint32) int64 {
 		root := uint64(0)
 		for _, v := range chunk {
 			d := v >> (shift & 31) % digits
-			a, b, c := 8*(d>>6)&63, 8*(d>>3)&63, 8*d&63
-			mid, low, e := &s.mid[d>>6], &s.low[d>>3], &s.next[d]
+			a := 8 * (d >> 6) & 63
+			b := 8 * (d >> 3) & 63
+			c := 8 * d & 63
+			mid := &s.mid[d>>6]
+			low := &s.low[d>>3]
+			e := &s.next[d]
 			total += uint64(s.before[d]) + root>>a&255 + *mid>>b&255 + *low>>c&255
 			root += lanes8 << a
 			*mid += lanes8 << b
@@ -173,7 +178,8 @@ func (s *split) foldCounts(root uint64) {
 		b[6] += base + uint32(w>>48&255)
 		b[7] += base + uint32(w>>56)
 	}
-	s.mid, s.low = [8]uint64{}, [64]uint64{}
+	s.mid = [8]uint64{}
+	s.low = [64]uint64{}
 }
 
 // leafAscents is ascents for at most 2^leafBits elements: a set of bits for the last six, below two
@@ -188,7 +194,9 @@ func leafAscents(p []uint32) int64 {
 	for _, v := range p {
 		w := v >> 6 & 15
 		a, b := 16*(w>>2)&63, 16*w&63
-		words, m, bit := &set[w], &mid[w>>2], uint64(1)<<(v&63)
+		words := &set[w]
+		m := &mid[w>>2]
+		bit := uint64(1) << (v & 63)
 		total += root>>a&0xffff + *m>>b&0xffff + uint64(bits.OnesCount64(*words&(bit-1)))
 		root += lanes16 << a
 		*m += lanes16 << b

@@ -129,7 +129,8 @@ func sortGroups(ranks, order []uint32) int64 {
 // order.
 func (s *Scratch) arrangeRows(rows, order []uint32, x *Ranks) {
 	s.next = x.groupStarts(s.next)
-	next, ranks := s.next, x.rowRanks(1)
+	next := s.next
+	ranks := x.rowRanks(1)
 	for _, v := range order {
 		row := v & rowMask
 		e := &next[ranks[row]]

@@ -88,7 +88,9 @@ func (s *sorter) buildRanks() *Ranks {
 		s.loadKeys()
 		s.sortRows(r)
 	}
-	s.floats, s.codes, s.plain = nil, nil, nil
+	s.floats = nil
+	s.codes = nil
+	s.plain = nil
 	return r
 }
 
@@ -113,7 +115,8 @@ func (s *sorter) fillRanks(r *Ranks, first, last int) {
 
 // fillRun writes the items from..to, of one estimate, to r.
 func (s *sorter) fillRun(r *Ranks, from, to int) {
-	run, order := s.sorted[from:to], r.order[from:to]
+	run := s.sorted[from:to]
+	order := r.order[from:to]
 	differ := uint64(0)
 	key := s.sortKey(uint32(run[0]))
 	for i, item := range run {

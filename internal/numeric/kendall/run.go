@@ -52,7 +52,8 @@ func (r *run) end() error {
 	}
 	r.data = append(r.data, make([]byte, r.block-len(r.data))...)
 	err := r.flush()
-	r.data, r.room = nil, nil
+	r.data = nil
+	r.room = nil
 	return err
 }
 
@@ -60,7 +61,8 @@ func (r *run) flush() error {
 	place := r.file.Reserve(r.block)
 	var err error
 	r.room, err = r.file.Write(&place, r.data, r.room)
-	r.blocks, r.data = append(r.blocks, place), r.data[:0]
+	r.blocks = append(r.blocks, place)
+	r.data = r.data[:0]
 	return err
 }
 
@@ -84,7 +86,8 @@ func (r *run) nextPair() (p pair, ok bool, err error) {
 	r.data = r.data[8*r.keys:]
 	r.left--
 	if r.left == 0 {
-		r.data, r.room = nil, nil
+		r.data = nil
+		r.room = nil
 	}
 	return p, true, nil
 }

@@ -28,15 +28,16 @@ const (
 // column; they are equal, or few, or rarely many, and then sorted by the same
 // method on the bits that are left.
 type sorter struct {
-	floats        []float64 // the column: one of these three
-	codes         []int32
-	plain         []uint64
-	items, sorted []uint64
-	low, high     uint64 // least and greatest key
-	bins          []uint32
-	lows, highs   [1 << maxDigitBits]uint32 // where the next item of a digit goes
-	deeper        *sorter                   // for long runs of different keys with one estimate
-	room          []uint64                  // of such a sorter, for its keys
+	floats      []float64 // the column: one of these three
+	codes       []int32
+	plain       []uint64
+	items       []uint64
+	sorted      []uint64
+	low, high   uint64 // least and greatest key
+	bins        []uint32
+	lows, highs [1 << maxDigitBits]uint32 // where the next item of a digit goes
+	deeper      *sorter                   // for long runs of different keys with one estimate
+	room        []uint64                  // of such a sorter, for its keys
 }
 
 // growBuffers makes room for n rows.
@@ -92,7 +93,8 @@ func (s *sorter) loadKeys() {
 		keys[i] = k
 		low, high = min(low, k), max(high, k)
 	}
-	s.low, s.high = low, high
+	s.low = low
+	s.high = high
 }
 
 // sortRows sets sorted to the items in ascending order of (estimate, row), and fills r with them.
@@ -140,7 +142,8 @@ func (s *sorter) estimateBuckets(
 	for i, k := range s.sorted {
 		d := k - low
 		bin := bins[d>>(shift&63):][:2]
-		first, next := uint64(bin[0]), uint64(bin[1])
+		first := uint64(bin[0])
+		next := uint64(bin[1])
 		inBin, _ := bits.Mul64(d<<1<<(63-shift&63), (next-first)<<(fraction&63))
 		e := first<<(fraction&63) + inBin
 		items[i] = e<<rowBits | uint64(i)
@@ -187,10 +190,13 @@ func (s *sorter) sortItems(r, work []uint64, width int) {
 // byDigits sorts items by two digits, the bits from shift on, and keeps their old order where these are equal.
 func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
 	const most = 1<<maxDigitBits - 1
-	lows, highs := &s.lows, &s.highs
+	lows := &s.lows
+	highs := &s.highs
 	clear(lows[:1<<digit])
 	clear(highs[:1<<digit])
-	low, high, mask := uint(shift)&63, uint(shift+digit)&63, uint64(1)<<digit-1
+	low := uint(shift) & 63
+	high := uint(shift+digit) & 63
+	mask := uint64(1)<<digit - 1
 	work = work[:len(r)]
 	for _, item := range r {
 		lows[item>>low&mask&most]++
@@ -212,7 +218,8 @@ func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
 
 // insertionSort sorts items that are nearly sorted, or else leaves them to another sort.
 func insertionSort(r []uint64) {
-	last, moves := uint64(0), 0
+	last := uint64(0)
+	moves := 0
 	for i, v := range r {
 		if v >= last {
 			last = v

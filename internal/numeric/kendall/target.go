@@ -28,7 +28,11 @@ var ErrLength = errors.New("the column and the target have different numbers of 
 // column of another length gives an error that wraps [ErrLength] and names the
 // least such j seen; ctx is looked at between columns.
 func AgainstTarget(
-	ctx context.Context, d int, column func(j int, scratch *Scratch) *Ranks, target func(*Scratch) *Ranks, workers int,
+	ctx context.Context,
+	d int,
+	column func(j int, scratch *Scratch) *Ranks,
+	target func(*Scratch) *Ranks,
+	workers int,
 ) ([]int64, error) {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)

@@ -69,14 +69,18 @@ func (m *Map) Weighted(rows [][]float64, reach []float64) *Map {
 		Metric:      m.Metric,
 		Landmarks:   m.Landmarks,
 	}
-	m.Weights, m.Shifts = make([][]int16, len(rows)), make([]uint8, len(rows))
+	m.Weights = make([][]int16, len(rows))
+	m.Shifts = make([]uint8, len(rows))
 	for i, row := range rows {
 		largest := math.SmallestNonzeroFloat32
 		for _, w := range row {
 			largest = max(largest, math.Abs(w))
 		}
-		bits := min(math.Floor(math.Log2(math.MaxInt16/largest)),
-			math.Floor(math.Log2(0x1p16/max(reach[i], math.SmallestNonzeroFloat32))), 40)
+		bits := min(
+			math.Floor(math.Log2(math.MaxInt16/largest)),
+			math.Floor(math.Log2(0x1p16/max(reach[i], math.SmallestNonzeroFloat32))),
+			40,
+		)
 		shift := int(max(bits, -kernelBits))
 		m.Shifts[i] = uint8(shift + kernelBits)
 		m.Weights[i] = make([]int16, len(row))
@@ -205,7 +209,8 @@ func zeroedBuffer[T any](buf []T, n int) []T {
 func (c *compiledMap) locateRows(s *scratch, bins [][]uint8, from, rows int) {
 	s.coordinates = zeroedBuffer(s.coordinates, c.metric.panelSize())
 	for k, x := range c.coordinates {
-		values, to := x.Values, s.coordinates[inPanel(k, 0):]
+		values := x.Values
+		to := s.coordinates[inPanel(k, 0):]
 		for r, bin := range bins[x.Input][from : from+rows] {
 			if int(bin) < len(values) {
 				to[2*r] = values[bin]
@@ -242,8 +247,10 @@ func (c *compiledMap) evaluateKernel(
 // Kernel returns the kernel of records and landmarks on the grid 2^-14, one list per
 // landmark. It uses all processors.
 func (m *Map) Kernel(bins [][]uint8) [][]int16 {
-	c, n := m.compile(), len(bins[0])
-	out, all := make([][]int16, c.marks), make([]int16, c.marks*n)
+	c := m.compile()
+	n := len(bins[0])
+	out := make([][]int16, c.marks)
+	all := make([]int16, c.marks*n)
 	for k := range out {
 		out[k] = all[k*n : (k+1)*n]
 	}
@@ -268,7 +275,8 @@ func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 // are given, one list per input, on the grid 2^-[FeatureBits]. The squares of a record sum to at
 // most 2^(2 FeatureBits), whatever the map is.
 func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
-	c, n := m.compile(), len(bins[0])
+	c := m.compile()
+	n := len(bins[0])
 	s := c.scratch.Get().(*scratch)
 	defer c.scratch.Put(s)
 	whole := n / stripe * stripe

@@ -123,7 +123,8 @@ func stretchGo(dst [][]int16, from int, sums []int32, scales []float64) {
 		for i, scale := range scales {
 			q := (*[some]int32)(sums[i*tileCols+j:])
 			a, b := float64(q[0])*scale, float64(q[1])*scale // exact: the scale is a power of two
-			x, y := float64(q[2])*scale, float64(q[3])*scale
+			x := float64(q[2]) * scale
+			y := float64(q[3]) * scale
 			square[0] += float64(a * a) // the conversion forbids fusing
 			square[1] += float64(b * b)
 			square[2] += float64(x * x)
@@ -133,7 +134,8 @@ func stretchGo(dst [][]int16, from int, sums []int32, scales []float64) {
 			by[k] = full / max(math.Sqrt(sum), Shortest)
 		}
 		for i, scale := range scales {
-			q, to := (*[some]int32)(sums[i*tileCols+j:]), (*[some]int16)(dst[i][from+j:])
+			q := (*[some]int32)(sums[i*tileCols+j:])
+			to := (*[some]int16)(dst[i][from+j:])
 			for k, factor := range by {
 				to[k] = int16(float64(q[k]) * scale * factor)
 			}

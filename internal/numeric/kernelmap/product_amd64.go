@@ -40,8 +40,14 @@ func tileVNNI(
 ) {
 	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1],
 		b[2*steps*tileCols-1] // as in tileSIMD
-	tileWide(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b),
-		steps)
+	tileWide(
+		unsafe.SliceData(dst),
+		4*stride,
+		unsafe.SliceData(a),
+		2*lda,
+		unsafe.SliceData(b),
+		steps,
+	)
 }
 
 // stretchAVX512 is the stretchFunc for processors with AVX-512.
@@ -50,7 +56,8 @@ func stretchAVX512(dst [][]int16, from int, sums []int32, scales []float64) {
 	if n == 0 {
 		return
 	}
-	_, _ = sums[n*tileCols-1], dst[n-1]
+	_ = sums[n*tileCols-1]
+	_ = dst[n-1]
 	for _, list := range dst[:n] {
 		_ = list[from : from+tileCols]
 	}

@@ -46,7 +46,13 @@ func kernelSIMD(
 	if pairs == 0 {
 		return
 	}
-	_, _ = dst[2*pairs*tileCols-1], dots[2*pairs*tileCols-1]
-	kernelAsm(unsafe.SliceData(dst), unsafe.SliceData(dots), unsafe.SliceData(marks), &norms[0],
-		pairs)
+	_ = dst[2*pairs*tileCols-1]
+	_ = dots[2*pairs*tileCols-1]
+	kernelAsm(
+		unsafe.SliceData(dst),
+		unsafe.SliceData(dots),
+		unsafe.SliceData(marks),
+		&norms[0],
+		pairs,
+	)
 }

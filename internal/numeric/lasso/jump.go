@@ -32,7 +32,8 @@ func (r *restricted) jumpToSolution() {
 		for a, i := range active {
 			if to := r.w[i] + h[a]; to == 0 || math.Signbit(to) != math.Signbit(r.w[i]) {
 				if share := -r.w[i] / h[a]; share < part || last < 0 {
-					part, last = share, a
+					part = share
+					last = a
 				}
 			}
 		}

@@ -97,7 +97,8 @@ func NewSolver(
 	if opts.MaxSweeps <= 0 {
 		opts.MaxSweeps = 100000
 	}
-	d, n := len(x), len(y)
+	d := len(x)
+	n := len(y)
 	s := &Solver{
 		n: n, x: make([]columns.Column, d), y: columns.Clean(y), opts: opts,
 		deviations: make([]float64, d), units: make([]float64, d), xy: make([]float64, d),
@@ -220,8 +221,12 @@ func (s *Solver) newSolution(
 	n := float64(max(s.n, 1))
 	w := append([]float64(nil), s.w...)
 	return Solution{
-		Coefficients: w, Intercept: columns.Intercept(s.x, s.y, w),
-		Objective: primal / n, Gap: gap / n, Sweeps: sweeps, Converged: converged,
+		Coefficients: w,
+		Intercept:    columns.Intercept(s.x, s.y, w),
+		Objective:    primal / n,
+		Gap:          gap / n,
+		Sweeps:       sweeps,
+		Converged:    converged,
 	}
 }
 
@@ -236,7 +241,12 @@ func sweepsBeforeJump(size int) int {
 // the duality gap of the problem restricted to the set is at most tolerance. It
 // returns the number of sweeps, at least 1.
 func (s *Solver) descendOn(
-	ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int,
+	ctx context.Context,
+	set []int,
+	rr float64,
+	penalty []float64,
+	tolerance float64,
+	most int,
 ) (int, error) {
 	local := s.restrictTo(set, rr, penalty)
 	sweep := 0

@@ -80,7 +80,8 @@ func (c *covariances) fillGram(ctx context.Context, set []int) error {
 		if c.gram[j] != nil {
 			continue
 		}
-		from, products := c.column(j), make([]float64, len(c.gram))
+		from := c.column(j)
+		products := make([]float64, len(c.gram))
 		err := c.forEachColumn(ctx, func(k int) {
 			switch {
 			case c.constant[k]:
@@ -106,10 +107,11 @@ func (c *covariances) product(i, j int) float64 {
 // with each other, and finds gradients from the residual.
 type residuals struct {
 	centredColumns
-	target, residual []float64
-	slots            []int       // of a column its row of products, plus 1; 0 if none
-	members          []int       // the columns, by slot
-	products         [][]float64 // of the member in slot a with those in slots 0 to a
+	target   []float64
+	residual []float64
+	slots    []int       // of a column its row of products, plus 1; 0 if none
+	members  []int       // the columns, by slot
+	products [][]float64 // of the member in slot a with those in slots 0 to a
 }
 
 func (r *residuals) gradient(
@@ -142,7 +144,8 @@ func (r *residuals) fillGram(ctx context.Context, set []int) error {
 	added := len(r.members) - first
 	return parallel.ForEach(ctx, added, r.workersFor(r.n*added*len(r.members)), func(i int) {
 		slot := first + i
-		from, row := r.column(r.members[slot]), make([]float64, slot+1)
+		from := r.column(r.members[slot])
+		row := make([]float64, slot+1)
 		for a := range row {
 			row[a] = floats.Dot(from, r.column(r.members[a]))
 		}

@@ -66,9 +66,11 @@ func newWorkingSet(w, gradient, penalty []float64) []int {
 
 // restricted is the problem in the coefficients of a working set alone.
 type restricted struct {
-	gram                 [][]float64
-	w, gradient, penalty []float64
-	rr                   float64 // square of the residual
+	gram     [][]float64
+	w        []float64
+	gradient []float64
+	penalty  []float64
+	rr       float64 // square of the residual
 }
 
 func (s *Solver) restrictTo(
@@ -78,8 +80,11 @@ func (s *Solver) restrictTo(
 ) *restricted {
 	k := len(set)
 	r := &restricted{
-		gram: make([][]float64, k), w: make([]float64, k),
-		gradient: make([]float64, k), penalty: make([]float64, k), rr: rr,
+		gram:     make([][]float64, k),
+		w:        make([]float64, k),
+		gradient: make([]float64, k),
+		penalty:  make([]float64, k),
+		rr:       rr,
 	}
 	block := make([]float64, k*k)
 	for i, j := range set {

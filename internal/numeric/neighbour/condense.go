@@ -38,7 +38,8 @@ func (c *cover) row(i int) []float32 {
 // addReference takes record i among those that may be nearest.
 func (c *cover) addReference(i int) {
 	const part = 4096
-	at, n := c.row(i), c.p.Len()
+	at := c.row(i)
+	n := c.p.Len()
 	_ = parallel.ForEach(context.Background(), (n+part-1)/part, parallel.Workers(n*c.p.Dim),
 		func(b int) {
 			for q := b * part; q < min((b+1)*part, n); q++ {
@@ -72,7 +73,8 @@ func Condense(ctx context.Context, p Points, order []int) ([]int, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			taken[i], out = true, append(out, i)
+			taken[i] = true
+			out = append(out, i)
 			c.addReference(i)
 		}
 		if len(out) == before {
@@ -96,7 +98,8 @@ func FastCondense(ctx context.Context, p Points) ([]int, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			taken[i], out = true, append(out, i)
+			taken[i] = true
+			out = append(out, i)
 			c.addReference(i)
 		}
 	}

@@ -23,7 +23,10 @@ func Optimizers() []string {
 // minimizeConjugate minimises loss by conjugate gradients, moving at in place, in at most the given number of iterations. loss
 // returns the value and its gradient. It stops early if a line search finds no improvement. The error is that of loss.
 func minimizeConjugate(
-	ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error),
+	ctx context.Context,
+	at []float64,
+	iterations int,
+	loss func(at []float64) (float64, []float64, error),
 ) error {
 	var failed error
 	var value float64
@@ -53,12 +56,15 @@ func minimizeConjugate(
 			return optimize.NotTerminated, nil
 		},
 	}
-	best, err := optimize.Minimize(problem, at,
+	best, err := optimize.Minimize(
+		problem,
+		at,
 		&optimize.Settings{
 			MajorIterations: iterations,
 			Converger:       optimize.NeverTerminate{},
 		},
-		&optimize.CG{})
+		&optimize.CG{},
+	)
 	switch {
 	case failed != nil:
 		return failed

@@ -33,11 +33,15 @@ type descent struct {
 
 // run moves at. gradient returns that of the loss of a batch there. The error is its own or that of ctx.
 func (d *descent) run(
-	ctx context.Context, at []float64, gradient func(batch *loss, at []float64) ([]float64, error),
+	ctx context.Context,
+	at []float64,
+	gradient func(batch *loss, at []float64) ([]float64, error),
 ) error {
 	n := len(d.of.class)
-	steps, total := 0, d.passes*((n+batchRows-1)/batchRows)
-	first, second := make([]float64, len(at)), make([]float64, len(at))
+	steps := 0
+	total := d.passes * ((n + batchRows - 1) / batchRows)
+	first := make([]float64, len(at))
+	second := make([]float64, len(at))
 	order := evenlySpaced(n, n)
 	for range d.passes {
 		d.source.shuffle(order)
@@ -53,7 +57,8 @@ func (d *descent) run(
 			left := float64(total-steps) / float64(total)
 			steps++
 			grown := 1 - math.Pow(firstDecay, float64(steps))
-			scale, spread := left/grown, 1-math.Pow(secondDecay, float64(steps))
+			scale := left / grown
+			spread := 1 - math.Pow(secondDecay, float64(steps))
 			for k, v := range g {
 				v /= float64(len(batch.class))
 				first[k] += (1 - firstDecay) * (v - first[k])
@@ -93,7 +98,8 @@ const lloydRounds = 5
 // moveCenters moves vectors of each class to the mean of the records of the class that they are nearest to, some
 // rounds long. Both lists hold the classes below count. The error is that of ctx.
 func moveCenters(ctx context.Context, p, z Points, count int) error {
-	records, vectors := p.rowsByClass(evenlySpaced(p.Len(), p.Len())), classBounds(z.Class, count)
+	records := p.rowsByClass(evenlySpaced(p.Len(), p.Len()))
+	vectors := classBounds(z.Class, count)
 	for c, rows := range records {
 		from, to := vectors[c], vectors[c+1]
 		if len(rows) == 0 {
@@ -112,7 +118,8 @@ func moveCenters(ctx context.Context, p, z Points, count int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			sums, counts := make([]float64, len(at.X)), make([]float64, to-from)
+			sums := make([]float64, len(at.X))
+			counts := make([]float64, to-from)
 			for i, j := range Search(at).Classes(of, Vote{K: 1}) {
 				addTo(sums[int(j)*z.Dim:int(j+1)*z.Dim], of.Row(i))
 				counts[j]++

@@ -4,9 +4,11 @@ package neighbour
 // is NaN or infinite becomes Missing, and every cell is clamped to [Lower, Upper]. A category column is Levels
 // coordinates, 1 for the cell's own level and 0 elsewhere; a code outside the levels is 0 in all.
 type Column struct {
-	Category              bool
-	Levels                int
-	Lower, Upper, Missing float64
+	Category bool
+	Levels   int
+	Lower    float64
+	Upper    float64
+	Missing  float64
 }
 
 // width returns the number of coordinates.

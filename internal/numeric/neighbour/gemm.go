@@ -16,7 +16,10 @@ func addProduct(c, a, b []float64, n, m, k int) {
 		rows := min(tile/2, n-i)
 		for j := 0; j < m; j += tile {
 			columns := min(tile, m-j)
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
+			blas64.Gemm(
+				blas.NoTrans,
+				blas.NoTrans,
+				1,
 				blas64.General{
 					Rows:   rows,
 					Cols:   k,
@@ -29,12 +32,14 @@ func addProduct(c, a, b []float64, n, m, k int) {
 					Stride: m,
 					Data:   b[j:],
 				},
-				0, blas64.General{
+				0,
+				blas64.General{
 					Rows:   rows,
 					Cols:   columns,
 					Stride: m,
 					Data:   c[i*m+j:],
-				})
+				},
+			)
 		}
 	}
 }
@@ -46,7 +51,10 @@ func addTransposed(c, a, b []float64, n, m, k int) {
 		rows := min(tile/2, m-i)
 		for j := 0; j < k; j += tile {
 			columns := min(tile, k-j)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+			blas64.Gemm(
+				blas.Trans,
+				blas.NoTrans,
+				1,
 				blas64.General{
 					Rows:   n,
 					Cols:   rows,
@@ -59,12 +67,14 @@ func addTransposed(c, a, b []float64, n, m, k int) {
 					Stride: k,
 					Data:   b[j:],
 				},
-				1, blas64.General{
+				1,
+				blas64.General{
 					Rows:   rows,
 					Cols:   columns,
 					Stride: k,
 					Data:   c[i*k+j:],
-				})
+				},
+			)
 		}
 	}
 }

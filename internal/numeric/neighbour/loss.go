@@ -37,8 +37,9 @@ type loss struct {
 // A lossSum is a sum over records. With q_ij = p_ij - r_ij, r_ij = p_ij/p_i on the class of i and 0 elsewhere, cross
 // is Σ_i q_ij x_i, a row per reference vector, and mass Σ_i q_ij.
 type lossSum struct {
-	value       float64
-	cross, mass []float64
+	value float64
+	cross []float64
+	mass  []float64
 }
 
 // classBounds returns where each class begins in a list that is sorted by class, for all classes below count.
@@ -59,8 +60,10 @@ func (l *loss) sumLoss(
 	v []float64,
 	gamma2 float64,
 ) (lossSum, error) {
-	m, n := len(v)/l.dim, len(l.class)
-	vt, bias := transposed(v, m, l.dim), squaredNorms(v, l.dim)
+	m := len(v) / l.dim
+	n := len(l.class)
+	vt := transposed(v, m, l.dim)
+	bias := squaredNorms(v, l.dim)
 	for k := range vt {
 		vt[k] *= 2 * gamma2
 	}
@@ -79,7 +82,8 @@ func (l *loss) sumLoss(
 			cross: make([]float64, m*l.xdim),
 			mass:  make([]float64, m),
 		}
-		weights, apart := make([]float64, block*m), make([]float64, m)
+		weights := make([]float64, block*m)
+		apart := make([]float64, m)
 		for first := p * blocks / count *
 			block; first < min((p+1)*blocks/count*block, n); first += block {
 			if ctx.Err() != nil {

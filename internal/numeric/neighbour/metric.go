@@ -16,8 +16,10 @@ func (l *loss) minimizeMetric(
 	z Points,
 	o Options,
 ) (Compressed, error) {
-	d, m := l.xdim, len(z.X)
-	at, root := make([]float64, m+d*d), math.Sqrt(o.Gamma2)
+	d := l.xdim
+	m := len(z.X)
+	at := make([]float64, m+d*d)
+	root := math.Sqrt(o.Gamma2)
 	copy(at, z.X)
 	for k := range d {
 		at[m+k*d+k] = root
@@ -65,7 +67,8 @@ func (l *loss) metricLoss(
 		return 0, nil, err
 	}
 	gradient := make([]float64, len(z)+d*d)
-	square, inner := make([]float64, d*d), make([]float64, d*d)
+	square := make([]float64, d*d)
+	inner := make([]float64, d*d)
 	addTransposed(square, a, a, d, d, d)
 	rest := make([]float64, len(z)) // C - s z
 	for k, v := range z {

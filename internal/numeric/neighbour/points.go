@@ -27,7 +27,8 @@ func (p Points) Subset(rows []int) Points {
 		Class: make([]int32, 0, len(rows)),
 	}
 	for _, i := range rows {
-		q.X, q.Class = append(q.X, p.Row(i)...), append(q.Class, p.Class[i])
+		q.X = append(q.X, p.Row(i)...)
+		q.Class = append(q.Class, p.Class[i])
 	}
 	return q
 }
@@ -46,7 +47,8 @@ func (p Points) rowsByClass(order []int) [][]int {
 // of classes that have records. order lists every row once, and p is not empty.
 func Stratified(p Points, m int, order []int) []int {
 	by := p.rowsByClass(order)
-	quota, rest := make([]int, len(by)), make([]float64, len(by))
+	quota := make([]int, len(by))
+	rest := make([]float64, len(by))
 	sum := 0
 	for c, rows := range by {
 		if len(rows) == 0 {

@@ -10,9 +10,10 @@ import (
 // A Scaling takes vectors to the space in which distances are measured: (x - Center) ∘ Scale, times
 // Map if there is one.
 type Scaling struct {
-	Center, Scale []float64
-	Map           []float64 // Out × len(Center) by row; nil for none
-	Out           int       // numbers of a vector afterwards
+	Center []float64
+	Scale  []float64
+	Map    []float64 // Out × len(Center) by row; nil for none
+	Out    int       // numbers of a vector afterwards
 }
 
 // Standard returns the scaling to mean 0 and standard deviation 1. A constant column becomes 0.
@@ -144,7 +145,8 @@ func (s Scaling) Undo(p Points) Points {
 // One returns a function that takes the cells of a record, one per column, to the new space as
 // Encode and Apply do, to the last bit. What it returns is overwritten by its next call.
 func (s Scaling) One(columns []Column) func(cells []Cells) []float64 {
-	x, out := make([]float64, len(s.Center)), make([]float64, s.Out)
+	x := make([]float64, len(s.Center))
+	out := make([]float64, s.Out)
 	var turned []float64
 	if s.Map != nil {
 		turned = s.transposedMap()

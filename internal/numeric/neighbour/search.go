@@ -74,7 +74,8 @@ func (s *Searcher) Class(x []float64, v Vote) int32 {
 
 // nearestDistances returns the squared distance of each vector of p to the nearest one.
 func (s *Searcher) nearestDistances(p Points) []float64 {
-	out, length := make([]float64, p.Len()), squaredNorms(p.X, p.Dim)
+	out := make([]float64, p.Len())
+	length := squaredNorms(p.X, p.Dim)
 	s.forEachRecord(
 		p,
 		1,
@@ -179,7 +180,8 @@ func insertSorted(near []neighbour, x neighbour) []neighbour {
 
 // decideClass returns the class with the most votes of the neighbours, nearest first.
 func (v Vote) decideClass(near []neighbour, class []int32) int32 {
-	best, most := class[near[0].row], -1.
+	best := class[near[0].row]
+	most := -1.
 	if len(near) == 1 {
 		return best
 	}
@@ -191,7 +193,8 @@ func (v Vote) decideClass(near []neighbour, class []int32) int32 {
 			}
 		}
 		if votes > most {
-			best, most = class[x.row], votes
+			best = class[x.row]
+			most = votes
 		}
 	}
 	return best

@@ -116,7 +116,11 @@ func (l *loss) minimize(
 // movePrototypes moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
 // [Adam].
 func (l *loss) movePrototypes(
-	ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error),
+	ctx context.Context,
+	at []float64,
+	o Options,
+	sizes []float64,
+	evaluate func(of *loss, at []float64) (float64, []float64, error),
 ) error {
 	if o.Optimizer == ConjugateGradient {
 		return minimizeConjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) {

@@ -36,7 +36,8 @@ type Prior struct {
 // Fit returns the prior of values, each observed with independent normal noise of the given
 // standard deviation. Values without noise (a deviation that is not positive) are not used.
 func Fit(values, noise []float64) Prior {
-	smallest, largest := math.Inf(1), 0.
+	smallest := math.Inf(1)
+	largest := 0.
 	for i, s := range noise {
 		if s > 0 {
 			smallest = min(smallest, s)
@@ -102,8 +103,9 @@ func (p Prior) responsibilities(value, noise float64, out []float64) {
 // A Posterior is the distribution of one true value given its noisy value: a mixture of
 // normal distributions.
 type Posterior struct {
-	cumulative        []float64
-	means, deviations []float64
+	cumulative []float64
+	means      []float64
+	deviations []float64
 }
 
 // Posterior returns the distribution of the true value behind a noisy one. Without noise it

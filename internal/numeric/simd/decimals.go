@@ -5,8 +5,9 @@ import "math"
 // Decimals is the form of numbers stored as integers over a power of ten, each in a fixed number of bytes, lowest
 // first. The smallest such integer represents NaN.
 type Decimals struct {
-	width       int
-	power, over float64
+	width int
+	power float64
+	over  float64
 }
 
 // NewDecimals describes numbers stored as integers of width 1, 2 or 4 bytes, divided by power.

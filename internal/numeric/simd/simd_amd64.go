@@ -126,11 +126,22 @@ func pickMasked(dst, src []float64, mask []byte) int {
 		return 0
 	}
 	if wide {
-		return pickWide(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask),
-			len(mask), len(dst))
+		return pickWide(
+			unsafe.SliceData(dst),
+			unsafe.SliceData(src),
+			unsafe.SliceData(mask),
+			len(mask),
+			len(dst),
+		)
 	}
-	return pickAsm(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask), len(mask),
-		len(dst), &places)
+	return pickAsm(
+		unsafe.SliceData(dst),
+		unsafe.SliceData(src),
+		unsafe.SliceData(mask),
+		len(mask),
+		len(dst),
+		&places,
+	)
 }
 
 func binMagnitudes(bins []uint16, column []float64) int {
@@ -194,8 +205,17 @@ func decodeDoubles(dst []float64, data []byte) int {
 func (d Decimals) packDecimals(dst, exact []byte, column []float64) int {
 	n := fusedRows(len(column))
 	if n > 0 {
-		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n,
-			d.width, d.power, d.over, none, int(d.Least()))
+		packAsm(
+			unsafe.SliceData(dst),
+			unsafe.SliceData(exact),
+			unsafe.SliceData(column),
+			n,
+			d.width,
+			d.power,
+			d.over,
+			none,
+			int(d.Least()),
+		)
 	}
 	return n
 }
@@ -203,8 +223,16 @@ func (d Decimals) packDecimals(dst, exact []byte, column []float64) int {
 func (d Decimals) unpackDecimals(column []float64, src []byte) int {
 	n := fusedRows(len(column))
 	if n > 0 {
-		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.width, d.power, d.over,
-			none, int(d.Least()))
+		unpackAsm(
+			unsafe.SliceData(column),
+			unsafe.SliceData(src),
+			n,
+			d.width,
+			d.power,
+			d.over,
+			none,
+			int(d.Least()),
+		)
 	}
 	return n
 }
