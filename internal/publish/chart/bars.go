@@ -7,9 +7,11 @@ import (
 
 // A Bar is one row of a bar chart. Low and High are the ends of its interval; equal ends mean no interval.
 type Bar struct {
-	Label            string
-	Value, Low, High float64
-	Text             string // printed at the end of the row
+	Label string
+	Value float64
+	Low   float64
+	High  float64
+	Text  string // printed at the end of the row
 }
 
 // The layout of a bar chart.
@@ -24,7 +26,8 @@ const (
 
 // Bars draws horizontal bars that start at 0, one per row. Long labels take several lines.
 func Bars(title string, bars []Bar) SVG {
-	labels, height := make([][]string, len(bars)), 6.
+	labels := make([][]string, len(bars))
+	height := 6.
 	longest := 0
 	for i, b := range bars {
 		labels[i] = breakLines(b.Label, barLetter)
@@ -39,7 +42,8 @@ func Bars(title string, bars []Bar) SVG {
 	for _, b := range bars {
 		for _, x := range []float64{b.Value, b.Low, b.High} {
 			if isFinite(x) {
-				low, high = math.Min(low, x), math.Max(high, x)
+				low = math.Min(low, x)
+				high = math.Max(high, x)
 			}
 		}
 	}
@@ -54,7 +58,8 @@ func Bars(title string, bars []Bar) SVG {
 		if !isFinite(b.Value) {
 			continue
 		}
-		from, to := x.position(math.Min(b.Value, 0)), x.position(math.Max(b.Value, 0))
+		from := x.position(math.Min(b.Value, 0))
+		to := x.position(math.Max(b.Value, 0))
 		c.rect("mark", from, y+4, math.Max(to-from, .5), barRow-8)
 		if b.Low < b.High && isFinite(b.Low) && isFinite(b.High) {
 			c.line(

@@ -87,13 +87,23 @@ func classAttribute(names string) string {
 }
 
 func (c *canvas) line(names string, x1, y1, x2, y2 float64) {
-	c.Line(roundCoordinate(x1), roundCoordinate(y1), roundCoordinate(x2), roundCoordinate(y2),
-		classAttribute(names))
+	c.Line(
+		roundCoordinate(x1),
+		roundCoordinate(y1),
+		roundCoordinate(x2),
+		roundCoordinate(y2),
+		classAttribute(names),
+	)
 }
 
 func (c *canvas) rect(names string, x, y, w, h float64, more ...string) {
-	c.Rect(roundCoordinate(x), roundCoordinate(y), roundCoordinate(w), roundCoordinate(h),
-		append([]string{classAttribute(names)}, more...)...)
+	c.Rect(
+		roundCoordinate(x),
+		roundCoordinate(y),
+		roundCoordinate(w),
+		roundCoordinate(h),
+		append([]string{classAttribute(names)}, more...)...,
+	)
 }
 
 // text writes a text whose anchor is start, middle or end.
@@ -103,8 +113,12 @@ func (c *canvas) text(
 	s string,
 	more ...string,
 ) {
-	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s),
-		append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
+	c.Text(
+		roundCoordinate(x),
+		roundCoordinate(y),
+		replaceControls(s),
+		append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...,
+	)
 }
 
 // A path is a list of points.
@@ -210,7 +224,8 @@ func tickLabel(x float64) string {
 	case a >= 1e9 || a < 1e-3:
 		return strings.Replace(strconv.FormatFloat(x, 'e', -1, 64), "e+", "e", 1)
 	case a >= 1e6:
-		x, suffix = x/1e6, "M"
+		x /= 1e6
+		suffix = "M"
 	}
 	whole, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', -1, 64), ".")
 	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {

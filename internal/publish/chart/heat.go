@@ -8,10 +8,12 @@ import (
 // A Heat is a heat map of a table of shares: the larger the share, the more intense the colour. Negative shares have
 // another colour.
 type Heat struct {
-	Title, XLabel, YLabel string
-	Rows, Columns         []string
-	Shares                [][]float64 // one row per name of Rows; clamped to [-1, 1]
-	Texts                 [][]string  // printed in cells that are wide enough; nil for no texts
+	Title         string
+	XLabel        string
+	YLabel        string
+	Rows, Columns []string
+	Shares        [][]float64 // one row per name of Rows; clamped to [-1, 1]
+	Texts         [][]string  // printed in cells that are wide enough; nil for no texts
 }
 
 // The layout of a heat map.
@@ -44,16 +46,24 @@ func (h Heat) SVG() SVG {
 		y := heatTop + row*float64(i)
 		c.text("axis", "end", heatLeft-8, y+row/2+5, fitWidth(name, 13))
 		for j := range h.Columns {
-			share, names := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
+			share := math.Min(math.Max(h.Shares[i][j], -1), 1)
+			names := "hot"
 			if !isFinite(share) {
 				share = 0
 			}
 			if share < 0 {
-				share, names = -share, "cold"
+				share = -share
+				names = "cold"
 			}
 			x := heatLeft + wide*float64(j)
-			c.rect(names, x+1, y+1, wide-2, row-2,
-				fmt.Sprintf(`fill-opacity="%.2f"`, .04+.96*share))
+			c.rect(
+				names,
+				x+1,
+				y+1,
+				wide-2,
+				row-2,
+				fmt.Sprintf(`fill-opacity="%.2f"`, .04+.96*share),
+			)
 			if len(h.Texts) > 0 && len(h.Texts[i][j]) <= most {
 				names := "note"
 				if share > .75 {

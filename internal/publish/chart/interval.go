@@ -3,11 +3,13 @@ package chart
 // An Interval is an estimate with its confidence interval on an axis. Reference, if it has a name, is a value for
 // comparison.
 type Interval struct {
-	Title            string
-	Value, Low, High float64
-	From, To         float64 // the ends of the axis
-	Reference        float64
-	ReferenceName    string
+	Title         string
+	Value         float64
+	Low           float64
+	High          float64
+	From, To      float64 // the ends of the axis
+	Reference     float64
+	ReferenceName string
 }
 
 // SVG draws the interval.

@@ -19,7 +19,9 @@ type Series struct {
 
 // A Plot is a picture of curves over two axes.
 type Plot struct {
-	Title, XLabel, YLabel string
+	Title  string
+	XLabel string
+	YLabel string
 	// Square fixes both axes to [0, 1] and draws the diagonal.
 	Square bool
 	// LogX and LogY make an axis logarithmic; values that are not positive are left out.
@@ -104,16 +106,19 @@ func (p Plot) newField(height, top float64) field {
 		}
 	}
 	if p.Sticks && f.y.low <= f.y.high {
-		f.y.low, f.y.high = math.Min(f.y.low, 0), math.Max(f.y.high, 0)
+		f.y.low = math.Min(f.y.low, 0)
+		f.y.high = math.Max(f.y.high, 0)
 	}
 	if f.x.low > f.x.high { // no data to draw
 		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
 	}
 	if f.y.low == f.y.high {
-		f.y.low, f.y.high = f.y.low-1, f.y.high+1
+		f.y.low--
+		f.y.high++
 	}
 	pad := .06 * (f.y.high - f.y.low)
-	f.y.low, f.y.high = f.y.low-pad, f.y.high+pad
+	f.y.low -= pad
+	f.y.high += pad
 	if p.YMin != 0 || p.YMax != 0 {
 		f.y.low, f.y.high = exponentiate(p.LogY, p.YMin), exponentiate(p.LogY, p.YMax)
 	}
@@ -131,8 +136,10 @@ func (f *field) includePoint(x, y float64) {
 	if !isFinite(x) || !isFinite(y) {
 		return
 	}
-	f.x.low, f.x.high = math.Min(f.x.low, x), math.Max(f.x.high, x)
-	f.y.low, f.y.high = math.Min(f.y.low, y), math.Max(f.y.high, y)
+	f.x.low = math.Min(f.x.low, x)
+	f.x.high = math.Max(f.x.high, x)
+	f.y.low = math.Min(f.y.low, y)
+	f.y.high = math.Max(f.y.high, y)
 }
 
 // values returns the value of a point and, if it has an interval, the ends of the interval.
@@ -238,8 +245,11 @@ func (f field) drawCurve(c *canvas, s Series) {
 		}
 	}
 	if !s.Points && len(points.x) > 0 {
-		c.Polyline(points.x, points.y,
-			classAttribute(colourClass(s.Style)+" curve"+dashPattern(s.Style)))
+		c.Polyline(
+			points.x,
+			points.y,
+			classAttribute(colourClass(s.Style)+" curve"+dashPattern(s.Style)),
+		)
 	}
 	if s.Points || s.Marked {
 		for i := range points.x {

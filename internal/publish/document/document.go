@@ -32,8 +32,9 @@ type Fact struct{ Name, Value, Note string }
 
 // A Section of a page has a title and a list of blocks. ID is a constant of this program, used in links and styles.
 type Section struct {
-	ID, Title string
-	Blocks    []Block
+	ID     string
+	Title  string
+	Blocks []Block
 }
 
 // A Block is one of: a paragraph, a warning, a picture with its numbers, a gallery, a table, a listing. A block with

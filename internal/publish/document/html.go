@@ -219,7 +219,8 @@ func (m *markup) writeTable(t *Table) {
 		for j, c := range row {
 			mark := t.markAt(i, j)
 			if value, interval, ok := strings.Cut(c, " ("); ok && t.Intervals && j > 0 {
-				c, mark.Note = value, "("+interval
+				c = value
+				mark.Note = "(" + interval
 			}
 			m.writeCell(j == 0, c, mark)
 		}

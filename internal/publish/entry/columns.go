@@ -31,7 +31,9 @@ func absentColumns(ctx context.Context, r Request) ([]string, error) {
 // Absent returns the protected columns of an account that are missing from a table with this header. It refuses a run
 // that uses as public a column that may be a protected one; path is the path of the ledger.
 func Absent(
-	acc *ledger.Account, path string, header, public []string,
+	acc *ledger.Account,
+	path string,
+	header, public []string,
 ) (absent []string, err error) {
 	for _, name := range acc.Private {
 		has := func(column string) bool {

@@ -42,7 +42,10 @@ type Run struct {
 
 // RunOf returns the run of a pipeline and its plan; plan may be nil for a run that is not carried out.
 func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
-	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(),
+	r := Run{
+		Budget: p.Budget,
+		Target: p.Target,
+		Public: p.PublicColumns(),
 		Price: func(epsilon float64) (*budget.Priced, error) {
 			q := *p
 			q.Budget.Epsilon = epsilon
@@ -51,7 +54,8 @@ func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
 				return nil, err
 			}
 			return plan.Priced, nil
-		}}
+		},
+	}
 	if plan != nil {
 		r.Priced, r.Method = plan.Priced, plan.Method()
 	}
@@ -76,9 +80,15 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 		return nil, err
 	}
 	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
-		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method,
-		Target: r.Run.Target, CuratorNotes: true,
-		Public: r.Run.Public, Records: Records(r.Table, r.Format), Note: r.Note,
+		Dataset:      r.Dataset,
+		Plan:         r.Run.Priced,
+		Table:        RealPath(r.Table),
+		Method:       r.Run.Method,
+		Target:       r.Run.Target,
+		CuratorNotes: true,
+		Public:       r.Run.Public,
+		Records:      Records(r.Table, r.Format),
+		Note:         r.Note,
 	})
 	if err != nil {
 		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
@@ -121,7 +131,8 @@ func (e *Entry) Enter(r *report.Report) {
 	if e == nil {
 		return
 	}
-	name, head := e.request.Dataset, e.reservation.Head
+	name := e.request.Dataset
+	head := e.reservation.Head
 	r.Enter(report.Ledger{
 		Dataset: name,
 		Entry:   head.Sequence,
@@ -178,7 +189,8 @@ func (e *Entry) Commit(ctx context.Context, release string) error {
 		err = nil
 	}
 	if err == nil {
-		e.committed, e.release = true, release
+		e.committed = true
+		e.release = release
 	}
 	return err
 }
@@ -258,7 +270,8 @@ func (e *SpentError) Consequence() string {
 // KeptError is the error of a run that could not be committed, and whose results are kept ([report.Folder.Keep]).
 type KeptError struct {
 	error
-	folder, out string
+	folder string
+	out    string
 }
 
 // Unwrap returns the reason why the run could not be committed.

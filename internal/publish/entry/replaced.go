@@ -34,7 +34,8 @@ func CheckReplaced(
 	}
 	if l == nil {
 		return &report.DirError{
-			Path: out, Err: report.ErrExists,
+			Path: out,
+			Err:  report.ErrExists,
 			Msg: fmt.Sprintf(
 				"contains a release that was recorded in a ledger (entry %d), but this run has no ledger to check it against",
 				head.Sequence),

@@ -92,7 +92,8 @@ func accountingOf(
 		kids := a.Tree.Kids
 		if a.Tree.Lead {
 			lead := accountingNode(a, kids[0], a.Tree.Name+"/"+kids[0].Name)
-			out.Lead, kids = &lead, kids[1:]
+			out.Lead = &lead
+			kids = kids[1:]
 		}
 		for i, kid := range kids {
 			part(kid, a.Tree.Name+"/"+kid.Name, a.RaiseFactors[i])
@@ -191,7 +192,9 @@ func (a *Accounting) has(op string) bool {
 
 // formula describes in sentences how the steps add up.
 func (a *Accounting) formula(
-	relation budget.Relation, unit budget.Unit, laws []budget.Kind,
+	relation budget.Relation,
+	unit budget.Unit,
+	laws []budget.Kind,
 ) []string {
 	var out []string
 	say := func(format string, args ...any) {
@@ -315,7 +318,8 @@ func (a *Accounting) problems(again *Accounting) []string {
 // computed with logarithms may differ in their last digits.
 func (a *Accounting) comparable() string {
 	x := *a
-	x.Epsilon, x.Grid = 0, AccountingGrid{}
+	x.Epsilon = 0
+	x.Grid = AccountingGrid{}
 	if a.Lead != nil {
 		lead := a.Lead.rounded()
 		x.Lead = &lead

@@ -150,7 +150,8 @@ func (c CardColumn) quantile(q float64) estimate {
 		return unknownEstimate()
 	}
 	bins := len(c.Counts)
-	s, sd := make([]float64, bins+1), make([]float64, bins+1)
+	s := make([]float64, bins+1)
+	sd := make([]float64, bins+1)
 	sum := 0.
 	for k := range bins + 1 {
 		if k > 0 {
@@ -201,7 +202,9 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 		case end == len(c.Counts) && k > 0:
 			label = "above " + short(c.Lower+c.width()*float64(k))
 		}
-		value, low, high := max(n, 0), max(n-half, 0), max(n+half, 0)
+		value := max(n, 0)
+		low := max(n-half, 0)
+		high := max(n+half, 0)
 		out = append(out,
 			chart.Bar{
 				Label: label,

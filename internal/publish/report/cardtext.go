@@ -74,7 +74,8 @@ func missingShare(
 	kinds []CardKinds,
 ) estimate {
 	records := cardRecords(kinds)
-	some, weight := noisyCount{k.Missing, k.Scale * k.Scale}, 1.
+	some := noisyCount{k.Missing, k.Scale * k.Scale}
+	weight := 1.
 	if numeric != nil {
 		some.value = k.Numbers
 		if total := numeric.sum(); total.variance > 0 && some.variance > 0 {

@@ -143,16 +143,25 @@ const (
 func causalPair(p direction.Pair) CausalPair {
 	if b := p.Baseline; b != nil {
 		return CausalPair{
-			X: p.X, Y: p.Y, Direction: directionText(p.Direction),
-			Preferred: directionText(p.Preferred), Stability: p.Stability,
-			Baseline: &CausalBaseline{b.Score, b.Train, b.Test, b.Difference, b.Scale, b.Quartiles},
+			X:         p.X,
+			Y:         p.Y,
+			Direction: directionText(p.Direction),
+			Preferred: directionText(p.Preferred),
+			Stability: p.Stability,
+			Baseline:  &CausalBaseline{b.Score, b.Train, b.Test, b.Difference, b.Scale, b.Quartiles},
 		}
 	}
 	out := CausalPair{
-		X: p.X, Y: p.Y, Direction: directionText(p.Direction),
-		Preferred: directionText(p.Preferred), Stability: p.Stability, Dependence: p.Dependence,
-		Vote: directionText(p.Vote), Likelihood: "projected", Records: p.Total(),
-		Noise: causalNoise(p.Noise),
+		X:          p.X,
+		Y:          p.Y,
+		Direction:  directionText(p.Direction),
+		Preferred:  directionText(p.Preferred),
+		Stability:  p.Stability,
+		Dependence: p.Dependence,
+		Vote:       directionText(p.Vote),
+		Likelihood: "projected",
+		Records:    p.Total(),
+		Noise:      causalNoise(p.Noise),
 	}
 	if p.Signed {
 		out.Likelihood = "signed"

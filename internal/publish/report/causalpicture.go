@@ -66,7 +66,8 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 	text(panelSide/2, -6, "middle", "",
 		fmt.Sprintf("stability %.2f, noise %s of scale %.3g", p.Stability, p.Noise.Law,
 			p.Noise.Scale))
-	x, y := c.columnNamed(p.X), c.columnNamed(p.Y)
+	x := c.columnNamed(p.X)
+	y := c.columnNamed(p.Y)
 	text(0, panelSide+14, "start", "", fmt.Sprintf("%.4g", x.Lower))
 	text(panelSide, panelSide+14, "end", "", fmt.Sprintf("%.4g", x.Upper))
 	text(panelSide/2, panelSide+28, "middle", "", shown(p.X))

@@ -183,9 +183,11 @@ func (c *Causal) baselineProblems() []string {
 // again returns a copy of the pair with the results of another reading of its counts.
 func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	out := p
-	out.Preferred, out.Stability, out.Dependence = directionText(r.Preferred), r.Stability,
-		r.Dependence
-	out.Vote, out.Likelihood = directionText(r.Vote), "projected"
+	out.Preferred = directionText(r.Preferred)
+	out.Stability = r.Stability
+	out.Dependence = r.Dependence
+	out.Vote = directionText(r.Vote)
+	out.Likelihood = "projected"
 	if r.Signed {
 		out.Likelihood = "signed"
 	}

@@ -25,7 +25,9 @@ func CheckScript(w io.Writer, data []byte) error {
 	if err != nil {
 		return err
 	}
-	accounting, events, delta := r.Accounting, r.Events, r.Guarantee.Delta
+	accounting := r.Accounting
+	events := r.Events
+	delta := r.Guarantee.Delta
 	switch {
 	case accounting == nil:
 		return fmt.Errorf(

@@ -101,8 +101,14 @@ func (m *Metrics) classes(res *pipeline.Result) {
 	m.counts(c.Records, c.Missing)
 	o := c.OtherShare
 	m.OtherLabels = &Missing{
-		Value: c.Other.Value, Scale: c.Other.Sigma, Private: true, Part: "holdout",
-		Share: o.Value, Lower: o.Lower, Upper: o.Upper, Level: o.Level,
+		Value:   c.Other.Value,
+		Scale:   c.Other.Sigma,
+		Private: true,
+		Part:    "holdout",
+		Share:   o.Value,
+		Lower:   o.Lower,
+		Upper:   o.Upper,
+		Level:   o.Level,
 	}
 	m.Groups = groupsOf(c.Groups, c.Classes)
 	s := c.Scores

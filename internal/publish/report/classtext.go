@@ -74,10 +74,12 @@ func scoreQuality(m Metrics) string {
 
 // entropy is the log loss of predicting the shares of the two classes.
 func entropy(bins []Bin) float64 {
-	first, second := 0., 0.
+	first := 0.
+	second := 0.
 	for _, b := range bins {
 		if len(b.Counts) == 2 {
-			first, second = first+float64(b.Counts[0]), second+float64(b.Counts[1])
+			first += float64(b.Counts[0])
+			second += float64(b.Counts[1])
 		}
 	}
 	a := min(max(second/(first+second), 0), 1)
@@ -138,7 +140,8 @@ func otherRow(m Metrics) string {
 // matrix lays out the confusion matrix with the recalls, and reports whether it fits the width of the text. other is
 // the name of its last row.
 func matrix(c *Confusion, recalls []Recall, other string) ([]string, bool) {
-	first, widths := max(len("true class"), len(other)), make([]int, len(c.Classes))
+	first := max(len("true class"), len(other))
+	widths := make([]int, len(c.Classes))
 	for k, name := range c.Classes {
 		first = max(first, utf8.RuneCountInString(fitted(name)))
 		widths[k] = utf8.RuneCountInString(fitted(name))

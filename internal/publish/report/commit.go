@@ -58,7 +58,11 @@ func (f *Folder) Place(ctx context.Context) error {
 // alone calls place, provided that the place is still free, while holding the lock that excludes other processes.
 // Then it syncs and closes the folder.
 func (f *Folder) alone(
-	ctx context.Context, free func() error, name string, place func() error, sync func(),
+	ctx context.Context,
+	free func() error,
+	name string,
+	place func() error,
+	sync func(),
 ) error {
 	if err := f.checkCancelled(ctx, "rename"); err != nil {
 		return err
@@ -279,7 +283,8 @@ var errNoExchange = errors.New("no exchange")
 func (f *Folder) place() error {
 	var undo []func() error
 	for _, name := range []string{CuratorDir, ReleaseDir} {
-		fresh, final := filepath.Join(f.stage, name), filepath.Join(f.dir, name)
+		fresh := filepath.Join(f.stage, name)
+		final := filepath.Join(f.dir, name)
 		back, err := f.put(fresh, final)
 		if err != nil {
 			for _, u := range slices.Backward(undo) {

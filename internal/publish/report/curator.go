@@ -55,7 +55,8 @@ func (c *CuratorFile) Close() error {
 // free checks that the file may be put in place. An existing folder is made private, like the file in it.
 func (c *CuratorFile) free() error {
 	f := &c.folder
-	dir, shown := filepath.Join(f.dir, CuratorDir), filepath.Join(f.given, CuratorDir)
+	dir := filepath.Join(f.dir, CuratorDir)
+	shown := filepath.Join(f.given, CuratorDir)
 	info, err := os.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -97,7 +98,8 @@ func (c *CuratorFile) Commit(
 			Err:  ErrUnwritable,
 		}
 	}
-	fresh, final := filepath.Join(f.stage, CuratorDir), filepath.Join(f.dir, CuratorDir)
+	fresh := filepath.Join(f.stage, CuratorDir)
+	final := filepath.Join(f.dir, CuratorDir)
 	name := filepath.Join(CuratorDir, c.name)
 	for _, s := range []step{
 		{CuratorDir, func() error {

@@ -37,7 +37,10 @@ func NewDescription(res *describe.Result) *Report {
 
 // setCard sets the estimates.
 func (d *Description) setCard(c *describe.Card) {
-	d.Records, d.Columns, d.Correlations, d.By = c.Records, c.Columns, c.Correlations, c.By
+	d.Records = c.Records
+	d.Columns = c.Columns
+	d.Correlations = c.Correlations
+	d.By = c.By
 }
 
 // target names the columns, in the place where runs with a model name their target.

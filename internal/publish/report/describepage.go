@@ -16,7 +16,9 @@ func (d *Description) body(Source) pageBody {
 		Value: grouped(*d.Records.Value, 0),
 		Note:  grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0),
 	}
-	return pageBody{title: "Private description of a table", facts: []document.Fact{records},
+	return pageBody{
+		title: "Private description of a table",
+		facts: []document.Fact{records},
 		sections: []document.Section{
 			{
 				ID:     "columns",
@@ -38,7 +40,8 @@ func (d *Description) body(Source) pageBody {
 				Title:  "Groups",
 				Blocks: d.groupBlocks(),
 			},
-		}}
+		},
+	}
 }
 
 // columnBlocks lists the estimates of every column.

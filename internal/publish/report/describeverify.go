@@ -45,11 +45,15 @@ func (d *Description) study(g Guarantee) (describe.Study, error) {
 		case c.Undeclared:
 			x.Found = true
 		case c.Kind == describe.Category && c.Source == describe.Declared:
-			x.Kind, x.Categories = dataset.Category, c.Categories
+			x.Kind = dataset.Category
+			x.Categories = c.Categories
 		case c.Text:
-			x.Kind, x.Found = dataset.Category, true
+			x.Kind = dataset.Category
+			x.Found = true
 		case c.Kind == describe.Numeric && c.Source == describe.Declared:
-			x.Ranged, x.Lower, x.Upper = true, c.Lower, c.Upper
+			x.Ranged = true
+			x.Lower = c.Lower
+			x.Upper = c.Upper
 		}
 		s.Schema.Columns = append(s.Schema.Columns, x)
 	}
@@ -92,10 +96,15 @@ func (d *Description) estimateProblems() []string {
 	again.setCard(describe.Read(d.Released))
 	var out []string
 	for _, x := range []struct {
-		name      string
-		have, now any
-	}{{"records", d.Records, again.Records}, {"columns", d.Columns, again.Columns},
-		{"correlations", d.Correlations, again.Correlations}, {"by", d.By, again.By}} {
+		name string
+		have any
+		now  any
+	}{
+		{"records", d.Records, again.Records},
+		{"columns", d.Columns, again.Columns},
+		{"correlations", d.Correlations, again.Correlations},
+		{"by", d.By, again.By},
+	} {
 		if !nearJSON(x.have, x.now) {
 			out = append(out, x.name+" does not follow from the released numbers")
 		}

@@ -86,9 +86,12 @@ func groupsOf(b *evaluate.ByGroup, classes []string) *Groups {
 		return nil
 	}
 	out := &Groups{
-		Column: b.Column, Metric: accuracyMetric, Reference: b.Reference,
-		DifferenceLevel: b.DifferenceLevel, JointLevel: evaluate.Level,
-		ErrorLimit: b.ErrorLimit,
+		Column:          b.Column,
+		Metric:          accuracyMetric,
+		Reference:       b.Reference,
+		DifferenceLevel: b.DifferenceLevel,
+		JointLevel:      evaluate.Level,
+		ErrorLimit:      b.ErrorLimit,
 	}
 	if x := b.Tables; x != nil {
 		out.Released = GroupsReleased{
@@ -103,8 +106,12 @@ func groupsOf(b *evaluate.ByGroup, classes []string) *Groups {
 	if x := b.Sums; x != nil {
 		out.Metric = r2Metric
 		out.Released = GroupsReleased{
-			Unit: x.Unit, TargetLimit: x.TargetLimit, ErrorLimit: x.ErrorLimit,
-			TargetKurtosis: x.TargetKurtosis, ErrorKurtosis: x.ErrorKurtosis, Scale: x.Scale,
+			Unit:           x.Unit,
+			TargetLimit:    x.TargetLimit,
+			ErrorLimit:     x.ErrorLimit,
+			TargetKurtosis: x.TargetKurtosis,
+			ErrorKurtosis:  x.ErrorKurtosis,
+			Scale:          x.Scale,
 		}
 		for _, s := range x.Sums {
 			out.Released.Sums = append(out.Released.Sums,
@@ -119,7 +126,9 @@ func groupsOf(b *evaluate.ByGroup, classes []string) *Groups {
 
 func groupOf(g evaluate.Group, classes []string) Group {
 	out := Group{
-		Name: g.Name, Other: g.Other, TooFew: g.TooFew,
+		Name:   g.Name,
+		Other:  g.Other,
+		TooFew: g.TooFew,
 		Records: Count{
 			Value:   g.Records.Value,
 			Scale:   g.Records.Sigma,
@@ -198,8 +207,12 @@ func (g *Groups) recomputed(classes []string) (again *Groups, ok bool) {
 		return groupsOf(evaluate.ClassGroups(g.Column, names, table), classes), true
 	case r2Metric:
 		sums := &evaluate.ReleasedSums{
-			Unit: x.Unit, TargetLimit: x.TargetLimit, ErrorLimit: x.ErrorLimit,
-			ErrorKurtosis: x.ErrorKurtosis, TargetKurtosis: x.TargetKurtosis, Scale: x.Scale,
+			Unit:           x.Unit,
+			TargetLimit:    x.TargetLimit,
+			ErrorLimit:     x.ErrorLimit,
+			ErrorKurtosis:  x.ErrorKurtosis,
+			TargetKurtosis: x.TargetKurtosis,
+			Scale:          x.Scale,
 		}
 		for _, row := range x.Sums {
 			if len(row) != 7 {
@@ -228,8 +241,11 @@ func (v *verifier) groups() {
 	g := v.report.Metrics.Groups
 	if g == nil {
 		if v.report.groupColumn() != nil && v.report.Model.Kind != "" {
-			v.add("groups", sound,
-				[]string{"the recipe requests metrics by group, but there are none"})
+			v.add(
+				"groups",
+				sound,
+				[]string{"the recipe requests metrics by group, but there are none"},
+			)
 		}
 		return
 	}

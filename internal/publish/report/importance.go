@@ -43,12 +43,14 @@ func weights(r *Report) string {
 		unit = "in units of the score"
 	}
 	shownOnes := list[:min(len(list), mostImportances)]
-	names, values, width := make([]string, len(shownOnes)), make([]string, len(shownOnes)), 0
+	names := make([]string, len(shownOnes))
+	values := make([]string, len(shownOnes))
+	width := 0
 	nameWidth := 0
 	for i, x := range shownOnes {
 		names[i], values[i] = cut(shown(x.Column), mostNameWidth), short(x.Value)
-		nameWidth, width = max(nameWidth, utf8.RuneCountInString(names[i])),
-			max(width, len(values[i]))
+		nameWidth = max(nameWidth, utf8.RuneCountInString(names[i]))
+		width = max(width, len(values[i]))
 	}
 	var b strings.Builder
 	b.WriteString(

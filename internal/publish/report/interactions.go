@@ -79,7 +79,8 @@ func pairBlocks(s Source, unit string) []document.Block {
 	var out []document.Block
 	pairs := of.Interactions().Pairs
 	for _, p := range pairs[:min(len(pairs), mostPairs)] {
-		t, largest := of.Together(p.First, p.Second), 0.
+		t := of.Together(p.First, p.Second)
+		largest := 0.
 		for _, row := range t.Values {
 			largest = max(largest, slices.Max(row), -slices.Min(row))
 		}
@@ -95,16 +96,19 @@ func pairBlocks(s Source, unit string) []document.Block {
 		columns := drawnLevels(s, p.Second, t.Columns)
 		for _, j := range columns {
 			name := shown(t.Columns[j])
-			h.Columns, g.Head = append(h.Columns, name), append(g.Head, name)
+			h.Columns = append(h.Columns, name)
+			g.Head = append(g.Head, name)
 		}
 		for _, i := range drawnLevels(s, p.First, t.Rows) {
-			shares, texts := make([]float64, len(columns)), make([]string, len(columns))
+			shares := make([]float64, len(columns))
+			texts := make([]string, len(columns))
 			for k, j := range columns {
 				v := t.Values[i][j]
 				shares[k], texts[k] = v/largest, short(v)
 			}
-			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares),
-				append(h.Texts, texts)
+			h.Rows = append(h.Rows, shown(t.Rows[i]))
+			h.Shares = append(h.Shares, shares)
+			h.Texts = append(h.Texts, texts)
 			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
 		}
 		out = append(out,

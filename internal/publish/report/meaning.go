@@ -72,7 +72,8 @@ func (g Guarantee) comparison() string {
 // MeaningOf describes in one sentence the guarantee against an attacker who tests whether somebody is in the table.
 func (g Guarantee) MeaningOf() string {
 	a := g.AttackOf()
-	positives, found := percent(a.FalseAlarms), percent(a.Found)
+	positives := percent(a.FalseAlarms)
+	found := percent(a.Found)
 	limit := fmt.Sprintf(
 		"at most %s of the time (%s without the release), whatever else they know.", found,
 		positives)
@@ -101,7 +102,8 @@ func versionsMeaning(protected, positives, limit string) string {
 // formerMeaningOf returns the sentence that earlier versions of dptrain wrote instead of [Guarantee.MeaningOf].
 func (g Guarantee) formerMeaningOf() string {
 	a := g.AttackOf()
-	alarms, found := percent(a.FalseAlarms), percent(a.Found)
+	alarms := percent(a.FalseAlarms)
+	found := percent(a.Found)
 	var versions string
 	switch {
 	case g.Unit != nil:

@@ -71,10 +71,12 @@ func pageOf(s Source) document.Page {
 	r := s.Report
 	body := r.section().body(s)
 	p := document.Page{
-		Title: body.title, Lead: []string{greek.Replace(statement(r))},
+		Title: body.title,
+		Lead:  []string{greek.Replace(statement(r))},
 		Identity: slices.Concat(s.aboutFacts(), body.identity,
 			[]document.Fact{{Name: "Made with", Value: "dptrain, report format " + r.Format}}),
-		Facts: append(facts(r.Guarantee), body.facts...), Figure: body.figure,
+		Facts:   append(facts(r.Guarantee), body.facts...),
+		Figure:  body.figure,
 		Caption: body.caption,
 	}
 	if title := s.about("title"); title != "" {

@@ -113,7 +113,8 @@ func budgetBlocks(r *Report) []document.Block {
 
 // profileBlocks draws delta against epsilon.
 func profileBlocks(g Guarantee) []document.Block {
-	s, t := chart.Series{Name: "guaranteed"}, &document.Table{Head: []string{"epsilon", "delta"}}
+	s := chart.Series{Name: "guaranteed"}
+	t := &document.Table{Head: []string{"epsilon", "delta"}}
 	points := slices.Clone(g.Profile)
 	slices.SortFunc(points, func(a, b Point) int {
 		if a.Epsilon < b.Epsilon {
@@ -122,7 +123,8 @@ func profileBlocks(g Guarantee) []document.Block {
 		return 1
 	})
 	for _, p := range points {
-		s.X, s.Y = append(s.X, p.Epsilon), append(s.Y, p.Delta)
+		s.X = append(s.X, p.Epsilon)
+		s.Y = append(s.Y, p.Delta)
 		t.Rows = append(t.Rows,
 			[]string{number(p.Epsilon), strconv.FormatFloat(p.Delta, 'g', 3, 64)})
 	}
@@ -200,7 +202,8 @@ func stepBlocks(r *Report) []document.Block {
 	g := &document.Table{Head: []string{"step", "records", "law", "draws", "sensitivity",
 		"noise scale", "mu or epsilon", "taken"}}
 	for _, e := range r.Events {
-		parameter, taken := "mu "+short(e.Mu), "yes"
+		parameter := "mu " + short(e.Mu)
+		taken := "yes"
 		if e.Mu == 0 {
 			parameter = "epsilon " + short(e.Epsilon)
 		}

@@ -11,8 +11,12 @@ import (
 
 // aboutNames are the names of the texts of the recipe's section about, by key.
 var aboutNames = map[string]string{
-	"data_set": "Data set", "period": "Period", "purpose": "Purpose", "publisher": "Publisher",
-	"contact": "Contact", "date": "Date",
+	"data_set":  "Data set",
+	"period":    "Period",
+	"purpose":   "Purpose",
+	"publisher": "Publisher",
+	"contact":   "Contact",
+	"date":      "Date",
 }
 
 // aboutFields lists the texts of the recipe's section about; nil for a malformed recipe.
@@ -72,9 +76,15 @@ func metricPicture(r *Report) (chart.SVG, string) {
 		}
 		return p.SVG(), caption
 	case m.R2 != nil:
-		p := chart.Interval{Title: "R² and its interval", Value: m.R2.Value, Low: m.R2.Lower,
-			High: m.R2.Upper, From: min(0, max(m.R2.Lower, -1)), To: 1,
-			ReferenceName: "a constant"}
+		p := chart.Interval{
+			Title:         "R² and its interval",
+			Value:         m.R2.Value,
+			Low:           m.R2.Lower,
+			High:          m.R2.Upper,
+			From:          min(0, max(m.R2.Lower, -1)),
+			To:            1,
+			ReferenceName: "a constant",
+		}
 		if r.Format != format1 && m.R2.unknown() {
 			p.From, p.Value = -1, math.NaN() // the point estimate is not informative
 			return p.SVG(),

@@ -173,7 +173,8 @@ func allErrorsBlocks(m *R2) []document.Block {
 	if m.AllErrors.Lower <= 0 {
 		return out
 	}
-	headline, worst := fmt.Sprintf("errors up to %s", short(m.ErrorLimit)), "all errors, worst case"
+	headline := fmt.Sprintf("errors up to %s", short(m.ErrorLimit))
+	worst := "all errors, worst case"
 	bars := []chart.Bar{
 		{
 			Label: headline,
@@ -188,11 +189,14 @@ func allErrorsBlocks(m *R2) []document.Block {
 			Text:  fmt.Sprintf("%.3f", m.AllErrors.Lower),
 		},
 	}
-	table := &document.Table{Head: []string{"R² of", "value", "lower", "upper"}, Rows: [][]string{
-		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower),
-			fmt.Sprintf("%.3f", m.Upper)},
-		{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
-	}}
+	table := &document.Table{
+		Head: []string{"R² of", "value", "lower", "upper"},
+		Rows: [][]string{
+			{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower),
+				fmt.Sprintf("%.3f", m.Upper)},
+			{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
+		},
+	}
 	return append(out, figure(chart.Bars("R² and its worst case", bars),
 		fmt.Sprintf(
 			"R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.",
@@ -213,8 +217,8 @@ func classBlocks(r *Report) []document.Block {
 		out = append(out, prose("Scores: "+s+"."))
 	}
 	if len(m.Recalls) > 0 {
-		bars, g := make([]chart.Bar, 0, len(m.Recalls)),
-			&document.Table{Head: []string{"class", "recall", "lower", "upper"}}
+		bars := make([]chart.Bar, 0, len(m.Recalls))
+		g := &document.Table{Head: []string{"class", "recall", "lower", "upper"}}
 		for _, x := range m.Recalls {
 			bars = append(bars,
 				chart.Bar{
@@ -266,14 +270,16 @@ func confusionBlock(c *Confusion, other string) document.Block {
 		for _, n := range row {
 			total += max(n, 0)
 		}
-		shares, texts := make([]float64, len(c.Classes)), make([]string, len(c.Classes))
+		shares := make([]float64, len(c.Classes))
+		texts := make([]string, len(c.Classes))
 		for k, n := range row[:min(len(row), len(c.Classes))] {
 			shares[k], texts[k] = float64(max(n, 0))/float64(max(total, 1)), strconv.Itoa(n)
 		}
 		g.Rows = append(g.Rows, append([]string{name}, texts...))
 		if i < len(c.Classes) {
-			h.Rows, h.Shares, h.Texts = append(h.Rows, name), append(h.Shares, shares),
-				append(h.Texts, texts)
+			h.Rows = append(h.Rows, name)
+			h.Shares = append(h.Shares, shares)
+			h.Texts = append(h.Texts, texts)
 		}
 	}
 	return figure(h.SVG(),
@@ -292,8 +298,10 @@ func calibration(m Metrics) document.Block {
 			continue
 		}
 		half := 1.96 * *b.StdError
-		s.X, s.Y = append(s.X, *b.Probability), append(s.Y, *b.Share)
-		s.Low, s.High = append(s.Low, max(*b.Share-half, 0)), append(s.High, min(*b.Share+half, 1))
+		s.X = append(s.X, *b.Probability)
+		s.Y = append(s.Y, *b.Share)
+		s.Low = append(s.Low, max(*b.Share-half, 0))
+		s.High = append(s.High, min(*b.Share+half, 1))
 		g.Rows = append(g.Rows,
 			[]string{fmt.Sprintf("%.3f", *b.Probability), fmt.Sprintf("%.3f", *b.Share),
 				fmt.Sprintf("%.3f", *b.StdError)})
@@ -319,12 +327,14 @@ func receiver(m Metrics) document.Block {
 		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
 			continue
 		}
-		s.X, s.Y = append(s.X, 1-t.FirstRecall[0]), append(s.Y, t.Recall[0])
+		s.X = append(s.X, 1-t.FirstRecall[0])
+		s.Y = append(s.Y, t.Recall[0])
 		g.Rows = append(g.Rows,
 			[]string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]),
 				fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
 	}
-	s.X, s.Y = append(s.X, 0), append(s.Y, 0)
+	s.X = append(s.X, 0)
+	s.Y = append(s.Y, 0)
 	p := chart.Plot{
 		Title:  "Receiver operating characteristic",
 		XLabel: "false-positive rate",

@@ -68,7 +68,8 @@ func shapeBlocks(s Source) []document.Block {
 			break
 		}
 	}
-	drawn, left := 0, 0
+	drawn := 0
+	left := 0
 	for _, name := range byImportance(s.Report, sums) {
 		for _, x := range sums {
 			if !x.adds(name) {

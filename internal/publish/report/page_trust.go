@@ -30,30 +30,34 @@ func trustBlocks(r *Report) []document.Block {
 			"This run is entry %d of a ledger for the data set %s, which limits the total over all runs.",
 			l.Entry, shown(l.Dataset))
 	}
-	table := &document.Table{Head: []string{"question", "answer"}, Words: true, Rows: [][]string{
-		{"Trust model",
-			"Central. The data owner, who ran dptrain, had access to the records and is trusted. Recipients of the release are not trusted."},
-		{"Attackers",
-			"May know everything else, such as all other records, the recipe and the program, and have unlimited computing power. They see only the release."},
-		{"Privacy unit", unit},
-		{"Neighbouring tables", relation},
-		{"Parameters",
-			fmt.Sprintf(
-				"Epsilon %s and delta %s. Delta limits the probability that the epsilon bound fails.",
-				number(g.Epsilon), number(g.Delta))},
-		{"Composition", ledger},
-		{"Randomness and arithmetic",
-			"Noise comes from the random source of the operating system, is sampled exactly on integers, and is added to integer sums. Therefore the low bits of floating-point numbers reveal nothing."},
-		{"Timing, memory, file sizes",
-			"Not covered. The run time, the memory and the traffic of the program depend on the records, so it must run where attackers cannot observe it. Nothing in the release depends on them."},
-		{"Access to the machine",
-			"Not covered: the table, the curator folder, scratch files, and anyone who can read the memory of the program."},
-		{"Queries",
-			"None. The release is complete: no further questions about it are answered from the records."},
-		{"Population-level facts",
-			"Not hidden. " + r.section().kind().general +
-				" about people in general also applies to people who are not in the table."},
-	}}
+	table := &document.Table{
+		Head:  []string{"question", "answer"},
+		Words: true,
+		Rows: [][]string{
+			{"Trust model",
+				"Central. The data owner, who ran dptrain, had access to the records and is trusted. Recipients of the release are not trusted."},
+			{"Attackers",
+				"May know everything else, such as all other records, the recipe and the program, and have unlimited computing power. They see only the release."},
+			{"Privacy unit", unit},
+			{"Neighbouring tables", relation},
+			{"Parameters",
+				fmt.Sprintf(
+					"Epsilon %s and delta %s. Delta limits the probability that the epsilon bound fails.",
+					number(g.Epsilon), number(g.Delta))},
+			{"Composition", ledger},
+			{"Randomness and arithmetic",
+				"Noise comes from the random source of the operating system, is sampled exactly on integers, and is added to integer sums. Therefore the low bits of floating-point numbers reveal nothing."},
+			{"Timing, memory, file sizes",
+				"Not covered. The run time, the memory and the traffic of the program depend on the records, so it must run where attackers cannot observe it. Nothing in the release depends on them."},
+			{"Access to the machine",
+				"Not covered: the table, the curator folder, scratch files, and anyone who can read the memory of the program."},
+			{"Queries",
+				"None. The release is complete: no further questions about it are answered from the records."},
+			{"Population-level facts",
+				"Not hidden. " + r.section().kind().general +
+					" about people in general also applies to people who are not in the table."},
+		},
+	}
 	return []document.Block{{
 		Text:  "In the terms of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees.",
 		Table: table,

@@ -34,7 +34,8 @@ func placeOf(id string) budget.Place {
 			out.Branch = path.Join(out.Branch, names[at+1])
 			at += 2
 		case left > 2 && out.Candidate == "" && pipeline.IsCandidate(names[at]):
-			out.Candidate, out.Part = names[at], names[at+1]
+			out.Candidate = names[at]
+			out.Part = names[at+1]
 			at += 2
 		case left > 1 && (pipeline.IsBranch(names[at]) || pipeline.IsNumberOfClasses(names[at])):
 			out.Branch = path.Join(out.Branch, names[at])

@@ -58,12 +58,20 @@ func (m *Metrics) regression(r *evaluate.R2) {
 
 func r2Of(r *evaluate.R2) *R2 {
 	return &R2{
-		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true,
-		Part:        "holdout",
-		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value,
-		BeyondUpper: r.Beyond.Upper,
-		ErrorLimit:  r.ErrorLimit, ErrorsSeenBeyond: r.SeenBeyond, PredictionsCut: r.PredictionsCut,
-		NoiseShare: r.NoiseShare,
+		Value:            r.Value,
+		Lower:            r.Lower,
+		Upper:            r.Upper,
+		Level:            r.Level,
+		Private:          true,
+		Part:             "holdout",
+		TargetLower:      r.TargetLower,
+		TargetUpper:      r.TargetUpper,
+		Beyond:           r.Beyond.Value,
+		BeyondUpper:      r.Beyond.Upper,
+		ErrorLimit:       r.ErrorLimit,
+		ErrorsSeenBeyond: r.SeenBeyond,
+		PredictionsCut:   r.PredictionsCut,
+		NoiseShare:       r.NoiseShare,
 		AllErrors: &AllErrors{
 			Lower: r.AllErrorsLower,
 			Level: evaluate.AllErrorsLevel,
@@ -96,8 +104,14 @@ func (m *Metrics) counts(records, missing evaluate.Count) {
 		Part:    "holdout",
 	}
 	m.MissingTargets = &Missing{
-		Value: missing.Value, Scale: missing.Sigma, Private: true, Part: "holdout",
-		Share: share.Value, Lower: share.Lower, Upper: share.Upper, Level: share.Level,
+		Value:   missing.Value,
+		Scale:   missing.Sigma,
+		Private: true,
+		Part:    "holdout",
+		Share:   share.Value,
+		Lower:   share.Lower,
+		Upper:   share.Upper,
+		Level:   share.Level,
 	}
 }
 
@@ -218,7 +232,8 @@ func limit2(x float64) string {
 
 // heldOut prints the number of held-out records, and its implication for the targets of the whole table.
 func heldOut(r *Report) string {
-	records, missing := r.Metrics.Records, r.Metrics.MissingTargets
+	records := r.Metrics.Records
+	missing := r.Metrics.MissingTargets
 	if records == nil {
 		return ""
 	}
@@ -263,7 +278,8 @@ func separated(digits string) string {
 	whole, fraction, hasFraction := strings.Cut(digits, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
+		sign = "-"
+		whole = whole[1:]
 	}
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]

@@ -112,7 +112,9 @@ func Registry(r *Report) *Deployment {
 		d.Variant.Name = "Pure DP"
 	}
 	d.Loss = RegistryLoss{
-		Unit: "Record", UnitDetails: neighbours(r.Guarantee.Relation), Units: 1,
+		Unit:              "Record",
+		UnitDetails:       neighbours(r.Guarantee.Relation),
+		Units:             1,
 		Parameters:        RegistryParameters{r.Guarantee.Epsilon, r.Guarantee.Delta},
 		ParametersDetails: parameters(r.Guarantee),
 	}
@@ -125,7 +127,10 @@ func Registry(r *Report) *Deployment {
 		Actors: bullets(
 			"The data owner runs dptrain on the table and may read exact notes that are not released.",
 			"Readers receive the model, the report and the recipe."),
-		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
+		Release:        "One-shot",
+		ReleaseDetails: across(r),
+		Source:         "Static",
+		Access:         "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
 		Preprocessing: tuning(r) + preparation(r) +

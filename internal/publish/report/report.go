@@ -306,7 +306,8 @@ type AllErrors struct {
 func New(res *pipeline.Result) *Report {
 	r := newReport(Format, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
 	r.Training = &Training{
-		Task: res.Task, Target: res.Target,
+		Task:     res.Task,
+		Target:   res.Target,
 		Features: Features{list(res.Considered), list(res.Selected)},
 		Model:    Model{Method: res.Method},
 	}
@@ -363,12 +364,19 @@ func New(res *pipeline.Result) *Report {
 
 // newReport returns a report with the keys that all tasks share but the events.
 func newReport(
-	format string, g budget.Guarantee, a budget.Addition, unprotected []pipeline.Fact, warnings []pipeline.Warning,
+	format string,
+	g budget.Guarantee,
+	a budget.Addition,
+	unprotected []pipeline.Fact,
+	warnings []pipeline.Warning,
 ) *Report {
 	return &Report{
-		Format: format, Guarantee: GuaranteeOf(g).explained(),
-		Accounting: accountingOf(a, g.Relation, g.Unit), Events: []Event{},
-		Unprotected: list(unprotected), Warnings: list(warnings),
+		Format:      format,
+		Guarantee:   GuaranteeOf(g).explained(),
+		Accounting:  accountingOf(a, g.Relation, g.Unit),
+		Events:      []Event{},
+		Unprotected: list(unprotected),
+		Warnings:    list(warnings),
 	}
 }
 
@@ -393,8 +401,12 @@ func share(s evaluate.Share) *Share {
 // GuaranteeOf converts a guarantee to the form used in reports.
 func GuaranteeOf(g budget.Guarantee) Guarantee {
 	out := Guarantee{
-		Epsilon: g.Epsilon, Delta: g.Delta, Relation: g.Relation.String(),
-		Composition: g.Composition.String(), Spent: g.Spent, Profile: []Point{},
+		Epsilon:     g.Epsilon,
+		Delta:       g.Delta,
+		Relation:    g.Relation.String(),
+		Composition: g.Composition.String(),
+		Spent:       g.Spent,
+		Profile:     []Point{},
 	}
 	if !math.IsInf(g.Mu, 0) {
 		out.Mu = &g.Mu
@@ -411,10 +423,19 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 func event(e mechanism.Event, res *pipeline.Result) Event {
 	at := e.Place
 	out := Event{
-		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
-		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
-		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
-		Threshold: e.Threshold, Columns: e.Columns,
+		ID:          e.Path,
+		Stage:       at.Stage,
+		Law:         e.Law.Kind.String(),
+		Draws:       e.Law.Draws,
+		Sensitivity: e.Sensitivity,
+		Scale:       e.Scale,
+		Part:        at.Part,
+		Mu:          e.Law.Mu,
+		Epsilon:     e.Law.Epsilon,
+		Delta:       e.Law.Delta,
+		Released:    e.Released,
+		Threshold:   e.Threshold,
+		Columns:     e.Columns,
 	}
 	if leftOut(at, res) || res.Stopped != nil && e.Released == 0 {
 		out.Taken = new(bool)

@@ -52,8 +52,13 @@ type Tool struct {
 // or nil. The caller fills in Date, Tool and Data.
 func NewRun(r *Report, c pipeline.Curator, stats *dataset.Stats) *Run {
 	run := &Run{
-		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{},
-		Rows: c.Rows, TrainRows: c.TrainRows, HoldoutRows: c.HoldoutRows,
+		Format:      RunFormat,
+		Notice:      notice,
+		Cells:       stats,
+		Seconds:     map[string]float64{},
+		Rows:        c.Rows,
+		TrainRows:   c.TrainRows,
+		HoldoutRows: c.HoldoutRows,
 	}
 	if r.training().Search != nil {
 		run.ScoreRows = &c.ScoreRows
@@ -115,7 +120,12 @@ func resolvedVersion(v string) string {
 // Collect returns the files of a run that ends now. m is the model, or nil; stats is what the reader counted, or nil;
 // recipe is the published recipe, or nil; table is the path of the table, as given.
 func Collect(
-	r *Report, m regression.Model, c pipeline.Curator, stats *dataset.Stats, recipe []byte, table string,
+	r *Report,
+	m regression.Model,
+	c pipeline.Curator,
+	stats *dataset.Stats,
+	recipe []byte,
+	table string,
 ) Files {
 	run := NewRun(r, c, stats)
 	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()

@@ -73,8 +73,11 @@ type Score struct {
 // search describes a search.
 func search(x *pipeline.Searched, task string) *Search {
 	out := &Search{
-		Runs: x.Search.Runs, Eta: x.Eta, Gamma: x.Gamma, Holdout: x.Search.Holdout,
-		Chosen: x.Chosen + 1,
+		Runs:    x.Search.Runs,
+		Eta:     x.Eta,
+		Gamma:   x.Gamma,
+		Holdout: x.Search.Holdout,
+		Chosen:  x.Chosen + 1,
 		Score: Score{
 			Metric:  "r2",
 			Value:   x.Score,

@@ -280,7 +280,8 @@ func (r *Report) summaryFolders(dir string) []string {
 			strings.Repeat(" ",
 				min(max(SummaryWidth-utf8.RuneCountInString(head), 0), summaryMargin))+head)
 	}
-	release, curator := filepath.Join(dir, ReleaseDir), filepath.Join(dir, CuratorDir)
+	release := filepath.Join(dir, ReleaseDir)
+	curator := filepath.Join(dir, CuratorDir)
 	width := max(utf8.RuneCountInString(release), utf8.RuneCountInString(curator))
 	what := "model, report.html, recipe: may be published"
 	if r.Model.Kind == "" {
@@ -322,7 +323,8 @@ func briefLines(k rank) int {
 // brief returns the lines of a warning in a summary: its first sentence and its action, or all of it if no action is
 // known.
 func brief(w pipeline.Warning) []string {
-	text, action := w.Text, actions[w.Code]
+	text := w.Text
+	action := actions[w.Code]
 	if w.Code == stage.CodeNoRange && strings.HasPrefix(text, pipeline.TooFewRecords) {
 		action = "Use more records, a larger epsilon or fewer columns, or declare ranges (--range)."
 	}

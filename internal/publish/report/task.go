@@ -60,26 +60,42 @@ type kind struct {
 
 // trainingKind describes the reports of runs that train a model.
 var trainingKind = kind{
-	file: ReportFile, formats: []string{format1, format2, format3, Format},
-	others: []string{modelFile, recipeFile, pageFile},
-	noun:   "report", release: "a release", remade: "the other files", stated: "in the recipe",
-	aim: "the model", general: "What the model learns",
+	file:    ReportFile,
+	formats: []string{format1, format2, format3, Format},
+	others:  []string{modelFile, recipeFile, pageFile},
+	noun:    "report",
+	release: "a release",
+	remade:  "the other files",
+	stated:  "in the recipe",
+	aim:     "the model",
+	general: "What the model learns",
 }
 
 // causalKind describes the reports of studies of causal directions.
 var causalKind = kind{
-	file: CausalFile, formats: []string{causalFormat1, CausalFormat}, earlier: 2,
-	others: []string{pictureFile, recipeFile},
-	noun:   "report", release: "a causal study", stated: "in the recipe",
-	aim: "the study", general: "What the study finds",
+	file:    CausalFile,
+	formats: []string{causalFormat1, CausalFormat},
+	earlier: 2,
+	others:  []string{pictureFile, recipeFile},
+	noun:    "report",
+	release: "a causal study",
+	stated:  "in the recipe",
+	aim:     "the study",
+	general: "What the study finds",
 }
 
 // describeKind describes the reports on the columns of a table.
 var describeKind = kind{
-	file: DescriptionFile, formats: []string{DescriptionFormat}, earlier: 3,
-	others: []string{pageFile},
-	noun:   "description", release: "a description", remade: "the description",
-	stated: "about the columns", aim: "the description", general: "What the description shows",
+	file:    DescriptionFile,
+	formats: []string{DescriptionFormat},
+	earlier: 3,
+	others:  []string{pageFile},
+	noun:    "description",
+	release: "a description",
+	remade:  "the description",
+	stated:  "about the columns",
+	aim:     "the description",
+	general: "What the description shows",
 }
 
 // kinds lists the kinds of reports. A release has one report; the first that exists counts.
@@ -120,7 +136,8 @@ func kindOfFormat(format string) *kind {
 
 // knownFormats lists the formats that can be read, for a message.
 func (k *kind) knownFormats() string {
-	first, last := k.formats[0], k.formats[len(k.formats)-1]
+	first := k.formats[0]
+	last := k.formats[len(k.formats)-1]
 	switch len(k.formats) {
 	case 1:
 		return fmt.Sprintf("%q", first)

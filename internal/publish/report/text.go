@@ -125,7 +125,8 @@ func (t *Training) text(r *Report) string {
 
 // skipped describes the steps of the strategies that a run was priced for and did not carry out.
 func skipped(events []Event) string {
-	steps, classes := map[string]int{}, 0
+	steps := map[string]int{}
+	classes := 0
 	var order []string
 	for _, e := range events {
 		if e.Taken == nil || *e.Taken {
@@ -199,13 +200,15 @@ func firstLeft(events []Event, branch string) string {
 // not cover.
 func statement(r *Report) string {
 	g := r.Guarantee
-	protected, verb := "Each record", "is"
+	protected := "Each record"
+	verb := "is"
 	switch {
 	case g.Unit != nil:
 		protected = fmt.Sprintf("Each value of the column %s, with at most %s,",
 			shown(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
 	case g.Relation == "substitute-private-columns":
-		protected, verb = "The private columns of each record", "are"
+		protected = "The private columns of each record"
+		verb = "are"
 	}
 	s := fmt.Sprintf("%s %s protected by (epsilon %s, delta %s)-differential privacy: %s",
 		protected, verb, number(g.Epsilon), number(g.Delta), g.neighbours())

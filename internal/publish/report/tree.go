@@ -36,8 +36,8 @@ func treesOf(m regression.Model) (trees []*regression.Tree, classes []string) {
 			if !ok {
 				return nil, nil
 			}
-			trees, classes = append(trees, t),
-				append(classes, m.Classes[len(m.Classes)-len(m.Scores)+i])
+			trees = append(trees, t)
+			classes = append(classes, m.Classes[len(m.Classes)-len(m.Scores)+i])
 		}
 	}
 	return trees, classes
@@ -50,7 +50,8 @@ func visits(m *regression.Tree) []visit {
 	paths := m.Paths()
 	for i := range m.Nodes {
 		n, v := &m.Nodes[i], &out[i]
-		v.node, v.leaf = i+1, n.Low == 0
+		v.node = i + 1
+		v.leaf = n.Low == 0
 		for _, j := range paths[i] {
 			v.paid += m.Costs[j]
 		}
@@ -131,15 +132,19 @@ func PathCosts(w io.Writer, m regression.Model) error {
 }
 
 func treeText(list []visit) string {
-	leaves, least, most := 0, 0., 0.
+	leaves := 0
+	least := 0.
+	most := 0.
 	for _, v := range list {
 		if !v.leaf {
 			continue
 		}
 		if leaves++; leaves == 1 {
-			least, most = v.paid, v.paid
+			least = v.paid
+			most = v.paid
 		}
-		least, most = min(least, v.paid), max(most, v.paid)
+		least = min(least, v.paid)
+		most = max(most, v.paid)
 	}
 	pays := number(most)
 	if least < most {

@@ -128,7 +128,8 @@ func Verify(
 	path string,
 	o VerifyOptions,
 ) (*Verification, error) {
-	dir, name := path, filepath.Base(path)
+	dir := path
+	name := filepath.Base(path)
 	if kindOfFile(name) != nil {
 		dir = filepath.Dir(path)
 	} else {
@@ -221,9 +222,10 @@ func (v *verifier) checksum() {
 
 // A hashedFile is a file of a release with the hash that the report has of it.
 type hashedFile struct {
-	name, hash string
-	size       int  // the largest that is read, in bytes
-	optional   bool // a release may lack it
+	name     string
+	hash     string
+	size     int  // the largest that is read, in bytes
+	optional bool // a release may lack it
 	// problem compares the content with the report; nil if it is compared elsewhere.
 	problem func(data []byte) string
 }

@@ -205,9 +205,11 @@ func (v *verifier) entryProblems(
 ) []string {
 	var out []string
 	g := v.report.Guarantee
-	column, rows := "", 0
+	column := ""
+	rows := 0
 	if g.Unit != nil {
-		column, rows = g.Unit.Column, g.Unit.MaxRows
+		column = g.Unit.Column
+		rows = g.Unit.MaxRows
 	}
 	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation ||
 		run.Unit != column || run.MaxRows != rows {
@@ -226,7 +228,8 @@ func (v *verifier) entryProblems(
 	leaves := leavesOf(run.Plan, run.Plan.Name)
 	same := len(leaves) == len(v.report.Events)
 	for i := 0; same && i < len(leaves); i++ {
-		e, l := v.report.Events[i], leaves[i]
+		e := v.report.Events[i]
+		l := leaves[i]
 		same = e.ID == l.Name && e.Law == l.Op && e.Draws == l.Draws && nearlyEqual(e.Mu, l.Mu) &&
 			nearlyEqual(e.Epsilon, l.Epsilon) && nearlyEqual(e.Delta, l.Delta)
 	}

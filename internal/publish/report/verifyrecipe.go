@@ -78,8 +78,11 @@ func (v *verifier) recipe() (r *recipe.Recipe, header []string, ok bool) {
 	if len(r.Data.Header) > 0 {
 		return r, r.Data.Header, true
 	}
-	header = slices.Concat(v.report.training().Features.Considered, []string{r.Data.Target},
-		r.Data.Exclude)
+	header = slices.Concat(
+		v.report.training().Features.Considered,
+		[]string{r.Data.Target},
+		r.Data.Exclude,
+	)
 	if u := r.Privacy.Unit; u != nil && !slices.Contains(header, u.Column) {
 		header = append(header, u.Column)
 	}
@@ -102,7 +105,8 @@ func parsePublished(data []byte) (*recipe.Recipe, recipe.Problems) {
 
 // dataSetProblems compares the data set of the ledger with that of a recipe.
 func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
-	entered, stated := "", ""
+	entered := ""
+	stated := ""
 	if v.report.Ledger != nil {
 		entered = v.report.Ledger.Dataset
 	}
@@ -256,16 +260,21 @@ func (v *verifier) planProblems(
 // leafProblems compares the guarantee and the steps with those of a plan made anew. aligned is false if a step is
 // another one, so that nothing after it can be compared.
 func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool) {
-	out = guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()),
-		"in the recipe's plan")
-	leaves, events := plan.Leaves(), v.report.Events
+	out = guaranteeProblems(
+		v.report.Guarantee,
+		GuaranteeOf(plan.Guarantee()),
+		"in the recipe's plan",
+	)
+	leaves := plan.Leaves()
+	events := v.report.Events
 	if len(leaves) != len(events) {
 		out = append(out,
 			fmt.Sprintf("the %s has %d steps, but the recipe's plan has %d",
 				v.report.section().kind().noun, len(events), len(leaves)))
 	}
 	for i := range min(len(leaves), len(events)) {
-		e, l := events[i], leaves[i]
+		e := events[i]
+		l := leaves[i]
 		switch {
 		case e.ID != l.Path:
 			return append(out,
@@ -298,7 +307,8 @@ func (v *verifier) triesProblems(
 	if got := v.report.Search; (got == nil) != (want == nil) {
 		out = append(out, "the report and the recipe disagree about whether there was a search")
 	} else if got != nil {
-		want.Chosen, want.Score.Value = got.Chosen, got.Score.Value
+		want.Chosen = got.Chosen
+		want.Score.Value = got.Score.Value
 		if !reflect.DeepEqual(got, want) || got.Chosen < 1 || got.Chosen > len(got.Candidates) {
 			out = append(out, "the search differs from the recipe")
 		}

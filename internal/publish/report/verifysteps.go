@@ -58,10 +58,13 @@ func (v *verifier) steps() {
 	} else {
 		problems = append(problems, branchProblems(v.report)...)
 	}
-	v.add("steps",
+	v.add(
+		"steps",
 		fmt.Sprintf(
 			"each of the %d has the noise scale that its noise distribution and sensitivity require",
-			len(v.report.Events)), problems)
+			len(v.report.Events)),
+		problems,
+	)
 }
 
 // stepProblems lists the contradictions within a step.
@@ -120,7 +123,8 @@ func branchProblems(r *Report) []string {
 
 // choiceProblem is [branchProblems] for the steps after the first made choices.
 func choiceProblem(r *Report, events []Event, made int) string {
-	kids, taken := map[string][]Event{}, map[string]bool{}
+	kids := map[string][]Event{}
+	taken := map[string]bool{}
 	search := r.training().Search
 	for _, e := range events {
 		at := placeOf(e.ID)
@@ -187,15 +191,19 @@ func (v *verifier) guarantee() {
 			problems = append(problems, "meaning contradicts the numbers")
 		}
 	}
-	v.add(name,
+	v.add(
+		name,
 		fmt.Sprintf("recomputed from the steps: epsilon %s at delta %s, mu and profile",
-			strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
+			strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)),
+		problems,
+	)
 }
 
 // again adds the steps up and compares the sum with the guarantee. The first versions of dptrain charged a higher
 // price: a report that states such a price is treated as one of theirs.
 func (v *verifier) again(
-	g Guarantee, target budget.Target,
+	g Guarantee,
+	target budget.Target,
 ) (again Guarantee, problems []string, err error) {
 	add := func(target budget.Target) (Guarantee, []string, error) {
 		priced, err := repriced(v.report, target)
@@ -369,7 +377,8 @@ func treeOf(r *Report) (budget.Node, error) {
 	shapeTree(root, r)
 	parts := len(root.Kids)
 	if parts > 1 && root.Kids[0].Name == pipeline.AllName {
-		root.Lead, parts = true, parts-1
+		root.Lead = true
+		parts--
 	}
 	if share := shareHeldOut(r); parts == 2 && share > 0 {
 		root.Coin = mechanism.Odds(share)
@@ -413,7 +422,8 @@ func shapeTree(n *budget.Node, r *Report) {
 		if pipeline.IsCandidate(n.Kids[i].Name) {
 			n.Kids[i].Op = budget.OpParallel
 			if x := r.training().Search; x != nil {
-				n.Op, n.Select = budget.OpSelect, &budget.Selection{
+				n.Op = budget.OpSelect
+				n.Select = &budget.Selection{
 					Eta:   x.Eta,
 					Gamma: x.Gamma,
 				}
@@ -422,7 +432,8 @@ func shapeTree(n *budget.Node, r *Report) {
 		if x := r.training().Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool {
 			return n.Kids[i].Name == pipeline.SizeName(size)
 		}) {
-			n.Op, n.Select = budget.OpSelect, &budget.Selection{
+			n.Op = budget.OpSelect
+			n.Select = &budget.Selection{
 				Eta:   x.Eta,
 				Gamma: x.Gamma,
 			}

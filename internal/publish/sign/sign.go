@@ -143,7 +143,8 @@ func (k *SecretKey) checksum() [blake2b.Size256]byte {
 // File returns the contents of a secret key file, encrypted under a password unless that is empty.
 func (k *SecretKey) File(password []byte) ([]byte, error) {
 	sum := k.checksum()
-	head, body := make([]byte, headSize), slices.Concat(k.id[:], k.key, sum[:])
+	head := make([]byte, headSize)
+	body := slices.Concat(k.id[:], k.key, sum[:])
 	copy(head, slices.Concat(pure[:], noKDF[:], blake2[:]))
 	comment := "minisign secret key, not encrypted"
 	if len(password) > 0 {
@@ -176,7 +177,8 @@ func ParseSecretKey(text, password []byte) (*SecretKey, error) {
 		!bytes.Equal(raw[4:6], blake2[:]) {
 		return nil, ErrKey
 	}
-	head, body := raw[:headSize], raw[headSize:]
+	head := raw[:headSize]
+	body := raw[headSize:]
 	switch [2]byte(head[2:4]) {
 	case noKDF:
 	case scryptKDF:
