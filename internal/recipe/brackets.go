@@ -8,8 +8,9 @@ import "strings"
 // entries, quotes and comments; it treats block texts (| and >), which recipes do not need, as values.
 func openBracket(src string) (line, col int, ok bool) {
 	type bracket struct {
-		closes    byte
-		line, col int
+		closes byte
+		line   int
+		col    int
 	}
 	var open []bracket
 	line = 1

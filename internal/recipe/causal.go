@@ -46,8 +46,18 @@ func (c *checker) causal() {
 		key  string
 		used bool
 	}{
-		{"data.target", r.Data.Target != ""}, {"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
-		{"holdout", false}, {"evaluate", r.Evaluate != nil}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
+		{"data.target", r.Data.Target != ""},
+		{"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0},
+		{"data.exclude", len(r.Data.Exclude) > 0},
+		{"holdout", false},
+		{"evaluate", r.Evaluate != nil},
+		{"scaling", false},
+		{"budget", r.Budget != nil},
+		{"count", r.Count != nil},
+		{"selection", false},
+		{"model", false},
+		{"search", r.Search != nil},
+		{"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
 			c.add(
@@ -101,8 +111,11 @@ func (c *checker) causalColumns() {
 	}
 	c.nameList("causal.columns", x.Columns, "column")
 	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) || x.Bins == 0 && c.given("causal.bins") {
-		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins),
-			"omit it to let a noisy count decide")
+		c.add(
+			"causal.bins",
+			fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins),
+			"omit it to let a noisy count decide",
+		)
 	}
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
 		c.add(
@@ -187,8 +200,11 @@ func (c *checker) causalMethod() {
 		return
 	}
 	if (x.Lambda != 0 || c.given(lambdaPath)) && !(x.Lambda >= direction.LeastPenalty && x.Lambda <= direction.MostPenalty) {
-		c.add(lambdaPath, fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath, fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty), fault.Number(x.Lambda)),
-			"omit it for the default")
+		c.add(
+			lambdaPath,
+			fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath, fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty), fault.Number(x.Lambda)),
+			"omit it for the default",
+		)
 	}
 	if len(x.Columns) > 2 {
 		c.add("causal.columns", "method "+anmMethod+" needs exactly two columns", "")
@@ -197,8 +213,11 @@ func (c *checker) causalMethod() {
 		c.add("causal.bins", "causal.bins has no effect with method "+anmMethod, "remove it")
 	}
 	if c.r.Privacy.Relation == budget.AddRemove.String() {
-		c.add("privacy.relation", "method "+anmMethod+" needs a public number of records",
-			"set privacy.relation: "+budget.Substitute.String())
+		c.add(
+			"privacy.relation",
+			"method "+anmMethod+" needs a public number of records",
+			"set privacy.relation: "+budget.Substitute.String(),
+		)
 	}
 	for i, name := range x.Columns {
 		if col := c.r.Data.Columns[name]; col.Lower == nil && col.Upper == nil {
@@ -235,8 +254,14 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	if err != nil {
 		return causal.Study{}, err
 	}
-	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score,
-		TestOnly: r.Causal.Protect == protectTest, Lambda: r.Causal.Lambda}
+	s := causal.Study{
+		Schema:   dataset.Schema{Unit: r.unitColumn()},
+		Budget:   target,
+		Bins:     r.Causal.Bins,
+		Score:    r.Causal.Score,
+		TestOnly: r.Causal.Protect == protectTest,
+		Lambda:   r.Causal.Lambda,
+	}
 	for _, name := range r.Causal.Columns {
 		s.Schema.Columns = append(s.Schema.Columns, r.column(name, false))
 	}

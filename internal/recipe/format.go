@@ -128,9 +128,15 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 		return string(rune(c))
 	}
 	f := Format{
-		Separator: word(o.Format.Separator, separatorWords), Decimal: word(o.Format.Decimal, markWords),
-		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding, Quote: word(o.Format.Quote, quoteWords),
-		Escape: word(o.Format.Escape, escapeWords), Skip: o.Format.Skip, Sheet: o.Format.Sheet, Missing: o.Format.Missing,
+		Separator: word(o.Format.Separator, separatorWords),
+		Decimal:   word(o.Format.Decimal, markWords),
+		Thousands: word(o.Format.Thousands, markWords),
+		Encoding:  o.Format.Encoding,
+		Quote:     word(o.Format.Quote, quoteWords),
+		Escape:    word(o.Format.Escape, escapeWords),
+		Skip:      o.Format.Skip,
+		Sheet:     o.Format.Sheet,
+		Missing:   o.Format.Missing,
 	}
 	if o.Format.NoQuote {
 		f.Quote = "none"
@@ -154,9 +160,12 @@ func formatNames() map[string][]string {
 		return append(slices.Sorted(maps.Keys(words)), strings.Split(characters, "")...)
 	}
 	return map[string][]string{
-		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
-		"escape":  with(escapeWords, escapes),
-		"decimal": {".", ",", "point", "comma"}, "header": {"line", "none"},
+		"separator": with(separatorWords, dataset.Separators),
+		"thousands": with(markWords, marks),
+		"quote":     with(quoteWords, `"'`),
+		"escape":    with(escapeWords, escapes),
+		"decimal":   {".", ",", "point", "comma"},
+		"header":    {"line", "none"},
 	}
 }
 

@@ -91,8 +91,11 @@ func (h *headerCheck) same() {
 
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
-	names := slices.Concat([]string{r.Data.Target, r.unitColumn(), r.GroupColumn()}, r.Data.Exclude,
-		r.Data.Header)
+	names := slices.Concat(
+		[]string{r.Data.Target, r.unitColumn(), r.GroupColumn()},
+		r.Data.Exclude,
+		r.Data.Header,
+	)
 	for _, c := range r.named() {
 		names = append(names, c.name)
 	}
@@ -179,7 +182,8 @@ func foldName(name string) string {
 
 // absent reports a column of the recipe that the header lacks.
 func (h *headerCheck) absent(
-	problem func(path, msg, hint string) Problem, path, what, name string,
+	problem func(path, msg, hint string) Problem,
+	path, what, name string,
 ) {
 	hint := "names must match exactly"
 	if !h.trusted {

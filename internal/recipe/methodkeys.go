@@ -70,7 +70,8 @@ func gatherKeys(section string) []ownedKey {
 			return x.Name == k.Name
 		})
 		if i < 0 {
-			i, out = len(out), append(out, ownedKey{Key: k})
+			i = len(out)
+			out = append(out, ownedKey{Key: k})
 		}
 		out[i].owners = append(out[i].owners, owner{name, k})
 	}
@@ -105,9 +106,10 @@ func gatherKeys(section string) []ownedKey {
 
 // A namedColumn is a column named by a key of a method, with its position.
 type namedColumn struct {
-	path, name string
-	what       string // kind of the column, for messages
-	key        bool   // whether the name is a key of a mapping, not an item of a list
+	path string
+	name string
+	what string // kind of the column, for messages
+	key  bool   // whether the name is a key of a mapping, not an item of a list
 }
 
 // namedIn lists the columns that the keys of a section name. path is the section's.
@@ -252,7 +254,8 @@ func (k ownedKey) schema() *generate.Schema {
 	case method.Flag:
 		s.Type = "boolean"
 	case method.Prices:
-		s.Type, s.MinProperties = "object", new(uint64(1))
+		s.Type = "object"
+		s.MinProperties = new(uint64(1))
 		s.AdditionalProperties = &generate.Schema{
 			Type:    "number",
 			Minimum: number(k.Min),
@@ -289,10 +292,13 @@ func asName(s *generate.Schema) *generate.Schema {
 
 // kinds are the types of the values of keys.
 var kinds = map[method.Kind]reflect.Type{
-	method.Whole: reflect.TypeFor[int](), method.Number: reflect.TypeFor[float64](),
+	method.Whole:  reflect.TypeFor[int](),
+	method.Number: reflect.TypeFor[float64](),
 	method.Word:   reflect.TypeFor[string](),
-	method.Wholes: reflect.TypeFor[[]int](), method.Names: reflect.TypeFor[[]string](),
-	method.Prices: reflect.TypeFor[map[string]float64](), method.Flag: reflect.TypeFor[bool](),
+	method.Wholes: reflect.TypeFor[[]int](),
+	method.Names:  reflect.TypeFor[[]string](),
+	method.Prices: reflect.TypeFor[map[string]float64](),
+	method.Flag:   reflect.TypeFor[bool](),
 }
 
 // decodeKey stores the value of a key of a method of a section, if it has the right type.

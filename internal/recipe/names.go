@@ -60,9 +60,14 @@ func fallbacks() []string {
 
 // availability lists the features of a build, each a part of a closed list.
 type availability struct {
-	tasks, relations, compositions, scalings []string
-	selections, models, benchModels          []string
-	fallbacks                                []string
+	tasks        []string
+	relations    []string
+	compositions []string
+	scalings     []string
+	selections   []string
+	models       []string
+	benchModels  []string
+	fallbacks    []string
 }
 
 // thisBuild returns the features of this build: for models, those of [pipeline.Trainers].

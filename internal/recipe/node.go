@@ -23,15 +23,16 @@ const (
 // node is one value of the recipe with its position, free of the YAML library
 // and of aliases.
 type node struct {
-	kind      kind
-	line, col int
-	literal   string  // scalars: the characters as written, without quotes
-	num       float64 // numbers; may be infinite or NaN
-	whole     bool    // numbers: written as an integer
-	truth     bool    // booleans
-	notation  bool    // texts: a number in YAML, in a notation that is not plain; see [IsPlainNumber]
-	keys      []*node // mappings: parallel to kids; always scalars
-	kids      []*node // mappings and lists
+	kind     kind
+	line     int
+	col      int
+	literal  string  // scalars: the characters as written, without quotes
+	num      float64 // numbers; may be infinite or NaN
+	whole    bool    // numbers: written as an integer
+	truth    bool    // booleans
+	notation bool    // texts: a number in YAML, in a notation that is not plain; see [IsPlainNumber]
+	keys     []*node // mappings: parallel to kids; always scalars
+	kids     []*node // mappings and lists
 }
 
 // get returns the value under key, or nil. The first of repeated keys counts.

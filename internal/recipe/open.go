@@ -105,7 +105,8 @@ func openNames(holds func(openMethod) bool) []string {
 // OpenSummaries returns the names of the methods without privacy, and their descriptions.
 func OpenSummaries() (names, summaries []string) {
 	for _, m := range openMethods() {
-		names, summaries = append(names, m.name), append(summaries, m.summary)
+		names = append(names, m.name)
+		summaries = append(summaries, m.summary)
 	}
 	return names, summaries
 }
@@ -130,16 +131,18 @@ const exactDepth = 2
 
 // Exact holds the settings of the exact forms of trees that pay for features.
 type Exact struct {
-	Depth           int
-	Budget, Penalty float64
-	Soft            bool
-	Costs           map[string]float64
+	Depth   int
+	Budget  float64
+	Penalty float64
+	Soft    bool
+	Costs   map[string]float64
 }
 
 // Exact returns the settings of the section for an exact form.
 func (m Model) Exact() Exact {
 	x := Exact{
-		Depth: m.Keys.Int("depth"), Budget: m.Keys.Number("budget"),
+		Depth:   m.Keys.Int("depth"),
+		Budget:  m.Keys.Number("budget"),
 		Penalty: m.Keys.Number("penalty"),
 		Soft:    m.Keys.Flag("soft") || m.Method == "nonprivate-cost-tree-soft",
 		Costs:   m.Keys.Prices("costs"),

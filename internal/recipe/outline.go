@@ -35,7 +35,9 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 		target.Upper = *declared.Upper
 	}
 	if r.Task == regression.TaskClassification {
-		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.List
+		p.Task = r.Task
+		target.Kind = dataset.Category
+		target.Categories = r.Data.Classes.List
 		if target.Found = r.Classes().Found && !bench; !target.Found && len(target.Categories) == 0 { // reported elsewhere
 			target.Categories = make([]string, 2)
 		}

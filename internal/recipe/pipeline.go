@@ -27,10 +27,14 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	p := &pipeline.Pipeline{
-		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		Task:            r.Task,
+		Target:          r.Data.Target,
+		Budget:          target,
+		Holdout:         r.Holdout,
 		MostClasses:     r.Data.MostClasses,
-		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
-		Groups: r.GroupColumn(),
+		DeclaredScaling: r.Scaling.Method == "declared",
+		Transform:       r.Data.transform(),
+		Groups:          r.GroupColumn(),
 	}
 	shares, selectionShare := r.divided()
 	p.Shares, p.CountFailure = shares, r.countFailure()

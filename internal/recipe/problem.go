@@ -113,8 +113,12 @@ func (ps Problems) Err() error {
 // sorted sorts by position, then by path and text, and removes duplicates.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Msg, b.Msg))
+		return cmp.Or(
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Msg, b.Msg),
+		)
 	})
 	return slices.CompactFunc(ps, func(a, b Problem) bool {
 		return a.Line == b.Line && a.Column == b.Column && a.Path == b.Path && a.Msg == b.Msg

@@ -358,8 +358,13 @@ func (a *About) Fields() []NamedText {
 		a = &About{}
 	}
 	return []NamedText{
-		{"title", a.Title}, {"data_set", a.DataSet}, {"period", a.Period}, {"purpose", a.Purpose},
-		{"publisher", a.Publisher}, {"contact", a.Contact}, {"date", a.Date},
+		{"title", a.Title},
+		{"data_set", a.DataSet},
+		{"period", a.Period},
+		{"purpose", a.Purpose},
+		{"publisher", a.Publisher},
+		{"contact", a.Contact},
+		{"date", a.Date},
 	}
 }
 

@@ -40,8 +40,11 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 		return c.ps
 	}
 	if r.Causal != nil || c.given("causal") {
-		c.add("causal", "causal needs task: causal",
-			"set the task, or remove the section")
+		c.add(
+			"causal",
+			"causal needs task: causal",
+			"set the task, or remove the section",
+		)
 	}
 	c.data()
 	c.columns()
@@ -107,8 +110,11 @@ func (c *checker) name(path, word string, closed, available []string) bool {
 func (c *checker) format() {
 	r := c.r
 	if r.Version != Version {
-		c.add("version", fmt.Sprintf("unknown version %d of the recipe format", r.Version),
-			fmt.Sprintf("this version of dptrain reads version %d", Version))
+		c.add(
+			"version",
+			fmt.Sprintf("unknown version %d of the recipe format", r.Version),
+			fmt.Sprintf("this version of dptrain reads version %d", Version),
+		)
 	}
 	c.name("task", r.Task, tasks, c.can.tasks)
 }
@@ -173,8 +179,11 @@ func (c *checker) classes() {
 		return
 	}
 	if c.r.Data.MostClasses != 0 && !c.r.Classes().Found {
-		c.add("data.most_classes", "data.most_classes needs classes: "+privateWord,
-			mostHint(c.r.Task))
+		c.add(
+			"data.most_classes",
+			"data.most_classes needs classes: "+privateWord,
+			mostHint(c.r.Task),
+		)
 	}
 	c.nameList("data.classes", classes.List, "class")
 }
@@ -193,8 +202,11 @@ func (c *checker) nameList(path string, names []string, what string) {
 			continue
 		}
 		if j, again := first[name]; again {
-			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)),
-				fmt.Sprintf("it is already item %d", j+1))
+			c.add(
+				p,
+				fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)),
+				fmt.Sprintf("it is already item %d", j+1),
+			)
 			continue
 		}
 		first[name] = i

@@ -110,8 +110,11 @@ func (c *checker) targetColumn(path string, col Column) {
 			value *float64
 		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 			if bound.value != nil {
-				c.add(child(path, bound.key),
-					"the target has classes, but "+bound.key+" needs a numeric target", "remove it")
+				c.add(
+					child(path, bound.key),
+					"the target has classes, but "+bound.key+" needs a numeric target",
+					"remove it",
+				)
 			}
 		}
 	case !col.Categories.Declared():
@@ -137,8 +140,11 @@ func (c *checker) categories(path string, col Column) {
 		if bound.key == "missing" {
 			hint = "in a category column, a missing value counts as a value outside the list"
 		}
-		c.add(child(path, bound.key),
-			shown(path)+": "+bound.key+" cannot be combined with categories", hint)
+		c.add(
+			child(path, bound.key),
+			shown(path)+": "+bound.key+" cannot be combined with categories",
+			hint,
+		)
 	}
 	list := child(path, "categories")
 	if !col.Categories.Found && len(col.Categories.List) == 0 && col.Hash == 0 {

@@ -252,7 +252,8 @@ func (n *node) put(key string, value *node) {
 			return
 		}
 	}
-	n.keys, n.kids = append(n.keys, textNode(key)), append(n.kids, value)
+	n.keys = append(n.keys, textNode(key))
+	n.kids = append(n.kids, value)
 }
 
 // drop removes a key of a mapping, if n is a mapping with this key.
@@ -293,9 +294,12 @@ func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 			}
 			if steps, ok := s.pathSteps(root); ok {
 				if other, conflict := conflicting(byPath, joined(steps), root.valueAt(steps)); conflict {
-					problems = append(problems, Problem{flag: s.flagOf(), Path: s.Path,
+					problems = append(problems, Problem{
+						flag: s.flagOf(),
+						Path: s.Path,
 						Msg:  "sets what " + other.flagOf() + " sets, so one of them would have no effect",
-						Hint: "remove one of them"})
+						Hint: "remove one of them",
+					})
 					continue
 				}
 			}

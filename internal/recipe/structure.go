@@ -227,15 +227,19 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 		}
 	}
 	for i, k := range n.kids {
-		s.value(k, item(path, i), keyType{
-			Type: t.Elem(),
-			name: t.name,
-		},
+		s.value(
+			k,
+			item(path, i),
+			keyType{
+				Type: t.Elem(),
+				name: t.name,
+			},
 			limits{
 				least:  math.NaN(),
 				most:   math.NaN(),
 				inList: true,
-			})
+			},
+		)
 	}
 }
 

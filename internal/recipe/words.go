@@ -189,8 +189,11 @@ func (c *checker) encode(path, name string, col Column) {
 
 func (c *checker) checkBetween(path string, n, least, most int) {
 	if n < least || n > most {
-		c.add(path, fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n),
-			"")
+		c.add(
+			path,
+			fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n),
+			"",
+		)
 	}
 }
 
@@ -202,9 +205,12 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 	first := map[string]string{}
 	for i, value := range c.r.values(names, col) {
 		if other, again := first[value]; again && other != names[i] {
-			c.add(item(path, i),
+			c.add(
+				item(path, i),
 				fmt.Sprintf("%s: %s %s counts as the same value as %s", shown(path), what, quoted(names[i]),
-					quoted(other)), "with fold or prefix, both become "+quoted(value)+"; list it once")
+					quoted(other)),
+				"with fold or prefix, both become "+quoted(value)+"; list it once",
+			)
 		}
 		first[value] = names[i]
 	}

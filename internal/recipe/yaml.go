@@ -96,9 +96,12 @@ func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
 	if aliased {
 		if c.expanded++; c.expanded > maxExpanded {
 			c.stopped = true
-			c.fail(n.Line, n.Column,
+			c.fail(
+				n.Line,
+				n.Column,
 				fmt.Sprintf("aliases (*name) expand to more than %d values", maxExpanded),
-				"write the values out")
+				"write the values out",
+			)
 			return out
 		}
 	}
@@ -156,8 +159,12 @@ func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
 			literal: key.Value,
 		}
 		if before, again := first[k.literal]; again {
-			c.fail(k.line, k.col, fmt.Sprintf("the key %s is given twice", quoted(k.literal)),
-				fmt.Sprintf("the first one is at line %d", before.line))
+			c.fail(
+				k.line,
+				k.col,
+				fmt.Sprintf("the key %s is given twice", quoted(k.literal)),
+				fmt.Sprintf("the first one is at line %d", before.line),
+			)
 			continue
 		}
 		first[k.literal] = k
@@ -189,8 +196,12 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	}
 	if !ok {
 		out.kind = text
-		c.fail(n.Line, n.Column, "the tag "+quoted(n.ShortTag())+" is not accepted here",
-			"remove it")
+		c.fail(
+			n.Line,
+			n.Column,
+			"the tag "+quoted(n.ShortTag())+" is not accepted here",
+			"remove it",
+		)
 	}
 }
 
