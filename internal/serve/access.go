@@ -37,7 +37,10 @@ func (l *accessLog) writeLine(line accessLine) {
 
 // logAnswer writes the line of an answer if the server has an access log.
 func (s *Server) logAnswer(
-	method, path string, seen *watchedWriter, aborted bool, start time.Time,
+	method, path string,
+	seen *watchedWriter,
+	aborted bool,
+	start time.Time,
 ) {
 	if s.access == nil {
 		return
@@ -49,7 +52,12 @@ func (s *Server) logAnswer(
 		method = pathOther
 	}
 	s.access.writeLine(accessLine{
-		Time: start.UTC().Format(time.RFC3339Nano), Method: method, Path: path, Status: seen.status,
-		Records: seen.records, Seconds: time.Since(start).Seconds(), Broken: aborted,
+		Time:    start.UTC().Format(time.RFC3339Nano),
+		Method:  method,
+		Path:    path,
+		Status:  seen.status,
+		Records: seen.records,
+		Seconds: time.Since(start).Seconds(),
+		Broken:  aborted,
 	})
 }

@@ -34,7 +34,8 @@ func newGate(l Limits) *gate {
 }
 
 func (g *gate) wrapListener(at net.Listener, plain bool) {
-	g.Listener, g.plain = at, plain
+	g.Listener = at
+	g.plain = plain
 }
 
 // Accept implements net.Listener.
@@ -116,7 +117,8 @@ func (g *gate) crowdLocked() netip.Prefix {
 	most := 0
 	for client, n := range g.perClient {
 		if n > most {
-			crowd, most = client, n
+			crowd = client
+			most = n
 		}
 	}
 	return crowd

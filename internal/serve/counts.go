@@ -45,7 +45,8 @@ func (w *watchedWriter) Unwrap() http.ResponseWriter {
 // A watchedBody records how much of a body has been read.
 type watchedBody struct {
 	io.ReadCloser
-	begun, ended bool
+	begun bool
+	ended bool
 }
 
 // Read implements io.Reader.

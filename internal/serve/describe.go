@@ -14,9 +14,13 @@ func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range served.model.Inputs() {
 		x := map[string]any{"name": c.Name}
 		if c.Text() {
-			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other || c.Values != nil
+			x["type"] = "category"
+			x["categories"] = append([]string{}, c.Categories...)
+			x["other"] = c.Other || c.Values != nil
 		} else {
-			x["type"], x["lower"], x["upper"] = "numeric", c.Lower, c.Upper
+			x["type"] = "numeric"
+			x["lower"] = c.Lower
+			x["upper"] = c.Upper
 		}
 		inputs = append(inputs, x)
 	}

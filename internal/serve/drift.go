@@ -170,7 +170,9 @@ func writeValues(w io.Writer, counts []*valueCount) {
 // writeCumulative writes a metric with the sum of size over the bins up to each edge, as Prometheus
 // counts the buckets of its histograms.
 func writeCumulative(
-	w io.Writer, counts []*valueCount, name, kind, help string,
+	w io.Writer,
+	counts []*valueCount,
+	name, kind, help string,
 	size func(c *valueCount, b int) float64,
 ) {
 	writeMetricHead(w, name, kind, help)
@@ -194,7 +196,10 @@ func writeCumulative(
 
 // writeGauge writes a metric with one value per column.
 func writeGauge(
-	w io.Writer, counts []*valueCount, name, help string, value func(c *valueCount) float64,
+	w io.Writer,
+	counts []*valueCount,
+	name, help string,
+	value func(c *valueCount) float64,
 ) {
 	writeMetricHead(w, name, "gauge", help)
 	for _, c := range counts {

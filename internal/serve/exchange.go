@@ -46,7 +46,10 @@ const (
 )
 
 func (s *Server) beginExchange(
-	w http.ResponseWriter, r *http.Request, model *servedModel, width float64,
+	w http.ResponseWriter,
+	r *http.Request,
+	model *servedModel,
+	width float64,
 ) *exchange {
 	e := &exchange{
 		server: s,
@@ -279,9 +282,13 @@ func (e *exchange) problemOf(err error, record int) *problem {
 			Message: "the server has reached its limit for request bodies in memory; try again",
 		}
 	case errors.Is(e.readErr, os.ErrDeadlineExceeded):
-		return &problem{Status: http.StatusRequestTimeout, Record: record, Message: fmt.Sprintf(
-			"no record arrived within %v; send a complete record, or at least %d bytes of it, in that time",
-			e.server.limits.Idle, leastProgress)}
+		return &problem{
+			Status: http.StatusRequestTimeout,
+			Record: record,
+			Message: fmt.Sprintf(
+				"no record arrived within %v; send a complete record, or at least %d bytes of it, in that time",
+				e.server.limits.Idle, leastProgress),
+		}
 	case e.readErr != nil || !errors.As(err, &file):
 		return &problem{
 			Status:  http.StatusBadRequest,

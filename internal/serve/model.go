@@ -43,13 +43,20 @@ const (
 )
 
 func newServedModel(r Release, l Limits) (*servedModel, error) {
-	m, schema, opts := r.Model, r.Schema, r.Reading
+	m := r.Model
+	schema := r.Schema
+	opts := r.Reading
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	s := &servedModel{
-		hash: r.Hash, program: r.Program,
-		model: m, ready: regression.Prepare(m), output: m.Output(), schema: schema, opts: opts,
+		hash:    r.Hash,
+		program: r.Program,
+		model:   m,
+		ready:   regression.Prepare(m),
+		output:  m.Output(),
+		schema:  schema,
+		opts:    opts,
 		limits: dataset.StreamLimits{
 			Line:  l.Line,
 			Cells: batchCells,

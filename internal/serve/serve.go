@@ -65,9 +65,13 @@ type Server struct {
 func New(r Release, l Limits, o Options) (*Server, error) {
 	l = l.withDefaults()
 	s := &Server{
-		limits: l, inputs: o.Inputs, gate: newGate(l), counts: newCounts(),
-		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()),
-		long: make(chan struct{}, longTurns()),
+		limits: l,
+		inputs: o.Inputs,
+		gate:   newGate(l),
+		counts: newCounts(),
+		slots:  make(chan struct{}, l.Requests),
+		turns:  make(chan struct{}, parallelTurns()),
+		long:   make(chan struct{}, longTurns()),
 	}
 	if o.AccessLog != nil {
 		s.access = &accessLog{out: o.AccessLog}
@@ -106,18 +110,24 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed, ok := methods[r.URL.Path]; ok {
 			w.Header().Set("Allow", allowed)
-			writeProblem(w, r,
+			writeProblem(
+				w,
+				r,
 				&problem{
 					Status:  http.StatusMethodNotAllowed,
 					Message: r.URL.Path + " takes " + allowed,
-				})
+				},
+			)
 			return
 		}
-		writeProblem(w, r,
+		writeProblem(
+			w,
+			r,
 			&problem{
 				Status:  http.StatusNotFound,
 				Message: "unknown path; see /openapi.json for all paths",
-			})
+			},
+		)
 	})
 	return s.recoverPanics(mux)
 }
@@ -160,11 +170,14 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
-			writeProblem(seen, r,
+			writeProblem(
+				seen,
+				r,
 				&problem{
 					Status:  http.StatusInternalServerError,
 					Message: "internal error: a bug in dptrain",
-				})
+				},
+			)
 		}
 		aborted = false
 		if !body.ended && r.ContentLength != 0 {
@@ -242,10 +255,13 @@ func (s *Server) Serve(
 		WriteTimeout: 2 * s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
 		MaxHeaderBytes: 1 << 14,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16,
-			MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
-			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12,
-			WriteByteTimeout: s.limits.Idle,
+			MaxConcurrentStreams:          64,
+			MaxReceiveBufferPerConnection: 1 << 16,
+			MaxReceiveBufferPerStream:     1 << 16,
+			MaxReadFrameSize:              1 << 14,
+			MaxDecoderHeaderTableSize:     1 << 12,
+			MaxEncoderHeaderTableSize:     1 << 12,
+			WriteByteTimeout:              s.limits.Idle,
 		},
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithoutCancel(ctx)
@@ -330,11 +346,14 @@ func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
 // handleReady answers 200 while the server accepts new requests, and 503 once it is shutting down.
 func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
-		writeProblem(w, r,
+		writeProblem(
+			w,
+			r,
 			&problem{
 				Status:  http.StatusServiceUnavailable,
 				Message: "the server is stopping",
-			})
+			},
+		)
 		return
 	}
 	writeJSON(w, map[string]string{"status": "ready"})

@@ -241,7 +241,8 @@ func (v *envelope) readObject() ([]byte, *problem) {
 		}
 		if len(v.record)+n > v.most {
 			p := v.syntaxProblem("a record is longer than " + bytesText(int64(v.most)))
-			p.Status, p.Record = http.StatusRequestEntityTooLarge, v.count
+			p.Status = http.StatusRequestEntityTooLarge
+			p.Record = v.count
 			return nil, p
 		}
 		v.record = append(v.record, v.block[:n]...)

@@ -97,7 +97,10 @@ type appender func(dst []byte, a answers, k int, width float64) []byte
 
 // answerStream answers a request batch by batch. batch and err are the results of the first call of records.Next.
 func (e *exchange) answerStream(
-	records *dataset.RecordReader, batch *dataset.Batch, err error, line appender,
+	records *dataset.RecordReader,
+	batch *dataset.Batch,
+	err error,
+	line appender,
 ) *problem {
 	var text []byte
 	for ; err == nil; batch, err = records.Next() {
