@@ -14,9 +14,11 @@ func takeColumns(columns, n int) [][]float64 {
 	if columnData, ok := pool.Get().(*[][]float64); ok && hasShape(*columnData, columns, n) {
 		return *columnData
 	}
-	all, columnData := make([]float64, columns*(n+spare)), make([][]float64, columns)
+	all := make([]float64, columns*(n+spare))
+	columnData := make([][]float64, columns)
 	for j := range columnData {
-		columnData[j], all = all[:n:n+spare], all[n+spare:]
+		columnData[j] = all[: n : n+spare]
+		all = all[n+spare:]
 	}
 	return columnData
 }

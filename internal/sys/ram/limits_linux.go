@@ -67,7 +67,8 @@ func groupLimits(root, text string) []Limit {
 		switch {
 		case parts[0] == "0" && parts[1] == "":
 		case strings.Contains(","+parts[1]+",", ",memory,"): // version 1
-			base, file = path.Join(root, "memory"), "memory.limit_in_bytes"
+			base = path.Join(root, "memory")
+			file = "memory.limit_in_bytes"
 		default:
 			continue
 		}

@@ -32,7 +32,10 @@ type RowWriter struct {
 
 // Start starts a row with the given number of places.
 func (w *RowWriter) Start(f *File, places int) {
-	w.file, w.sealed, w.done, w.places = f, w.sealed[:0], 0, places
+	w.file = f
+	w.sealed = w.sealed[:0]
+	w.done = 0
+	w.places = places
 	w.first = f.writes.Add(uint64(places)) - uint64(places) + 1
 }
 

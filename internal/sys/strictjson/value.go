@@ -89,7 +89,8 @@ func (v Value) Problem(path, what string) *Error {
 		if !ok {
 			break
 		}
-		at, rest = inner, rest[end:]
+		at = inner
+		rest = rest[end:]
 	}
 	c := cursor{at.doc, at.at}
 	c.nextByte()

@@ -51,7 +51,8 @@ func NewMeter(w io.Writer, live bool, name, unit string) *Meter {
 func (m *Meter) Show(done, total float64, note string) {
 	now := time.Now()
 	if !m.started {
-		m.started, m.initial = true, done
+		m.started = true
+		m.initial = done
 	}
 	interval := pipeInterval
 	if m.live {
@@ -60,7 +61,8 @@ func (m *Meter) Show(done, total float64, note string) {
 	if now.Sub(m.lastShown) < interval && (m.shown || !m.live) {
 		return
 	}
-	m.lastShown, m.shown = now, true
+	m.lastShown = now
+	m.shown = true
 	text := fmt.Sprintf("%s: %.0f%%", m.name, 100*done/max(total, 1e-300))
 	if m.unit != "" {
 		text = fmt.Sprintf("%s: %.0f of %.0f %s", m.name, done, total, m.unit)

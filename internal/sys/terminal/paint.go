@@ -73,8 +73,11 @@ func (p *Painter) Flush() error {
 func paintLabel(line []byte) []byte {
 	if word := heading.Find(line); word != nil {
 		return slices.Concat(
-			[]byte("\x1b["+headingColours[string(word[:bytes.IndexByte(word, '[')])]+"m"), word,
-			[]byte("\x1b[0m"), line[len(word):])
+			[]byte("\x1b["+headingColours[string(word[:bytes.IndexByte(word, '[')])]+"m"),
+			word,
+			[]byte("\x1b[0m"),
+			line[len(word):],
+		)
 	}
 	at := label.Find(line)
 	if at == nil {

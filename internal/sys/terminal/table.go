@@ -11,7 +11,8 @@ func PlainTable() table.Style {
 	s.Name = "dptrain"
 	s.Options = table.Options{SeparateHeader: true}
 	s.Format.Header = text.FormatDefault
-	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
+	s.Box.PaddingLeft = ""
+	s.Box.PaddingRight = "  "
 	s.Box.MiddleHorizontal = "-"
 	return s
 }

@@ -60,7 +60,8 @@ func escapeControls(text []byte) []byte {
 	var out []byte
 	kept := 0 // text[:kept] is in out
 	for i := 0; i < len(text); {
-		c, n := rune(text[i]), 1
+		c := rune(text[i])
+		n := 1
 		if c >= utf8.RuneSelf {
 			c, n = utf8.DecodeRune(text[i:])
 		}

@@ -38,7 +38,8 @@ func (w *Watch) Show(records int, done, size int64) {
 		text += fmt.Sprintf(", %d%% of the file", min(100, 100*done/size))
 	}
 	fmt.Fprintf(w.w, "\r%-60s", text)
-	w.next, w.shown = time.Now().Add(w.interval), true
+	w.next = time.Now().Add(w.interval)
+	w.shown = true
 }
 
 // Clear replaces the progress line by an empty one.
