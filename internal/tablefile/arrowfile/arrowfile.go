@@ -86,7 +86,8 @@ func Open(at io.ReaderAt, size int64) (f *File, err error) {
 
 // findStreamMessages finds the consecutive messages of a stream. Its end may be marked.
 func (f *File) findStreamMessages() (err error) {
-	pos, ended := int64(0), false
+	pos := int64(0)
+	ended := false
 	for !ended && pos < f.size {
 		var m message
 		if m, pos, ended, err = f.messageAt(pos); err != nil {

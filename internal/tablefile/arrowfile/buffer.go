@@ -70,7 +70,9 @@ type streams struct {
 
 // reset closes all buffers.
 func (s *streams) reset() {
-	s.held, s.usedZ, s.usedL = 0, 0, 0
+	s.held = 0
+	s.usedZ = 0
+	s.usedL = 0
 }
 
 // holdBytes accounts for bytes that will be held.
@@ -90,7 +92,8 @@ func (s *streams) openBuffer(
 	if 2*buffer+1 >= len(b.buffers) {
 		return nil, 0, ErrDamaged
 	}
-	at, n := b.at.body+b.buffers[2*buffer], b.buffers[2*buffer+1]
+	at := b.at.body + b.buffers[2*buffer]
+	n := b.buffers[2*buffer+1]
 	if n == 0 {
 		return nil, 0, nil
 	}
@@ -163,8 +166,12 @@ func (s *streams) frameDecoder(
 		return nil, err
 	}
 	if s.usedZ == len(s.zstds) {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxWindow))
+		d, err := zstd.NewReader(
+			nil,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow),
+		)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,8 @@ type cursor struct {
 	full bool // see [AsFullText]
 
 	valid, data, offsets *bufio.Reader // nil if absent
-	validByte, dataByte  byte
+	validByte            byte
+	dataByte             byte
 	row                  int64
 	before               int64 // the last offset
 	views                [][]byte
@@ -45,7 +46,8 @@ type place struct{ node, buffer, view int }
 
 // nextBuffer returns the place after a column.
 func (b *body) nextBuffer(p place, of layout) (place, error) {
-	p.node, p.buffer = p.node+of.nodes, p.buffer+of.buffers
+	p.node += of.nodes
+	p.buffer += of.buffers
 	for range of.views {
 		n := int64(-1)
 		if p.view < len(b.views) {
@@ -54,7 +56,8 @@ func (b *body) nextBuffer(p place, of layout) (place, error) {
 		if n < 0 || n > int64(len(b.buffers)) {
 			return p, ErrDamaged
 		}
-		p.view, p.buffer = p.view+1, p.buffer+int(n)
+		p.view++
+		p.buffer += int(n)
 	}
 	return p, nil
 }
@@ -335,8 +338,8 @@ func (c *cursor) appendView(to, b []byte) ([]byte, error) {
 	if n >= 0 && n <= 12 {
 		return append(to, b[4:4+n]...), nil
 	}
-	k, at := int(int32(binary.LittleEndian.Uint32(b[8:]))),
-		int64(int32(binary.LittleEndian.Uint32(b[12:])))
+	k := int(int32(binary.LittleEndian.Uint32(b[8:])))
+	at := int64(int32(binary.LittleEndian.Uint32(b[12:])))
 	if n < 0 || k < 0 || k >= len(c.views) || at < 0 || at+n > int64(len(c.views[k])) {
 		return nil, ErrDamaged
 	}
@@ -442,9 +445,12 @@ func (x *Field) formatDecimal(b []byte) string {
 	if digits[0]&0x80 != 0 {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
-	s, sign, scale := v.String(), "", int(x.scale)
+	s := v.String()
+	sign := ""
+	scale := int(x.scale)
 	if s[0] == '-' {
-		sign, s = "-", s[1:]
+		sign = "-"
+		s = s[1:]
 	}
 	if scale <= 0 {
 		return sign + s + strings.Repeat("0", -scale)

@@ -4,10 +4,11 @@ import "github.com/dptrain/dptrain/internal/tablefile/cell"
 
 // Lines are the records of a file, each a line of cells between commas. Ends of lines within texts are blanks.
 type Lines struct {
-	rows       *Rows
-	cell       []byte
-	line, todo []byte
-	failed     error
+	rows   *Rows
+	cell   []byte
+	line   []byte
+	todo   []byte
+	failed error
 }
 
 // Lines returns the records with the cells of the columns that want has as texts; other cells are empty. Numbers have a

@@ -46,12 +46,17 @@ func (f *File) ReadRows(want []Want, comma bool, most int) *Rows {
 			n += 3
 		}
 	}
-	return &Rows{file: f, want: want, comma: comma, most: most,
+	return &Rows{
+		file:         f,
+		want:         want,
+		comma:        comma,
+		most:         most,
 		dictionaries: map[int64]*dictionary{},
 		streams: streams{
 			f:      f,
 			window: max(512, min(1<<16, windows/n)),
-		}}
+		},
+	}
 }
 
 // Read reads the next record into cells, one for each column of the file. The errors are io.EOF

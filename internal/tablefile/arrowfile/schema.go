@@ -133,8 +133,9 @@ func (f *File) readField(t table, depth int, nested *int) (Field, error) {
 			return Field{}, err
 		}
 		children = append(children, c)
-		x.skip.nodes, x.skip.buffers, x.skip.views = x.skip.nodes+c.skip.nodes,
-			x.skip.buffers+c.skip.buffers, x.skip.views+c.skip.views
+		x.skip.nodes += c.skip.nodes
+		x.skip.buffers += c.skip.buffers
+		x.skip.views += c.skip.views
 	}
 	if code == typeRunEnd {
 		x.runsOf(children)
@@ -160,9 +161,11 @@ func extensionOf(t table) string {
 func (x *Field) applyExtension(name string) {
 	switch {
 	case name == "arrow.uuid" && x.width == uuidBytes:
-		x.kind, x.Type = uuid, name
+		x.kind = uuid
+		x.Type = name
 	case name == "arrow.bool8" && x.kind == signed && x.width == 1:
-		x.kind, x.Type = truth, name
+		x.kind = truth
+		x.Type = name
 	}
 }
 
@@ -174,12 +177,15 @@ func (x *Field) runsOf(children []Field) {
 	if len(children) != 2 {
 		return
 	}
-	ends, values := &children[0], &children[1]
+	ends := &children[0]
+	values := &children[1]
 	nested := values.kind == runs || values.kind == unreadable
 	if ends.kind != signed || ends.width < 2 || nested {
 		return
 	}
-	x.kind, x.index, x.values = runs, ends, values
+	x.kind = runs
+	x.index = ends
+	x.values = values
 	x.Type += " " + values.Type
 }
 
@@ -210,7 +216,8 @@ func (x *Field) setFixedType(code byte, of table) bool {
 	x.skip = layout{1, 2, 0}
 	switch code {
 	case typeNull:
-		x.kind, x.skip.buffers = null, 0
+		x.kind = null
+		x.skip.buffers = 0
 	case typeInt:
 		x.kind, x.width = unsigned, int(of.int32(0, 0))/8
 		if of.byteField(1) != 0 {
@@ -229,9 +236,12 @@ func (x *Field) setFixedType(code byte, of table) bool {
 			x.kind = unreadable
 		}
 	case typeDate:
-		x.kind, x.width, x.unit = date, 4, 1
+		x.kind = date
+		x.width = 4
+		x.unit = 1
 		if of.int16(0, 1) != 0 {
-			x.width, x.unit = 8, 24*60*60*1000
+			x.width = 8
+			x.unit = 24 * 60 * 60 * 1000
 		}
 	case typeTime:
 		x.kind, x.width, x.unit = clock, int(of.int32(1, 32))/8, perSecond(of.int16(0, 1))
@@ -240,7 +250,8 @@ func (x *Field) setFixedType(code byte, of table) bool {
 		x.kind, x.width, x.unit = timestamp, 8, perSecond(of.int16(0, 0))
 		x.setZone(of.textField(1))
 	case typeDuration:
-		x.kind, x.width = signed, 8
+		x.kind = signed
+		x.width = 8
 	case typeFixedBinary:
 		x.kind, x.width = unreadable, int(of.int32(0, 0))
 	case typeInterval:
@@ -294,11 +305,17 @@ const version5 = 4
 func (x *Field) setVariableType(code byte, of table, version int16) {
 	switch code {
 	case typeBinary, typeUtf8:
-		x.kind, x.width, x.skip = text, 4, layout{1, 3, 0}
+		x.kind = text
+		x.width = 4
+		x.skip = layout{1, 3, 0}
 	case typeLargeBinary, typeLargeUtf8:
-		x.kind, x.width, x.skip = text, 8, layout{1, 3, 0}
+		x.kind = text
+		x.width = 8
+		x.skip = layout{1, 3, 0}
 	case typeBinaryView, typeUtf8View:
-		x.kind, x.width, x.skip = view, 16, layout{1, 2, 1}
+		x.kind = view
+		x.width = 16
+		x.skip = layout{1, 2, 1}
 	case typeList, typeLargeList, typeMap:
 		x.skip = layout{1, 2, 0}
 	case typeStruct, typeFixedList:

@@ -77,7 +77,8 @@ func (t table) listField(field, width int) []byte {
 	if o == 0 {
 		return nil
 	}
-	start, n := int64(t.t.Vector(o)), int64(t.t.VectorLen(o))
+	start := int64(t.t.Vector(o))
+	n := int64(t.t.VectorLen(o))
 	return t.t.Bytes[start : start+n*int64(width)]
 }
 

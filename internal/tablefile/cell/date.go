@@ -39,7 +39,8 @@ func MomentOf(count, perSecond int64) Moment {
 	day := count / perDay
 	rest := count % perDay
 	if rest < 0 {
-		day, rest = day-1, rest+perDay
+		day--
+		rest += perDay
 	}
 	return Moment{day, float64(rest) / float64(perSecond)}
 }

@@ -59,7 +59,8 @@ const (
 func namePattern(name string, list []string, form int) string {
 	var out []string
 	for _, word := range list {
-		start, rest := anyCase(word[:3]), anyCase(word[3:])
+		start := anyCase(word[:3])
+		rest := anyCase(word[3:])
 		if name == "" {
 			start = "(?:" + start + ")"
 		}
@@ -99,8 +100,9 @@ func autoPatterns() []string {
 		}
 		return out
 	}
-	year, month, day := namedGroup("y", "[0-9]{4}"), namedGroup("m", "[0-9]{2}"),
-		namedGroup("d", "[0-9]{2}")
+	year := namedGroup("y", "[0-9]{4}")
+	month := namedGroup("m", "[0-9]{2}")
+	day := namedGroup("d", "[0-9]{2}")
 	one := namedGroup("d", "[0-9]{1,2}")
 	months := namePattern("mon", monthNames, bothNames)
 	weekday := "(?:" + namePattern("", weekdayNames, bothNames) + ", +)?"
@@ -126,18 +128,29 @@ var layoutElements = []struct{ element, pattern string }{
 	{"Monday", namePattern("", weekdayNames, longNames)},
 	{"Mon", namePattern("", weekdayNames, shortNames)},
 	{"MST", zonePattern("0+[0-9]|0*1[0-9]|0*2[0-3]")},
-	{"002", ""}, {"__2", ""},
-	{"01", namedGroup("m", "[0-9]{2}")}, {"02", namedGroup("d", "[0-9]{2}")},
-	{"03", namedGroup("h", "0[0-9]|1[0-2]")}, {"04", namedGroup("min", sixty)},
-	{"05", namedGroup("s", sixty)}, {"06", namedGroup("yy", "[0-9]{2}|[+-][0-9]")},
-	{"15", namedGroup("h", anyHour)}, {"1", namedGroup("m", "[0-9]{1,2}")},
-	{"2006", namedGroup("y", "[0-9]{4}")}, {"_2006", "_" + namedGroup("y", "[0-9]{4}")},
-	{"_2", " ?" + namedGroup("d", "[0-9]{1,2}")}, {"2", namedGroup("d", "[0-9]{1,2}")},
-	{"3", namedGroup("h", "0?[0-9]|1[0-2]")}, {"4", namedGroup("min", "[0-5]?[0-9]")},
+	{"002", ""},
+	{"__2", ""},
+	{"01", namedGroup("m", "[0-9]{2}")},
+	{"02", namedGroup("d", "[0-9]{2}")},
+	{"03", namedGroup("h", "0[0-9]|1[0-2]")},
+	{"04", namedGroup("min", sixty)},
+	{"05", namedGroup("s", sixty)},
+	{"06", namedGroup("yy", "[0-9]{2}|[+-][0-9]")},
+	{"15", namedGroup("h", anyHour)},
+	{"1", namedGroup("m", "[0-9]{1,2}")},
+	{"2006", namedGroup("y", "[0-9]{4}")},
+	{"_2006", "_" + namedGroup("y", "[0-9]{4}")},
+	{"_2", " ?" + namedGroup("d", "[0-9]{1,2}")},
+	{"2", namedGroup("d", "[0-9]{1,2}")},
+	{"3", namedGroup("h", "0?[0-9]|1[0-2]")},
+	{"4", namedGroup("min", "[0-5]?[0-9]")},
 	{"5", namedGroup("s", "[0-5]?[0-9]")},
-	{"PM", namedGroup("pm", "[AP]M")}, {"pm", namedGroup("pm", "[ap]m")},
-	{"-070000", offsetPattern("", 2)}, {"-07:00:00", offsetPattern(":", 2)},
-	{"-0700", offsetPattern("", 1)}, {"-07:00", offsetPattern(":", 1)},
+	{"PM", namedGroup("pm", "[AP]M")},
+	{"pm", namedGroup("pm", "[ap]m")},
+	{"-070000", offsetPattern("", 2)},
+	{"-07:00:00", offsetPattern(":", 2)},
+	{"-0700", offsetPattern("", 1)},
+	{"-07:00", offsetPattern(":", 1)},
 	{"-07", offsetPattern("", 0)},
 	{"Z070000", "(?:Z|" + offsetPattern("", 2) + ")"},
 	{"Z07:00:00", "(?:Z|" + offsetPattern(":", 2) + ")"},
@@ -216,10 +229,13 @@ func elementAt(layout string) (element, pattern string) {
 // wholeElements are the patterns of elements of one or two digits that are followed by another digit: package
 // time takes as many digits as there are.
 var wholeElements = map[string]string{
-	"15": namedGroup("h", "[01][0-9]|2[0-3]"), "1": namedGroup("m", "[0-9]{2}"),
-	"2": namedGroup("d", "[0-9]{2}"), "_2": " ?" + namedGroup("d", "[0-9]{2}"),
-	"3": namedGroup("h", "0[0-9]|1[0-2]"), "4": namedGroup("min", sixty),
-	"5": namedGroup("s", sixty),
+	"15": namedGroup("h", "[01][0-9]|2[0-3]"),
+	"1":  namedGroup("m", "[0-9]{2}"),
+	"2":  namedGroup("d", "[0-9]{2}"),
+	"_2": " ?" + namedGroup("d", "[0-9]{2}"),
+	"3":  namedGroup("h", "0[0-9]|1[0-2]"),
+	"4":  namedGroup("min", sixty),
+	"5":  namedGroup("s", sixty),
 }
 
 // zoneHours are the hours of an offset from UTC that package time accepts if a layout has the name of a zone.

@@ -226,7 +226,8 @@ func (b *booleanList) addName(name string, code int32, decimal byte) {
 	case "":
 		b.others = b.others && MissingWord(name)
 	default:
-		b.numbers, b.others = true, false
+		b.numbers = true
+		b.others = false
 	}
 }
 
@@ -251,7 +252,8 @@ func (b *booleanList) spellingCodes() map[string]int32 {
 			}
 		}
 	}
-	letters, digits := none("t", "f"), none("1", "0")
+	letters := none("t", "f")
+	digits := none("1", "0")
 	switch {
 	case !none("true", "false"):
 		spell("true", "true")

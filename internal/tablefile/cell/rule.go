@@ -116,7 +116,8 @@ func joinGroups(text string, decimal, thousands byte) (joined string, ok bool) {
 			if digits == 0 || digits > 3 || !closed() {
 				return "", false
 			}
-			groups, digits = groups+1, 0
+			groups++
+			digits = 0
 		case c == ',' || c == '.' || c == ' ' || c == '\'':
 			return "", false
 		default: // a sign, an exponent, or not a number
@@ -272,7 +273,8 @@ func Systolic(text string) (first string, ok bool) {
 	if !ok || !isPressure(first) || !isPressure(second) {
 		return "", false
 	}
-	high, low := wholeNumber(first), wholeNumber(second)
+	high := wholeNumber(first)
+	low := wholeNumber(second)
 	return first, high >= 50 && high < 300 && low >= 20 && low < high
 }
 

@@ -59,7 +59,8 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	for ; i < len(b) && b[i]-'0' <= 9; i++ { // rarely many
 		mant = mant*10 + uint64(b[i]-'0')
 	}
-	count, exp := i-first, 0
+	count := i - first
+	exp := 0
 	if i < len(b) && b[i] == '.' {
 		point := i + 1
 		mant, i = appendDigits(b, point, mant)
@@ -74,7 +75,8 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 		if !ok {
 			return 0, 0, false
 		}
-		exp, i = exp+e, end
+		exp += e
+		i = end
 	}
 	v, ok = FromDecimal(mant, exp)
 	if !ok {
@@ -198,8 +200,10 @@ func multiplyByPower(mant uint64, k int) float64 {
 // divideByPower rounds mant/(5^k·2^k) once. With both operands shifted to 64 bits the quotient of mant·2^63 is between
 // 2^62 and 2^64.
 func divideByPower(mant uint64, k int) float64 {
-	zm, zd := bits.LeadingZeros64(mant), bits.LeadingZeros64(fives[k])
-	m, d := mant<<zm, fives[k]<<zd
+	zm := bits.LeadingZeros64(mant)
+	zd := bits.LeadingZeros64(fives[k])
+	m := mant << zm
+	d := fives[k] << zd
 	q, rest := bits.Div64(m>>1, m<<63, d)
 	if rest != 0 {
 		q |= 1

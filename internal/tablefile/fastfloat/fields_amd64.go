@@ -32,13 +32,27 @@ var places = func() (out [16][16][16]uint8) {
 //
 //go:noescape
 func fieldsAsm(
-	out *float64, most int, line *byte, n, room int, end byte, places *[16][16][16]uint8, tens *[23]float64,
+	out *float64,
+	most int,
+	line *byte,
+	n, room int,
+	end byte,
+	places *[16][16][16]uint8,
+	tens *[23]float64,
 ) (count, next int)
 
 func fields(out []float64, line []byte, end byte) (count, next int) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasBMI1 || !cpu.X86.HasBMI2 || len(out) == 0 {
 		return 0, 0
 	}
-	return fieldsAsm(unsafe.SliceData(out), len(out), unsafe.SliceData(line), len(line), cap(line),
-		end, &places, &tens)
+	return fieldsAsm(
+		unsafe.SliceData(out),
+		len(out),
+		unsafe.SliceData(line),
+		len(line),
+		cap(line),
+		end,
+		&places,
+		&tens,
+	)
 }

@@ -76,7 +76,8 @@ func snappyReach(in io.Reader, most int64) (int64, error) {
 				return 0, errBlock
 			}
 		}
-		b.total, b.left = b.total+b.left, 0
+		b.total += b.left
+		b.left = 0
 	}
 }
 
@@ -106,7 +107,9 @@ func (b *blockReader) Read(p []byte) (n int, err error) {
 			copy(b.ring[b.at:b.at+count], b.ring[from:])
 		}
 		n += copy(p[n:], b.ring[b.at:b.at+count])
-		b.left, b.total, b.at = b.left-count, b.total+count, b.at+count
+		b.left -= count
+		b.total += count
+		b.at += count
 		if b.at == int64(len(b.ring)) {
 			b.at = 0
 		}
@@ -140,7 +143,8 @@ func (b *blockReader) readSnappyElement() error {
 		if b.left = short; short >= 60 {
 			b.left, err = b.readNumber(int(short) - 59)
 		}
-		b.left, b.offset = b.left+1, 0
+		b.left++
+		b.offset = 0
 	} else {
 		if b.left = short + 1; tag&3 == 1 {
 			b.left = short&7 + 4
@@ -169,14 +173,16 @@ func (b *blockReader) lz4() (err error) {
 			return errBlock
 		}
 		b.left, err = b.extendLength(b.match)
-		b.left, b.match = b.left+4, -1
+		b.left += 4
+		b.match = -1
 		return err
 	}
 	token, err := b.in.ReadByte()
 	if err != nil {
 		return errBlock
 	}
-	b.offset, b.match = 0, int64(token&15)
+	b.offset = 0
+	b.match = int64(token & 15)
 	b.left, err = b.extendLength(int64(token >> 4))
 	return err
 }

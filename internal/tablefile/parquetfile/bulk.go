@@ -12,9 +12,10 @@ import (
 
 // Room is memory that one column after the other may use. It is not for concurrent use.
 type Room[T any] struct {
-	in            *bufio.Reader
-	stored, plain []byte
-	dictionary    []T
+	in         *bufio.Reader
+	stored     []byte
+	plain      []byte
+	dictionary []T
 }
 
 // mostRoom is the maximum number of values of a dictionary whose memory is kept for the next column.
@@ -23,8 +24,10 @@ const mostRoom = 1 << 20
 // acquireBuffers acquires the shared buffers.
 func (c *Column[T]) acquireBuffers() {
 	if r := c.Room; r != nil && c.pages.in == nil {
-		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain,
-			r.dictionary
+		c.pages.in = r.in
+		c.pages.stored = r.stored
+		c.pages.plain = r.plain
+		c.dictionary = r.dictionary
 		*r = Room[T]{}
 	}
 }
@@ -143,6 +146,7 @@ func (c *Column[T]) makeMany(values int) (ok bool, err error) {
 			return true, nil
 		}
 	}
-	c.pages.body.buf, c.dictionary = at, c.dictionary[:0]
+	c.pages.body.buf = at
+	c.dictionary = c.dictionary[:0]
 	return false, nil
 }

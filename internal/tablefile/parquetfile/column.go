@@ -86,13 +86,20 @@ const batch = 1024
 // Open moves to the start of a chunk with the given number of rows.
 func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 	c.acquireBuffers()
-	c.pages.file, c.pages.nulls = c.File, c.Type.Optional
+	c.pages.file = c.File
+	c.pages.nulls = c.Type.Optional
 	if c.Type.minBytes() < 1 {
 		return ErrDamaged
 	}
-	c.values.typ, c.values.most, c.values.long = c.Type, c.Text, c.Long
-	c.rows, c.left, c.loaded, c.uniform = rows, 0, false, false
-	c.dictionary, c.classes = c.dictionary[:0], c.classes[:0]
+	c.values.typ = c.Type
+	c.values.most = c.Text
+	c.values.long = c.Long
+	c.rows = rows
+	c.left = 0
+	c.loaded = false
+	c.uniform = false
+	c.dictionary = c.dictionary[:0]
+	c.classes = c.classes[:0]
 	return c.pages.openChunk(chunk)
 }
 
@@ -100,7 +107,9 @@ func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 func (c *Column[T]) Close() {
 	c.pages.close()
 	c.releaseBuffers()
-	c.dictionary, c.classes, c.pages = nil, nil, pages{}
+	c.dictionary = nil
+	c.classes = nil
+	c.pages = pages{}
 	c.values.close()
 }
 
@@ -233,8 +242,8 @@ func (c *Column[T]) makeEach(values int) error {
 		if err != nil {
 			return err
 		}
-		c.dictionary, c.classes = append(c.dictionary, part...),
-			append(c.classes, classes[:len(part)]...)
+		c.dictionary = append(c.dictionary, part...)
+		c.classes = append(c.classes, classes[:len(part)]...)
 		left -= len(part)
 	}
 	c.Tally = tally

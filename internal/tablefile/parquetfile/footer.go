@@ -42,8 +42,9 @@ const (
 
 // Chunk locates the pages of one column in one row group.
 type Chunk struct {
-	Offset, Size int64
-	Codec        format.CompressionCodec
+	Offset int64
+	Size   int64
+	Codec  format.CompressionCodec
 }
 
 // Footer is the part of a footer that is used. Statistics and metadata, which may contain whole cells, are skipped,
@@ -57,9 +58,10 @@ type Footer struct {
 	Rows   int64   // as declared in the footer
 	Groups []int64 // rows of each row group that is not empty
 
-	file      io.ReaderAt
-	at, bytes int64
-	schema    []byte
+	file   io.ReaderAt
+	at     int64
+	bytes  int64
+	schema []byte
 }
 
 // ReadFooter reads the footer of a file of the given size. ok is false if it is damaged or describes columns
@@ -90,7 +92,9 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	if !f.scanFooter(&g) {
 		return nil, false
 	}
-	f.Rows, f.Groups, f.schema = g.all, g.groups, g.schema
+	f.Rows = g.all
+	f.Groups = g.groups
+	f.schema = g.schema
 	return f, true
 }
 
@@ -150,7 +154,8 @@ func (f *Footer) scanFooter(g *groupScan) bool {
 		item:   g.endItem,
 	}
 	if g.first {
-		s.keep, s.most = keySchema, maxSchema
+		s.keep = keySchema
+		s.most = maxSchema
 	}
 	if !s.scanStruct(0, 0) || g.bad || g.elements > maxElements || g.nested > maxGroups {
 		return false
@@ -172,11 +177,12 @@ type groupScan struct {
 
 	elements, leaves, nested int // of the schema
 
-	chunk            Chunk
-	data, dictionary int64
-	columns          int // of the row group so far
-	rows             int64
-	used             bool
+	chunk      Chunk
+	data       int64
+	dictionary int64
+	columns    int // of the row group so far
+	rows       int64
+	used       bool
 }
 
 // addNumber processes a number.
@@ -215,7 +221,10 @@ func (g *groupScan) endItem(key uint64) {
 		if k, ok := g.want[g.columns]; ok {
 			g.chunks[k] = append(g.chunks[k], g.chunk)
 		}
-		g.columns, g.chunk, g.data, g.dictionary = g.columns+1, Chunk{}, 0, 0
+		g.columns++
+		g.chunk = Chunk{}
+		g.data = 0
+		g.dictionary = 0
 	case keyGroups:
 		if g.rows == 0 && !g.used {
 			for k, all := range g.chunks {
@@ -225,6 +234,8 @@ func (g *groupScan) endItem(key uint64) {
 			g.groups = append(g.groups, g.rows)
 			g.bad = g.bad || g.columns != g.leaves
 		}
-		g.rows, g.used, g.columns = 0, false, 0
+		g.rows = 0
+		g.used = false
+		g.columns = 0
 	}
 }

@@ -16,8 +16,9 @@ type header struct {
 	described            int  // number of page kinds that are described: one
 	stored               bool // version 2: the values are not compressed
 
-	encoding, levelEncoding format.Encoding
-	definition, repetition  int64 // version 2: bytes of levels
+	encoding               format.Encoding
+	levelEncoding          format.Encoding
+	definition, repetition int64 // version 2: bytes of levels
 }
 
 // Keys of the used fields of format.PageHeader.
@@ -40,13 +41,16 @@ const (
 
 // valuesOf locates the number of values in the header of each kind of page.
 var valuesOf = map[format.PageType]uint64{
-	format.DataPage: keyValues1, format.DictionaryPage: keyDictValues,
-	format.DataPageV2: keyValues2,
+	format.DataPage:       keyValues1,
+	format.DictionaryPage: keyDictValues,
+	format.DataPageV2:     keyValues2,
 }
 
 // readHeader reads the header of a page. Statistics in it are skipped.
 func readHeader(in *bufio.Reader) (h header, ok bool) {
-	h.kind, h.compressed, h.expanded = -1, -1, -1
+	h.kind = -1
+	h.compressed = -1
+	h.expanded = -1
 	s := scanner{in: in, number: h.setField}
 	s.flag = func(key uint64, v bool) {
 		if key == keyIsCompressed2 {

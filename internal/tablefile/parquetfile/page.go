@@ -74,7 +74,8 @@ func (p *pages) openChunk(c Chunk) error {
 	if c.Offset < 4 || c.Size < 0 || c.Offset > p.file.Size || c.Size > p.file.Size-c.Offset {
 		return ErrDamaged
 	}
-	p.codec, p.end = c.Codec, c.Offset+c.Size
+	p.codec = c.Codec
+	p.end = c.Offset + c.Size
 	p.section = io.NewSectionReader(p.file.At, c.Offset, c.Size)
 	if p.in == nil {
 		p.in = bufio.NewReaderSize(nil, fileBuffer)
@@ -134,7 +135,9 @@ func (p *pages) loadPage() error {
 			return ErrDamaged
 		}
 	}
-	p.body.buf, p.body.stream, p.body.failed = data, nil, false
+	p.body.buf = data
+	p.body.stream = nil
+	p.body.failed = false
 	return p.levels1()
 }
 
@@ -238,7 +241,8 @@ func (p *pages) streamPage() error {
 	if max(p.head.compressed, p.head.expanded) > largePage && p.file.Large != nil {
 		p.file.Large()
 	}
-	p.stored, p.plain = nil, nil
+	p.stored = nil
+	p.plain = nil
 	at := p.offset()
 	p.rest = io.LimitReader(p.in, p.head.compressed)
 	if p.sum = nil; p.head.crc != 0 {

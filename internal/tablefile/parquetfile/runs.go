@@ -41,7 +41,12 @@ const runSlack = 512
 
 // start starts a list with the given number of values of at most 32 bits.
 func (h *hybrid) start(src *source, width uint, values int64) {
-	h.src, h.width, h.run, h.groups, h.have, h.room = src, width, 0, 0, nil, uint64(values)+runSlack
+	h.src = src
+	h.width = width
+	h.run = 0
+	h.groups = 0
+	h.have = nil
+	h.room = uint64(values) + runSlack
 }
 
 // next fills dst with the next numbers.
@@ -75,7 +80,8 @@ func (h *hybrid) next(dst []uint32) bool {
 // unpackRun unpacks values into the buffer. There may be fewer groups than declared, if there are enough
 // values.
 func (h *hybrid) unpackRun() bool {
-	n, width := int(min(h.groups, packedGroups)), int(h.width)
+	n := int(min(h.groups, packedGroups))
+	width := int(h.width)
 	b := h.src.upTo(n * width)
 	if n = min(n, len(b)/max(1, width)); width == 0 {
 		n = packedGroups
@@ -108,7 +114,8 @@ func (h *hybrid) readHeader() bool {
 		return true
 	}
 	b, ok := h.src.takeBytes(int(h.width+7) / 8)
-	h.run, h.value = u>>1, 0
+	h.run = u >> 1
+	h.value = 0
 	for k := range b {
 		h.value |= uint32(b[k]) << (8 * k)
 	}
@@ -147,7 +154,10 @@ func (d *delta) start(src *source, most int) bool {
 		block/minis%deltaStep != 0 || total > uint64(most) {
 		return false
 	}
-	d.src, d.left, d.last, d.first = src, total, first, total > 0
+	d.src = src
+	d.left = total
+	d.last = first
+	d.first = total > 0
 	d.minis, d.each, d.widths, d.mini, d.have = int(minis), block/minis, d.widths[:0], 0, nil
 	return true
 }
@@ -179,7 +189,9 @@ func (d *delta) unpackBlock() bool {
 		if len(d.widths) == 0 && !d.readBlockHeader() {
 			return false
 		}
-		d.width, d.widths, d.mini = uint(d.widths[0]), d.widths[1:], d.each
+		d.width = uint(d.widths[0])
+		d.widths = d.widths[1:]
+		d.mini = d.each
 		if d.width > 64 {
 			return false
 		}
@@ -202,7 +214,8 @@ func (d *delta) readBlockHeader() bool {
 		return false
 	}
 	widths, ok := d.src.takeBytes(d.minis)
-	d.least, d.widths = least, append(d.widths[:0], widths...)
+	d.least = least
+	d.widths = append(d.widths[:0], widths...)
 	return ok
 }
 

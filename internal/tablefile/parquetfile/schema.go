@@ -44,7 +44,8 @@ func (f *Footer) Fields() (fields []Field, ok bool) {
 		len(of.Schema) == 0 {
 		return nil, false
 	}
-	root, rest := of.Schema[0], of.Schema[1:]
+	root := of.Schema[0]
+	rest := of.Schema[1:]
 	leaves := 0
 	for range childrenOf(&root) {
 		if len(rest) == 0 {

@@ -23,7 +23,9 @@ func (s *source) start(r io.Reader) {
 	if s.room == nil {
 		s.room = make([]byte, sourceBuffer)
 	}
-	s.buf, s.stream, s.failed = s.room[:0], r, false
+	s.buf = s.room[:0]
+	s.stream = r
+	s.failed = false
 }
 
 // hasBytes reports whether n bytes can be buffered, at most sourceBuffer for a stream.
@@ -34,7 +36,8 @@ func (s *source) hasBytes(n int) bool {
 			got, err := s.stream.Read(s.room[len(s.buf):])
 			s.buf = s.room[:len(s.buf)+got]
 			if err != nil {
-				s.stream, s.failed = nil, err != io.EOF
+				s.stream = nil
+				s.failed = err != io.EOF
 			}
 		}
 	}
@@ -46,7 +49,8 @@ func (s *source) takeBytes(n int) (b []byte, ok bool) {
 	if !s.hasBytes(n) {
 		return nil, false
 	}
-	b, s.buf = s.buf[:n:n], s.buf[n:]
+	b = s.buf[:n:n]
+	s.buf = s.buf[n:]
 	return b, true
 }
 

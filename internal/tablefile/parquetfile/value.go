@@ -33,7 +33,12 @@ type valueReader struct {
 
 // close releases the resources outside the reader. Its parts are kept: the parts of an unused reader need no memory.
 func (v *valueReader) close() {
-	v.src, v.lengths, v.begins, v.last, v.split, v.text = nil, nil, nil, nil, nil, nil
+	v.src = nil
+	v.lengths = nil
+	v.begins = nil
+	v.last = nil
+	v.split = nil
+	v.text = nil
 }
 
 // start prepares for reading a page with at most the given number of values.
@@ -42,7 +47,11 @@ func (v *valueReader) start(
 	encoding format.Encoding,
 	most int,
 ) (ok bool) {
-	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
+	v.src = src
+	v.encoding = encoding
+	v.at = 0
+	v.last = nil
+	v.lastLen = 0
 	text := v.typ.Kind == format.ByteArray
 	if !src.hasBytes(1) { // no values, for any encoding
 		v.encoding = format.Plain
@@ -203,7 +212,8 @@ func (v *valueReader) readPrefixed() (ok bool) {
 	if v.at == len(v.lengths) {
 		return false
 	}
-	begin, size := int(v.begins[v.at]), int(v.lengths[v.at])
+	begin := int(v.begins[v.at])
+	size := int(v.lengths[v.at])
 	if v.at++; begin > v.lastLen || size > math.MaxInt32-begin {
 		return false
 	}

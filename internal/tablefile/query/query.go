@@ -35,7 +35,9 @@ var ErrProgram = errors.New("the program " + Program + " is not installed")
 
 // A Question is a query of a database.
 type Question struct {
-	Driver, DSN, Query string
+	Driver string
+	DSN    string
+	Query  string
 }
 
 // asked is the encoding of a question for the program; sql/cmd/dptrain-sql defines the same type.
@@ -106,7 +108,8 @@ func (q Question) runProgram(
 		ctx:    ctx,
 		driver: q.Driver,
 	}
-	a.cmd.Stderr, a.cmd.WaitDelay = &a.words, patience
+	a.cmd.Stderr = &a.words
+	a.cmd.WaitDelay = patience
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -254,7 +257,8 @@ func (w *errorOutput) failure(driver string) error {
 	}
 	s, known := sentences[f.Word]
 	if !known { // it was killed or crashed
-		f, s = failure{}, sentences["broken"]
+		f = failure{}
+		s = sentences["broken"]
 	}
 	s[1] = strings.ReplaceAll(s[1], "TOOL", tools[driver])
 	if states.MatchString(f.SQLState) {

@@ -184,7 +184,8 @@ func columnOf(ref string) int {
 
 // readCell reads a cell up to its end.
 func (l *Lines) readCell(e *xml.StartElement, column int) error {
-	kind, style := attributeValue(e, "t"), attributeValue(e, "s")
+	kind := attributeValue(e, "t")
+	style := attributeValue(e, "s")
 	l.now.cells = l.now.cells || kind != "" // a cell that is only formatted has neither a type nor an element
 	from := len(l.now.text)
 	value := false

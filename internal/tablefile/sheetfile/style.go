@@ -87,7 +87,8 @@ func dateOf(number string, is1904 bool) (text string, ok bool) {
 		return "", false
 	}
 	millis := int64(math.Round(x * 24 * 60 * 60 * 1000))
-	days, rest := millis/(24*60*60*1000), millis%(24*60*60*1000)
+	days := millis / (24 * 60 * 60 * 1000)
+	rest := millis % (24 * 60 * 60 * 1000)
 	first := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	switch {
 	case is1904:

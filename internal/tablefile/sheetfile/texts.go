@@ -60,7 +60,9 @@ func (x *texts) readTexts() error {
 // appendText appends the text within an element up to its end: its runs, without the pronunciation guides. At most maxText
 // bytes are kept.
 func (t *tokens) appendText(out []byte, element string) ([]byte, error) {
-	begin, within, aside := len(out), false, 0
+	begin := len(out)
+	within := false
+	aside := 0
 	for {
 		token, err := t.nextToken()
 		if err != nil {
