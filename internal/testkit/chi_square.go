@@ -25,7 +25,8 @@ func CheckChiSquare(t testing.TB, counts, expected []float64) {
 		if mean >= minExpected {
 			statistic += (count - mean) * (count - mean) / mean
 			cells++
-			count, mean = 0, 0
+			count = 0
+			mean = 0
 		}
 	}
 	if cells < 2 {

@@ -193,23 +193,29 @@ func (b *Browser) Fill(selector, value string) {
 var screens = []struct {
 	name          string
 	width, height int64
-	dark, print   bool
+	dark          bool
+	print         bool
 }{
-	{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, false},
-	{"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
+	{"desktop", 1280, 900, false, false},
+	{"phone", 390, 844, false, false},
+	{"dark", 1280, 900, true, false},
+	{"print", 800, 1100, false, true},
 }
 
 // EachScreen calls check on a desktop and on a phone, with the name of the screen.
 func (b *Browser) EachScreen(check func(screen string)) {
 	b.t.Helper()
 	for _, s := range screens[:2] {
-		Call(b, emulation.SetDeviceMetricsOverride,
+		Call(
+			b,
+			emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{
 				Width:             s.width,
 				Height:            s.height,
 				DeviceScaleFactor: 1,
 				Mobile:            s.width < 500,
-			})
+			},
+		)
 		b.Do(chromedp.Sleep(100 * time.Millisecond))
 		check(s.name)
 	}
@@ -225,7 +231,8 @@ func (b *Browser) CheckScreens(step string) {
 	b.t.Helper()
 	b.CheckConsole(step)
 	for _, s := range screens {
-		scheme, media := "light", ""
+		scheme := "light"
+		media := ""
 		if s.dark {
 			scheme = "dark"
 		}

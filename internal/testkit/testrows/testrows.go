@@ -65,7 +65,10 @@ func Ranges(columns []dataset.Column) []scaling.Range {
 
 // Session prices a single node, at delta 1e-6, and opens a session for it.
 func Session(
-	t testing.TB, node budget.Node, epsilon float64, rel budget.Relation,
+	t testing.TB,
+	node budget.Node,
+	epsilon float64,
+	rel budget.Relation,
 ) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(budget.Sequence("run", node),
