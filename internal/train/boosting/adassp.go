@@ -69,8 +69,10 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 				MaxRounds)
 	}
 	for _, x := range []struct {
-		name               string
-		value, least, most float64
+		name  string
+		value float64
+		least float64
+		most  float64
 	}{
 		{"clip", t.clip(), minClip, maxClip},
 		{"shrinkage", t.shrinkage(), minShrinkage, 1},
@@ -106,13 +108,16 @@ func (t BoostedAdaSSP) gramShare() float64 {
 
 // Fit trains; see [method.Trainer].
 func (t BoostedAdaSSP) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	s, records := s.Sub(rootNode), d.Records
+	s = s.Sub(rootNode)
+	records := d.Records
 	sums, err := linear.ReleaseGram(
 		ctx,
 		s,
@@ -203,7 +208,11 @@ func (p *gradientPass) Cells() mechanism.Cells {
 }
 
 func releaseGradient(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round, rounds int,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	x gradientStatistic,
+	round, rounds int,
 ) ([]float64, error) {
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {

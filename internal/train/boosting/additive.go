@@ -254,7 +254,8 @@ func (b *booster) mostKept() int {
 func numericFeatures(columns []dataset.Column) (features, slots []int) {
 	for k, slot := range scaling.NewEncoder(columns[:len(columns)-1], nil).Slots() {
 		if slot.Category == scaling.NumberSlot {
-			features, slots = append(features, slot.Column), append(slots, k)
+			features = append(features, slot.Column)
+			slots = append(slots, k)
 		}
 	}
 	return features, slots
@@ -275,8 +276,12 @@ func indicators(columns []dataset.Column) []int {
 
 // releaseCounts releases the number of records in each fine bin of each numeric feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records,
-		countsStatistic{b.state, b.residualCounts})
+	acc, err := mechanism.Sum[*countsPass](
+		b.ctx,
+		b.session,
+		b.records,
+		countsStatistic{b.state, b.residualCounts},
+	)
 	if err != nil {
 		return nil, err
 	}

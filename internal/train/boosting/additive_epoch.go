@@ -18,14 +18,16 @@ type releases interface {
 type additiveReleases struct{ session *mechanism.Session }
 
 func (r additiveReleases) sizes(
-	epoch int, x mechanism.Bounded[mechanism.Vector],
+	epoch int,
+	x mechanism.Bounded[mechanism.Vector],
 ) ([]float64, error) {
 	out, err := mechanism.GaussianDraw(r.session, residualsLeaf, epoch, x)
 	return out.Value(), err
 }
 
 func (r additiveReleases) linear(
-	epoch, part, parts int, x *mechanism.Cross,
+	epoch, part, parts int,
+	x *mechanism.Cross,
 ) ([]float64, float64, error) {
 	if parts == 1 { // the draw is spent as a whole
 		out, err := mechanism.GaussianDraw(r.session, linearLeaf, epoch, x.Bound())
@@ -35,14 +37,17 @@ func (r additiveReleases) linear(
 }
 
 func (r additiveReleases) shape(
-	epoch, part, parts int, x *mechanism.BinSums,
+	epoch, part, parts int,
+	x *mechanism.BinSums,
 ) ([]float64, float64, error) {
 	return r.part(shapesLeaf, epoch, part, parts, x.Bound())
 }
 
 // part spends a part of the epoch's draw.
 func (r additiveReleases) part(
-	leaf string, epoch, part, parts int, x mechanism.Bounded[mechanism.Vector],
+	leaf string,
+	epoch, part, parts int,
+	x mechanism.Bounded[mechanism.Vector],
 ) ([]float64, float64, error) {
 	out, err := mechanism.GaussianPart(r.session, leaf, epoch, part, parts, x)
 	return out.Value(), x.Sensitivity() * sqrtParts(parts) / r.session.Mu(leaf), err
@@ -127,7 +132,8 @@ func (b *booster) passes(epoch, round int) []pass {
 				Lists: list,
 				Steps: steps,
 			}, []*shape{s}, i})
-		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
+		all.Lists = append(all.Lists, list...)
+		all.Steps = append(all.Steps, steps...)
 	}
 	if b.inTurn {
 		return each

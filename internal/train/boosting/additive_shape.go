@@ -125,7 +125,9 @@ func groupBins(counts []float64, sigma, records float64) binGroups {
 	held := 0.0
 	for b, n := range kept {
 		if held > 0 && n > 0 && held+n/2 > share {
-			g.edges, g.counts, sizes = append(g.edges, b), append(g.counts, 0), append(sizes, size)
+			g.edges = append(g.edges, b)
+			g.counts = append(g.counts, 0)
+			sizes = append(sizes, size)
 			held = 0
 			size = 0
 		}
@@ -177,8 +179,9 @@ type shape struct {
 // posterior maps averaged observations to values: with D the deviations and U the vectors, values = D U
 // diag(shrink) U' D^-1 mean.
 type posterior struct {
-	vectors           *mat.Dense
-	shrink, deviation []float64
+	vectors   *mat.Dense
+	shrink    []float64
+	deviation []float64
 }
 
 func newShape(column, bins int, g binGroups) *shape {
@@ -234,8 +237,11 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 		signal[i], energy[i] = max(e, 0), turned.AtVec(i)*turned.AtVec(i)
 		largest = max(largest, e)
 	}
-	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, shapeMost/largest, shapeSteps),
-		signal, energy)
+	t, _ := mostLikelyVariance(
+		geometricGrid(shapeLeast/largest, shapeMost/largest, shapeSteps),
+		signal,
+		energy,
+	)
 	for i, e := range signal {
 		signal[i] = t * e / (1 + t*e)
 		turned.SetVec(i, turned.AtVec(i)*signal[i])

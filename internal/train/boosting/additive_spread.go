@@ -11,8 +11,9 @@ import (
 
 // counted is a numeric feature with the released counts of its fine bins.
 type counted struct {
-	column, slot int
-	counts       []float64
+	column int
+	slot   int
+	counts []float64
 }
 
 // spreads returns the spread of the contribution of each feature, line and curve together: curves by the counts
@@ -92,7 +93,8 @@ func (c counted) cells(
 	}
 	for bin := range c.counts {
 		middle := (2*float64(bin)+1)/float64(len(c.counts)) - 1
-		out.Values, out.Noise = append(out.Values, slope*middle), append(out.Noise, sigma)
+		out.Values = append(out.Values, slope*middle)
+		out.Noise = append(out.Noise, sigma)
 		out.Basis.Set(bin, 0, middle)
 		if curve != nil {
 			k := int(curve.groups.stepOf[bin])
@@ -139,7 +141,8 @@ func (s *shape) regress(values, on []float64) regressed {
 		r.mean += n * values[b]
 		r.center += n * on[b]
 	}
-	r.mean, r.center = r.mean/total, r.center/total
+	r.mean /= total
+	r.center /= total
 	for b, n := range s.groups.counts {
 		along += n * (on[b] - r.center) * values[b]
 		square += n * (on[b] - r.center) * (on[b] - r.center)

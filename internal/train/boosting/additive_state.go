@@ -26,7 +26,8 @@ type state struct {
 	// much space in a column store: encoded rows, and features if about held records would have more than mostCells. They are not sent
 	// to workers, which keep everything for a block as long as they have it.
 	rowless, rowlessStore bool
-	held, mostCells       float64
+	held                  float64
+	mostCells             float64
 
 	once  sync.Once
 	frame *linear.Frame

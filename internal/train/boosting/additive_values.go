@@ -109,7 +109,8 @@ func groupValues(counts []float64) valueGroups {
 	g := valueGroups{of: make([]uint8, len(counts))}
 	add := func(v, step int) {
 		if step == len(g.counts) {
-			g.counts, g.sizes = append(g.counts, 0), append(g.sizes, 0)
+			g.counts = append(g.counts, 0)
+			g.sizes = append(g.sizes, 0)
 		}
 		g.of[v] = uint8(step)
 		g.counts[step] += counts[v]
@@ -137,8 +138,14 @@ func (b *booster) countValues() error {
 	if err != nil {
 		return err
 	}
-	released, err := mechanism.GaussianShare(b.session, countsLeaf, 0, 0, b.countParts(len(many)),
-		acc.hist.Bound())
+	released, err := mechanism.GaussianShare(
+		b.session,
+		countsLeaf,
+		0,
+		0,
+		b.countParts(len(many)),
+		acc.hist.Bound(),
+	)
 	if err != nil {
 		return err
 	}
@@ -321,7 +328,10 @@ func (b *booster) addValues(m *regression.Additive) {
 // C the variances of the noise in the values, p the shares of the steps, s the noise of a count and n the
 // number of records, the variance of such an effect is C_v (1 - 2 p_v) + sum p^2 C + sum (s (f - m)/n)^2.
 func (b *booster) valueTerms(
-	m *regression.Additive, s *shape, entries []int, add func(regression.Term, int),
+	m *regression.Additive,
+	s *shape,
+	entries []int,
+	add func(regression.Term, int),
 ) {
 	sigma := b.session.Scale(countsLeaf)
 	half := b.frame.Target().Half()
@@ -349,8 +359,8 @@ func (b *booster) valueTerms(
 		t.StdError = half * math.Sqrt(max(noise.At(k, k)*(1-2*p[k])+common, 0))
 		if at := int(levels[code]); at < len(entries) {
 			entry = entries[at]
-			t.Coefficient, t.StdError = t.Coefficient+m.Terms[entry].Coefficient,
-				math.Hypot(t.StdError, m.Terms[entry].StdError)
+			t.Coefficient += m.Terms[entry].Coefficient
+			t.StdError = math.Hypot(t.StdError, m.Terms[entry].StdError)
 		}
 		t.Coefficient, t.StdError = saturate(t.Coefficient), saturate(t.StdError)
 		add(t, entry)
@@ -385,9 +395,10 @@ func (b *booster) valueSpread(
 		}
 	}
 	c := regression.Cells{
-		Values: b.effects(s, theta), Counts: s.levels.counts,
-		Basis: mat.NewDense(steps, len(slots)+steps, nil),
-		Cov:   mat.NewSymDense(len(slots)+steps, nil),
+		Values: b.effects(s, theta),
+		Counts: s.levels.counts,
+		Basis:  mat.NewDense(steps, len(slots)+steps, nil),
+		Cov:    mat.NewSymDense(len(slots)+steps, nil),
 	}
 	for i, k := range slots {
 		for j, l := range slots[i:] {

@@ -352,7 +352,9 @@ func (t BRC) Fit(
 // all records is used instead. Then every alpha is smaller by the share of records in a class: the steps are
 // shorter, but their signs are unchanged.
 func (set brcSettings) records(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (float64, error) {
 	counted := d.Records
 	if d.Relation == budget.AddRemove || method.PublicTarget(d.Relation, d.Target()) {
@@ -371,7 +373,10 @@ func (set brcSettings) records(
 
 // leaf plans releases of one number with the noise of the run.
 func (set brcSettings) leaf(
-	name string, share float64, draws int, number budget.Statistic,
+	name string,
+	share float64,
+	draws int,
+	number budget.Statistic,
 ) budget.Node {
 	if set.laplace {
 		return budget.LaplaceLeaf(name, share, draws).WithStatistic(number)
@@ -381,7 +386,10 @@ func (set brcSettings) leaf(
 
 // release adds the noise of the run to one number.
 func (set brcSettings) release(
-	s *mechanism.Session, leaf string, draw int, x mechanism.Bounded[int64],
+	s *mechanism.Session,
+	leaf string,
+	draw int,
+	x mechanism.Bounded[int64],
 ) (float64, error) {
 	if set.laplace {
 		out, err := mechanism.Laplace(s, leaf, draw, x)

@@ -26,7 +26,10 @@ const (
 // rounding and deterministic: equal input gives equal output bit for
 // bit.
 func fitLogistic(
-	ctx context.Context, features []feature, labels []int8, weights []float64,
+	ctx context.Context,
+	features []feature,
+	labels []int8,
+	weights []float64,
 ) ([]float64, error) {
 	p := newLogistic(features, labels, weights)
 	theta := make([]float64, p.size)
@@ -107,7 +110,8 @@ func (p *logistic) row(i int, theta []float64, at []int, x []float64) float64 {
 	score := theta[p.size-1]
 	for k := range p.features {
 		level, v := p.features[k].levelAndValue(i)
-		at[k], x[k] = p.first[k]+level, v
+		at[k] = p.first[k] + level
+		x[k] = v
 		if v != 0 {
 			score += theta[at[k]] * v
 		}

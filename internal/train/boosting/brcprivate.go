@@ -40,7 +40,8 @@ func (p *privateSide) draw() (h weighted, span float64) {
 		if p.features[k].codes == nil {
 			reach += math.Abs(levels[0])
 		}
-		h.columns, h.levels = append(h.columns, p.names[k]), append(h.levels, levels)
+		h.columns = append(h.columns, p.names[k])
+		h.levels = append(h.levels, levels)
 	}
 	switch {
 	case p.all:

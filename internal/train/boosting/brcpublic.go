@@ -54,7 +54,8 @@ func (p *publicSide) best(ctx context.Context) (*publicClassifier, error) {
 	f := &publicClassifier{}
 	for k := range p.rows.features {
 		w := p.rows.features[k].width()
-		f.columns, f.levels = append(f.columns, p.rows.names[k]), append(f.levels, theta[:w])
+		f.columns = append(f.columns, p.rows.names[k])
+		f.levels = append(f.levels, theta[:w])
 		theta = theta[w:]
 	}
 	f.intercept = theta[0]

@@ -18,7 +18,10 @@ type feature struct {
 
 // encodeFeatures encodes every column of a view by itself.
 func encodeFeatures(
-	ctx context.Context, v dataset.View, columns []dataset.Column, ranges []scaling.Range,
+	ctx context.Context,
+	v dataset.View,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) ([]feature, error) {
 	out := make([]feature, len(columns))
 	for j, c := range columns {
@@ -39,8 +42,11 @@ func encodeFeatures(
 				continue
 			}
 			one := scaling.NewEncoder(columns[j:j+1], ranges[j:j+1])
-			one.Encode(v.Columns([]int{j}).Block(start, start+b.Len()),
-				[][]int16{out[j].numbers[start : start+b.Len()]}, &scaling.Scratch{})
+			one.Encode(
+				v.Columns([]int{j}).Block(start, start+b.Len()),
+				[][]int16{out[j].numbers[start : start+b.Len()]},
+				&scaling.Scratch{},
+			)
 		}
 	})
 	return out, err

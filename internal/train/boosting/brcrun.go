@@ -32,7 +32,11 @@ type brcRun struct {
 // newRun prepares the run of a class, with labels +1 for it, -1 for another declared class and 0 for records in
 // no class.
 func newRun(
-	ctx context.Context, s *mechanism.Session, set brcSettings, d method.Data, positive int32,
+	ctx context.Context,
+	s *mechanism.Session,
+	set brcSettings,
+	d method.Data,
+	positive int32,
 ) (*brcRun, error) {
 	private, public := splitFeatures(d.Facts)
 	columns := d.Columns
@@ -50,8 +54,12 @@ func newRun(
 		enc:     scaling.NewEncoder(columns[:len(columns)-1], ranges),
 	}
 	if len(public) > 0 {
-		rows, err := encodeFeatures(ctx, v.Columns(public), selectItems(columns, public),
-			selectItems(ranges, public))
+		rows, err := encodeFeatures(
+			ctx,
+			v.Columns(public),
+			selectItems(columns, public),
+			selectItems(ranges, public),
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +72,12 @@ func newRun(
 		all:    set.published,
 		zero:   set.intercept != randomIntercept,
 	}
-	b.private.features, err = encodeFeatures(ctx, v.Columns(private), selectItems(columns, private),
-		selectItems(ranges, private))
+	b.private.features, err = encodeFeatures(
+		ctx,
+		v.Columns(private),
+		selectItems(columns, private),
+		selectItems(ranges, private),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +227,8 @@ func (b *brcRun) startFromLabels(ctx context.Context) error {
 	f := &publicClassifier{}
 	for k := range b.private.features {
 		w := b.private.features[k].width()
-		f.columns, f.levels = append(f.columns, b.private.names[k]), append(f.levels, theta[:w])
+		f.columns = append(f.columns, b.private.names[k])
+		f.levels = append(f.levels, theta[:w])
 		theta = theta[w:]
 	}
 	f.intercept = linear.Kappa * theta[0]
@@ -262,8 +275,10 @@ func (b *brcRun) model() *regression.Votes {
 	target := b.columns[len(b.columns)-1].Name
 	m := &regression.Votes{
 		Linear: regression.Linear{
-			Target: target, Columns: linear.Inputs(b.columns[:len(b.columns)-1], b.enc),
-			Lower: -regression.Unbounded, Upper: regression.Unbounded,
+			Target:  target,
+			Columns: linear.Inputs(b.columns[:len(b.columns)-1], b.enc),
+			Lower:   -regression.Unbounded,
+			Upper:   regression.Unbounded,
 		},
 		Members: b.members,
 	}

@@ -112,7 +112,9 @@ func (t Kernel) Fit(
 
 // newKernelBooster returns a run that is ready for its first epoch.
 func newKernelBooster(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*kernelBooster, error) {
 	b, err := newBooster(ctx, s, d)
 	if err != nil {
@@ -270,7 +272,11 @@ const (
 )
 
 func newSchedule(
-	session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool,
+	session *mechanism.Session,
+	rounds, shapes int,
+	share float64,
+	plan []stagePlan,
+	classes bool,
 ) *schedule {
 	s := &schedule{
 		session: session,
@@ -292,7 +298,9 @@ func newSchedule(
 	}
 	all := linearShare + curves
 	epochs := float64(s.epochs)
-	s.curves, s.all, s.sizing = curves, all, slices.Repeat([]int{sizingUnit}, s.epochs)
+	s.curves = curves
+	s.all = all
+	s.sizing = slices.Repeat([]int{sizingUnit}, s.epochs)
 	part := func(of float64) {
 		s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1))
 	}

@@ -7,8 +7,9 @@ import (
 
 // coordinate is a function of the bin of an input, with the slope of the additive part along it.
 type coordinate struct {
-	input         int
-	values, slope []float64
+	input  int
+	values []float64
+	slope  []float64
 }
 
 const (
@@ -38,7 +39,8 @@ func (k *kernelBooster) curve(c counted) []float64 {
 
 // split divides a curve into a part along the ranks and the rest.
 type split struct {
-	ranks, rest           []float64
+	ranks                 []float64
+	rest                  []float64
 	alongShare, restShare float64 // their variances
 }
 
@@ -156,7 +158,8 @@ func (m marginal) slopes(ranks, curve []float64) []float64 {
 	var x, y []float64
 	for b, p := range m.share {
 		if p > 0 {
-			x, y = append(x, ranks[b]), append(y, curve[b])
+			x = append(x, ranks[b])
+			y = append(y, curve[b])
 		}
 	}
 	out := make([]float64, len(ranks))

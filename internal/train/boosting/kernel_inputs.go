@@ -245,8 +245,11 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	corr := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			corr.SetSym(i, j,
-				(second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j])
+			corr.SetSym(
+				i,
+				j,
+				(second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j],
+			)
 		}
 	}
 	corr = linear.NewSpectrum(corr).Apply(func(e float64) float64 {
@@ -307,7 +310,8 @@ func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
 	const part = 256
 	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0),
 		func(i int) { // the background context never ends
-			from, to := i*part, min((i+1)*part, syntheticCount)
+			from := i * part
+			to := min((i+1)*part, syntheticCount)
 			some := make([][]int16, len(phi))
 			for j := range some {
 				some[j] = phi[j][from:to]

@@ -114,7 +114,8 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 // pairCoordinates returns coordinates with those of two features by value appended, of standard deviation
 // 1/sqrt3, which a rank has, and a root of a metric of the ranks and values of these two only.
 func (k *kernelBooster) pairCoordinates(
-	coords []coordinate, pair [2]int,
+	coords []coordinate,
+	pair [2]int,
 ) ([]coordinate, *mat.Dense) {
 	var seen []int
 	for _, j := range pair {

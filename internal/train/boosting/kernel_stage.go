@@ -60,8 +60,10 @@ type kernelStage struct {
 // An observation is a release: the sums in the basis at coefficients theta, with weight 1/sigma^2. bias is
 // sigma^2 times the expected contribution of noise to the next decrease of the sums.
 type observation struct {
-	theta, sums  []float64
-	weight, bias float64
+	theta  []float64
+	sums   []float64
+	weight float64
+	bias   float64
 }
 
 // coefficients converts coefficients of directions to those of the features.

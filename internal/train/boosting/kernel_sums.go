@@ -103,7 +103,8 @@ func (p *featurePart) apply(
 	if len(p.cells) < features*partStride {
 		p.cells = make([]int16, features*partStride)
 	}
-	p.phi, p.bins = p.phi[:0], p.bins[:0]
+	p.phi = p.phi[:0]
+	p.bins = p.bins[:0]
 	for i := range features {
 		p.phi = append(p.phi, p.cells[i*partStride:][:n])
 	}

@@ -18,24 +18,35 @@ func (BoostedAdaSSP) Method() method.Method {
 		Relations: method.EveryRecord(),
 		Keys: []method.Key{
 			{
-				Name: "rounds", Text: "Number of rounds", Min: 1, Max: MaxRounds,
+				Name:   "rounds",
+				Text:   "Number of rounds",
+				Min:    1,
+				Max:    MaxRounds,
 				Rest:   " (default: boosted-adassp chooses 1 to 10 from the released matrix, brc runs 100, or 25 with form paper)",
 				Absent: "`1` to `10`, chosen from the released matrix",
 				Hint:   "omit it for the default",
 				Doc:    "For `boosted-adassp`, the number of released gradients, which divide one budget equally (T in algorithm 1 of Tang and others, 2023).",
 			},
 			{
-				Name: "clip", Kind: method.Number, Min: minClip, Max: maxClip, Absent: "`1`",
-				Hint: "omit it for the default",
-				Text: "Largest residual, in half widths of the target's range; larger ones are clamped",
+				Name:   "clip",
+				Kind:   method.Number,
+				Min:    minClip,
+				Max:    maxClip,
+				Absent: "`1`",
+				Hint:   "omit it for the default",
+				Text:   "Largest residual, in half widths of the target's range; larger ones are clamped",
 				Doc: "Algorithm 1 of Tang and others (2023) clips gradients to this bound. The noise in a gradient is proportional to it. " +
 					"Below 1, the first round also clamps targets, which pulls their mean towards the middle of the range.",
 			},
 			{
-				Name: "shrinkage", Kind: method.Number, Min: minShrinkage, Max: 1, Absent: "`1`",
-				Hint: "omit it for the default",
-				Text: "Factor by which every step is multiplied",
-				Doc:  "Smaller steps need more rounds. See Friedman, \"Greedy function approximation\" (2001), section 5.",
+				Name:   "shrinkage",
+				Kind:   method.Number,
+				Min:    minShrinkage,
+				Max:    1,
+				Absent: "`1`",
+				Hint:   "omit it for the default",
+				Text:   "Factor by which every step is multiplied",
+				Doc:    "Smaller steps need more rounds. See Friedman, \"Greedy function approximation\" (2001), section 5.",
 			},
 			{
 				Name: "gram_share", Kind: method.Number, Min: minGramShare, Max: maxGramShare,
@@ -80,7 +91,8 @@ func (Additive) Method() method.Method {
 // Method describes the trainer.
 func (Kernel) Method() method.Method {
 	return method.Method{
-		Name: Kernel{}.Name(), Summary: "boosted-additive plus a kernel model of all columns jointly",
+		Name:      Kernel{}.Name(),
+		Summary:   "boosted-additive plus a kernel model of all columns jointly",
 		Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
 			kernelStatistic{}},
@@ -97,19 +109,32 @@ func (Kernel) Method() method.Method {
 // Method describes the trainer.
 func (BRC) Method() method.Method {
 	return method.Method{
-		Name: BRC{}.Name(), Summary: "boosting with random classifiers",
-		ClassesFrom: 2, Relations: method.EveryRelation(), AllRecords: true,
+		Name:        BRC{}.Name(),
+		Summary:     "boosting with random classifiers",
+		ClassesFrom: 2,
+		Relations:   method.EveryRelation(),
+		AllRecords:  true,
 		NoIndicator: "which uses one number per column",
 		Keys: []method.Key{
-			{Name: "form", Kind: method.Word, Text: "Variant of the method",
+			{
+				Name:  "form",
+				Kind:  method.Word,
+				Text:  "Variant of the method",
 				Own:   "gaussian, laplace (the default with delta 0), or paper (as published)",
-				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
+				Words: []string{Gaussian, Laplace, Paper},
+				Check: checkForm,
 				Doc: "For `brc`, `laplace` is `gaussian` with Laplace noise, and the default with `delta: 0`. `paper` is the published algorithm " +
-					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
-			{Name: "rounds", Text: "Number of rounds",
-				Doc: "For `brc`, the number of random classifiers.", Min: 1, Max: MaxRounds,
+					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records.",
+			},
+			{
+				Name:   "rounds",
+				Text:   "Number of rounds",
+				Doc:    "For `brc`, the number of random classifiers.",
+				Min:    1,
+				Max:    MaxRounds,
 				Absent: "`100`; `25` for form `paper`",
-				Hint:   "omit it for the default"},
+				Hint:   "omit it for the default",
+			},
 			{Name: lowerKey, Kind: method.Number, Text: "Smallest weight of a record", Absent: "`0.5`",
 				Min: leastWeight, Max: maxWeightRatio,
 				Hint: "omit it for the default",

@@ -12,20 +12,23 @@ import (
 // negative eigenvalues replaced by 0, lambda = sigma sqrt(2d), the size of the noise in it, and nu the
 // shrinkage. It sees public values only.
 type solver struct {
-	spectrum      linear.Spectrum
-	inverse       *mat.SymDense
-	lambda, sigma float64
-	shrinkage     float64
-	theta         []float64
-	solutions     []*mat.VecDense // one per round: unshrunk steps
+	spectrum  linear.Spectrum
+	inverse   *mat.SymDense
+	lambda    float64
+	sigma     float64
+	shrinkage float64
+	theta     []float64
+	solutions []*mat.VecDense // one per round: unshrunk steps
 }
 
 func newSolver(matrix *mat.SymDense, sigma, shrinkage float64) *solver {
 	d := matrix.SymmetricDim()
 	s := &solver{
-		spectrum: linear.NewSpectrum(matrix), sigma: sigma, shrinkage: shrinkage,
-		lambda: max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
-		theta:  make([]float64, d),
+		spectrum:  linear.NewSpectrum(matrix),
+		sigma:     sigma,
+		shrinkage: shrinkage,
+		lambda:    max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
+		theta:     make([]float64, d),
 	}
 	s.inverse = s.spectrum.Apply(func(e float64) float64 {
 		return 1 / (max(e, 0) + s.lambda)
@@ -47,7 +50,8 @@ func (s *solver) step(gradient []float64) {
 	for k, v := range s.theta {
 		next[k] = v + float64(s.shrinkage*solution.AtVec(k)) // the conversion forbids fusing
 	}
-	s.theta, s.solutions = next, append(s.solutions, solution)
+	s.theta = next
+	s.solutions = append(s.solutions, solution)
 }
 
 // covariance returns the covariance of the noise in theta to first order, assuming that no residual is clamped.
