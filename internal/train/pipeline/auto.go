@@ -181,7 +181,9 @@ func IsBranch(name string) bool {
 // chooseBranch releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
 func (p *Plan) chooseBranch(
-	s *mechanism.Session, f selection.Facts, records int,
+	s *mechanism.Session,
+	f selection.Facts,
+	records int,
 ) (branch, *mechanism.Session, error) {
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil

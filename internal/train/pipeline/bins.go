@@ -110,7 +110,8 @@ func (c *scoreCounts) binProbabilities(
 	}
 	out := make([]float64, len(edges)+1)
 	for i := range out {
-		from, to := -float64(scoreRange), float64(scoreRange)
+		from := -float64(scoreRange)
+		to := float64(scoreRange)
 		if i > 0 {
 			from = edges[i-1]
 		}

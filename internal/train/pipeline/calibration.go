@@ -193,7 +193,8 @@ func convolveCounts(
 // h^2/v + D the evidence of a linear model with normal errors is exp(-(sum e^2/v + t^T D t)/2) sqrt(det D/det A) (D. MacKay,
 // "Bayesian interpolation", Neural Computation 1992).
 func (c *calibration) fitCoefficients(
-	prior calibrationPrior, start []float64,
+	prior calibrationPrior,
+	start []float64,
 ) (coefficients []float64, evidence float64) {
 	coefficients = slices.Clone(start)
 	evidence = math.Inf(-1)
@@ -220,7 +221,8 @@ func (c *calibration) fitCoefficients(
 
 // newtonStep returns the change of the coefficients, nil if the equations cannot be solved, and the evidence before it.
 func (c *calibration) newtonStep(
-	prior calibrationPrior, coefficients []float64,
+	prior calibrationPrior,
+	coefficients []float64,
 ) (step []float64, evidence float64) {
 	n := len(prior.precision)
 	matrix := mat.NewSymDense(n, nil)
@@ -335,8 +337,9 @@ func (c *calibration) fittedCurve() *regression.Probability {
 // pooling adjacent violators. All weights are above 0.
 func poolAdjacent(values, weights []float64) []float64 {
 	type pool struct {
-		mean, weight float64
-		length       int
+		mean   float64
+		weight float64
+		length int
 	}
 	var pools []pool
 	for k, v := range values {

@@ -72,8 +72,11 @@ func valuesFor(class, classes int) []float64 {
 func deriveTarget(r mechanism.Records, class int) mechanism.Records {
 	columns := r.Schema().Columns
 	last := len(columns) - 1
-	return r.Recode(last, numericTarget(columns[last]),
-		valuesFor(class, len(columns[last].Categories)))
+	return r.Recode(
+		last,
+		numericTarget(columns[last]),
+		valuesFor(class, len(columns[last].Categories)),
+	)
 }
 
 // readsClasses reports whether a selector wants the target as it is: the

@@ -43,7 +43,9 @@ func (t withCutoff) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (t withCutoff) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	s = s.Sub("two-classes")
 	out, err := t.oneVsRest.Fit(ctx, s.Sub("score"), d)

@@ -27,7 +27,10 @@ var ErrEngine = errors.New("the engine does not support the plan")
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
 // out is refused with [ErrEngine] before a record is read.
 func (p *Pipeline) FitOn(
-	ctx context.Context, plan *Plan, e mechanism.Engine, o Options,
+	ctx context.Context,
+	plan *Plan,
+	e mechanism.Engine,
+	o Options,
 ) (*Result, error) {
 	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
 }
@@ -63,7 +66,11 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 }
 
 func (p *Pipeline) runOn(
-	ctx context.Context, plan *Plan, open sessionOpener, e mechanism.Engine, o Options,
+	ctx context.Context,
+	plan *Plan,
+	open sessionOpener,
+	e mechanism.Engine,
+	o Options,
 ) (*Result, error) {
 	if err := p.CheckEngine(plan, e); err != nil {
 		return nil, err

@@ -84,9 +84,11 @@ type Fact = stage.Fact
 // must not be published. To prevent accidental output, every verb of package fmt prints a remark in their
 // place, here and in a [Result]; read the fields instead.
 type Curator struct {
-	Rows, TrainRows, HoldoutRows int
-	ScoreRows                    int                // of the training rows, those that scored the tries of a search
-	Seconds                      map[string]float64 // wall time by stage; of a search, that of its best try
+	Rows        int
+	TrainRows   int
+	HoldoutRows int
+	ScoreRows   int                // of the training rows, those that scored the tries of a search
+	Seconds     map[string]float64 // wall time by stage; of a search, that of its best try
 }
 
 // Format prints a remark.
@@ -119,7 +121,10 @@ func (p *Pipeline) Fit(
 // or was cancelled; see [Plan.Again]. If the plan was made for another pipeline it returns [ErrPlan], and if
 // the table has another schema [ErrSchema]; the plan can then still be used.
 func (p *Pipeline) FitPlan(
-	ctx context.Context, plan *Plan, t *dataset.Table, o Options,
+	ctx context.Context,
+	plan *Plan,
+	t *dataset.Table,
+	o Options,
 ) (*Result, error) {
 	return p.runPlan(ctx, plan, mechanism.NewSession, t, o)
 }
@@ -136,7 +141,11 @@ func openedSession(s *mechanism.Session) sessionOpener {
 
 // runPlan executes a plan, in a session that it opens after checking plan and table.
 func (p *Pipeline) runPlan(
-	ctx context.Context, plan *Plan, open sessionOpener, t *dataset.Table, o Options,
+	ctx context.Context,
+	plan *Plan,
+	open sessionOpener,
+	t *dataset.Table,
+	o Options,
 ) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
@@ -271,7 +280,9 @@ func (r *runner) addModel(
 
 // countRecords counts the records of a run exactly.
 func (c *Curator) countRecords(
-	ctx context.Context, from recordSource, train, held mechanism.Records,
+	ctx context.Context,
+	from recordSource,
+	train, held mechanism.Records,
 ) (err error) {
 	for n, count := range map[*int]func(
 		context.Context,
@@ -289,7 +300,10 @@ func (c *Curator) countRecords(
 
 // finishModel runs the stages after the training and measures the model.
 func (r *runner) finishModel(
-	ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result,
+	ctx context.Context,
+	s *mechanism.Session,
+	fit *method.Fit,
+	res *Result,
 ) error {
 	p := r.pipeline
 	part := s.Sub(holdoutNode)
@@ -406,14 +420,17 @@ func (r *runner) evaluateModel(
 	defer r.startStage(heldOutStage)()
 	var err error
 	if r.pipeline.isClassification() {
-		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s,
+		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(
+			ctx,
+			s,
 			evaluate.Labels{
 				Records: v,
 				Target:  len(r.Facts.Columns),
 				Model:   method.NewPredictor(f.Model, r.Facts.Columns),
 				Bins:    bins,
 				Groups:  groups,
-			})
+			},
+		)
 		return err
 	}
 	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f, groups)

@@ -133,7 +133,10 @@ func nextCount(n int) int {
 
 // planByClasses plans the training for each of several numbers of classes. path is the path of the choice.
 func (p *Pipeline) planByClasses(
-	ctx context.Context, plan *Plan, path string, counts []int,
+	ctx context.Context,
+	plan *Plan,
+	path string,
+	counts []int,
 ) (budget.Node, error) {
 	branches := make([]budget.Node, len(counts))
 	from := leastClasses
@@ -221,7 +224,8 @@ func (p *Pipeline) fitsBranch(f selection.Facts, counts [][]int) bool {
 // may train.
 func (p *Pipeline) sameTrees(f, g selection.Facts) bool {
 	for _, way := range p.trainings() {
-		a, b := way.planBranches(f), way.planBranches(g)
+		a := way.planBranches(f)
+		b := way.planBranches(g)
 		if len(a) != len(b) {
 			return false
 		}

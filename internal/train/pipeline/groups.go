@@ -49,8 +49,14 @@ func (r *rules) checkGroups() {
 	}
 	j := r.Schema.Index(r.Groups)
 	if r.Groups == r.Target {
-		r.addProblem(ErrGroups, field, "name another column", "%s names the target %q", field,
-			r.Groups)
+		r.addProblem(
+			ErrGroups,
+			field,
+			"name another column",
+			"%s names the target %q",
+			field,
+			r.Groups,
+		)
 		return
 	}
 	if j < 0 {

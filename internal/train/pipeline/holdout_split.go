@@ -7,7 +7,8 @@ import (
 // splitRecords assigns every record, by the coin of its unit, or its own if there are no units, to the training or the
 // held-out part.
 func (r *runner) splitRecords(
-	s *mechanism.Session, all mechanism.Records,
+	s *mechanism.Session,
+	all mechanism.Records,
 ) (train, held mechanism.Records) {
 	defer r.startStage("split")()
 	train, held = dealRecords(s, all, "split", r.pipeline.Holdout)

@@ -43,7 +43,9 @@ func (t oneVsRest) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (t oneVsRest) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	target := d.Target()
 	classes := len(target.Categories)

@@ -18,8 +18,11 @@ const (
 // factsOf returns the facts for the model of a branch on the given columns.
 func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
 	return method.Facts{
-		Columns: columns, Relation: p.Budget.Relation, LabelOnly: p.protectsTargetOnly(),
-		Epsilon: b.fixed * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta,
+		Columns:   columns,
+		Relation:  p.Budget.Relation,
+		LabelOnly: p.protectsTargetOnly(),
+		Epsilon:   b.fixed * p.Budget.Epsilon,
+		Delta:     fixedDelta * p.Budget.Delta,
 	}
 }
 

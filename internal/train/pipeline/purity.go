@@ -86,13 +86,19 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		add("the model ("+b.trainer.Name()+")", noise, p.pureTrainers(b.trainer, f))
 	}
 	if b.fallback != nil {
-		add("the fallback ("+b.fallback.Name()+")", p.trainerNoise(b.fallback, f),
-			p.pureTrainers(b.fallback, f))
+		add(
+			"the fallback ("+b.fallback.Name()+")",
+			p.trainerNoise(b.fallback, f),
+			p.pureTrainers(b.fallback, f),
+		)
 	}
 	if p.Holdout > 0 {
 		if metric, err := p.metricNode(f.Target, false); err == nil {
-			add("the held-out metric", impureNoise(metric),
-				"set holdout: 0 for no metric")
+			add(
+				"the held-out metric",
+				impureNoise(metric),
+				"set holdout: 0 for no metric",
+			)
 		}
 	}
 	if len(stages) == 0 {

@@ -143,22 +143,28 @@ func (p *Pipeline) rehearseBranch(
 	target := len(plan.facts.Columns)
 	groups := p.plannedGroups(held.Schema())
 	if p.isClassification() {
-		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx,
-			s.Sub(holdoutNode), evaluate.Labels{
+		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(
+			ctx,
+			s.Sub(holdoutNode),
+			evaluate.Labels{
 				Records: memory.NewRecords(held),
 				Target:  target,
 				Bins:    evaluate.Bins{Edges: []float64{0}},
 				Groups:  groups,
-			})
+			},
+		)
 	} else {
-		_, err = evaluate.Regression{ByGroup: groups.Column != ""}.Run(ctx,
-			s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{
+		_, err = evaluate.Regression{ByGroup: groups.Column != ""}.Run(
+			ctx,
+			s.Sub(holdoutNode).Sub("r2"),
+			evaluate.Pairs{
 				Records: memory.NewRecords(held),
 				Target:  target,
 				Lower:   -1,
 				Upper:   1,
 				Groups:  groups,
-			})
+			},
+		)
 	}
 	return err
 }

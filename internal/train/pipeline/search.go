@@ -165,7 +165,9 @@ func (p *Pipeline) searchTree(
 
 // trainOrSearch runs the training part. s is the session of the root.
 func (r *runner) trainOrSearch(
-	ctx context.Context, s *mechanism.Session, v mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
 ) (*trained, error) {
 	if r.pipeline.Search == nil {
 		return r.trainModels(ctx, s.Sub(trainNode), v)
@@ -182,7 +184,9 @@ type searchTry struct {
 // runSearch runs the tries. It announces one stage for all tries and keeps the times of the best try only, so that
 // neither reveals the number of tries.
 func (r *runner) runSearch(
-	ctx context.Context, s *mechanism.Session, v mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
 ) (*trained, error) {
 	r.announceStage("search")
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)

@@ -44,9 +44,13 @@ type NamedShare struct {
 // Named lists the shares of s in the order of documents.
 func (s *Shares) Named() []NamedShare {
 	return []NamedShare{
-		{"count", &s.Count}, {"words", &s.Words}, {"ranges", &s.Ranges},
+		{"count", &s.Count},
+		{"words", &s.Words},
+		{"ranges", &s.Ranges},
 		{"selection", &s.Selection},
-		{"model", &s.Model}, {"fallback", &s.Fallback}, {"transform", &s.Transform},
+		{"model", &s.Model},
+		{"fallback", &s.Fallback},
+		{"transform", &s.Transform},
 	}
 }
 
@@ -210,7 +214,8 @@ type askedStage struct {
 
 // askedStages returns the stages whose shares a recipe can set.
 func (p *Pipeline) askedStages(
-	stages branchStages, standard division,
+	stages branchStages,
+	standard division,
 ) (choice, ranges, model, fallback *askedStage) {
 	calibrated := 1.
 	if stages.fixedModel {
@@ -380,8 +385,11 @@ func ShareName(stage string) string {
 
 // shareOfStage names the share that the leaves of a stage are paid from.
 var shareOfStage = withShares(map[string]string{
-	countLeaf: "count", scalingNode: "ranges", selectionNode: "selection",
-	modelNode: "model", fallbackNode: "fallback",
+	countLeaf:     "count",
+	scalingNode:   "ranges",
+	selectionNode: "selection",
+	modelNode:     "model",
+	fallbackNode:  "fallback",
 })
 
 // withShares adds the shares of the stages around the training.

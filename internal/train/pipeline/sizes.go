@@ -126,8 +126,14 @@ func (r *runner) trySizes(
 			chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
 			slices.Sort(chosen)
 			view := selectColumns(v, chosen)
-			fit, err := r.fitModel(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view,
-				rangesFor(f, chosen))
+			fit, err := r.fitModel(
+				ctx,
+				s.Sub(sizeFitNode),
+				b,
+				f.AtLeast,
+				view,
+				rangesFor(f, chosen),
+			)
 			if err != nil {
 				return sizeTry{}, 0, fmt.Errorf("model: %w", err)
 			}
@@ -168,7 +174,10 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 // Adding or removing one record changes the count by at most 1; a record in no class never counts as correct.
 // Substitution changes it by at most 1 as well; the bound of a histogram of one bin, sqrt 2, is kept.
 func releaseRight(
-	ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit,
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	f *method.Fit,
 ) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)

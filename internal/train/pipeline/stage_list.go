@@ -178,7 +178,10 @@ func (x namedStage) precedes() bool {
 
 // runBefore runs the stages that precede the training, or, if within is set, the one with branches, within it.
 func (r *runner) runBefore(
-	ctx context.Context, s *mechanism.Session, train mechanism.Records, within bool,
+	ctx context.Context,
+	s *mechanism.Session,
+	train mechanism.Records,
+	within bool,
 ) (*mechanism.Session, mechanism.Records, error) {
 	for _, x := range r.pipeline.namedStages() {
 		if x.branches() != within {

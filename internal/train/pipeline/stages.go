@@ -116,7 +116,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 
 // modelNodes plans the model and its fallback.
 func (p *Pipeline) modelNodes(
-	b branch, columns []dataset.Column, shares division,
+	b branch,
+	columns []dataset.Column,
+	shares division,
 ) ([]budget.Node, error) {
 	target := columns[len(columns)-1]
 	model, err := p.trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))

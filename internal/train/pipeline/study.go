@@ -15,7 +15,10 @@ import (
 // OpenStudy opens the session of a study with the function open, and returns the records it may use: at most as many of
 // every unit as the plan allows. A table with another schema than that of the study is refused with [ErrSchema].
 func OpenStudy(
-	priced *budget.Priced, schema dataset.Schema, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error),
+	priced *budget.Priced,
+	schema dataset.Schema,
+	t *dataset.Table,
+	open func(*budget.Priced) (*mechanism.Session, error),
 ) (*mechanism.Session, dataset.View, error) {
 	if !SameSchema(schema, t.Schema()) {
 		return nil, dataset.View{}, ErrSchema

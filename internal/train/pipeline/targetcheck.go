@@ -156,7 +156,9 @@ func targetCheckNode() budget.Node {
 // checkTarget releases the counts and returns the reason why the run stops, or nil. The decision depends on the
 // released counts and public facts only. A rehearsal never stops.
 func (r *runner) checkTarget(
-	ctx context.Context, s *mechanism.Session, all mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	all mechanism.Records,
 ) (*Stop, error) {
 	p := r.pipeline
 	if !p.checksTarget() {
@@ -251,7 +253,10 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 
 // stoppedResult is the result of a run that stops.
 func (r *runner) stoppedResult(
-	ctx context.Context, s *mechanism.Session, stop *Stop, from recordSource,
+	ctx context.Context,
+	s *mechanism.Session,
+	stop *Stop,
+	from recordSource,
 ) (*Result, error) {
 	p := r.pipeline
 	plan := r.plan

@@ -32,7 +32,9 @@ type trained struct {
 
 // trainModels runs the stages of the training part in the order given in stages.go.
 func (r *runner) trainModels(
-	ctx context.Context, s *mechanism.Session, part mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	part mechanism.Records,
 ) (*trained, error) {
 	known, err := recordsOf(part).known.Len(ctx)
 	if err != nil {
@@ -90,8 +92,13 @@ func (r *runner) runStages(
 		return nil, err
 	}
 	v, kept := keepFeatures(s, &facts, v)
-	chosen, err := r.runSelector(ctx, s, b.selector, facts,
-		v.forSelector(b.selector, facts.LabelOnly))
+	chosen, err := r.runSelector(
+		ctx,
+		s,
+		b.selector,
+		facts,
+		v.forSelector(b.selector, facts.LabelOnly),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +106,14 @@ func (r *runner) runStages(
 	if sizesOf(b.selector) != nil {
 		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
 	} else {
-		out, err = r.trainModel(ctx, s, b, facts.AtLeast, selectColumns(v, chosen),
-			rangesFor(facts, chosen))
+		out, err = r.trainModel(
+			ctx,
+			s,
+			b,
+			facts.AtLeast,
+			selectColumns(v, chosen),
+			rangesFor(facts, chosen),
+		)
 		if out != nil {
 			out.chosen = chosen
 		}
@@ -199,7 +212,8 @@ func (r *runner) runSelector(
 // chooseBranch chooses the branch by the released number of records. records is the number of records with a usable
 // target.
 func (r *runner) chooseBranch(
-	s *mechanism.Session, records int,
+	s *mechanism.Session,
+	records int,
 ) (branch, *mechanism.Session, error) {
 	if len(r.plan.branches) == 1 {
 		return r.plan.branches[0], s, nil
@@ -312,7 +326,10 @@ func (r *runner) fitModel(
 // processor time with 500 entries per row, 14 s with 1,000, and, growing with the cube, a quarter of an hour
 // with the maximum of 4,096.
 func runTrainer(
-	ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	t method.Trainer,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	type outcome struct {
 		fit   *method.Fit

@@ -56,7 +56,9 @@ const (
 // ranges were found, or no feature if the range of the target was not found, because then no effect can be
 // estimated. A rehearsal, which has no records, keeps all.
 func usableColumns(
-	s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range,
+	s *mechanism.Session,
+	columns []dataset.Column,
+	ranges []scaling.Range,
 ) (kept []int) {
 	last := len(columns) - 1
 	for j := range last {
@@ -101,7 +103,10 @@ func keepsAll(x selection.Selector, candidates int) bool {
 // readColumns collects the information that the ranges of columns give about their cells. The last column is the
 // target. records is the number of records of the view; only relations under which it is public use it.
 func readColumns(
-	columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int,
+	columns []dataset.Column,
+	ranges []scaling.Range,
+	rel budget.Relation,
+	records int,
 ) readings {
 	var out readings
 	for j, r := range ranges {
@@ -191,21 +196,33 @@ func unreadWarnings(r *Result) []Warning {
 		}
 	}
 	if len(none) > 0 {
-		out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: fmt.Sprintf(
-			"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
-			stage.ListNames(none))})
+		out = append(out, Warning{
+			Code:     stage.CodeNoRange,
+			Severity: Critical,
+			Text: fmt.Sprintf(
+				"As far as the noise shows, %s contain almost no numbers, so they are not in the model. Declare text with categories (which may be private), dates with date, number formats in data.format, or lower and upper; exclude the rest, such as identifiers.",
+				stage.ListNames(none)),
+		})
 	}
 	if len(faint) > 0 {
-		out = append(out, Warning{Code: stage.CodeNoRange, Severity: Critical, Text: fmt.Sprintf(
-			TooFewRecords+
-				" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
-			stage.ListNames(faint))})
+		out = append(out, Warning{
+			Code:     stage.CodeNoRange,
+			Severity: Critical,
+			Text: fmt.Sprintf(
+				TooFewRecords+
+					" to find the range of %s: even a column full of numbers could have been missed. It is not in the model. Declare lower and upper from public knowledge (or categories for text), or use more records, a larger epsilon or fewer columns.",
+				stage.ListNames(faint)),
+		})
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Alike) > 0 {
-		out = append(out, Warning{Code: stage.CodeExtremeNumbers, Severity: Theoretical, Text: fmt.Sprintf(
-			AlikeNumbers+" %s are alike compared with their size: the range search cannot tell them apart. Unless they are constant, subtract a public offset, or declare lower and upper from public knowledge.",
-			stage.ListNames(r.Alike))})
+		out = append(out, Warning{
+			Code:     stage.CodeExtremeNumbers,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				AlikeNumbers+" %s are alike compared with their size: the range search cannot tell them apart. Unless they are constant, subtract a public offset, or declare lower and upper from public knowledge.",
+				stage.ListNames(r.Alike)),
+		})
 	}
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))
@@ -213,9 +230,13 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share,
 				100*1.96*g.StdError)
 		}
-		out = append(out, Warning{Code: stage.CodeUnreadCells, Severity: Theoretical, Text: fmt.Sprintf(
-			"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
-			stage.ListParts(parts))})
+		out = append(out, Warning{
+			Code:     stage.CodeUnreadCells,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				"Missing or non-numeric values: %s. They count as the median of their column. If they are numbers, declare their format in data.format, such as thousands: \",\". With missing: indicator, the model treats such values separately.",
+				stage.ListParts(parts)),
+		})
 	}
 	return out
 }
@@ -241,14 +262,22 @@ func ExtremeNumbers(
 	const remedy = "Use another unit, or declare lower and upper from public knowledge."
 	var out []Warning
 	if len(huge) > 0 {
-		out = append(out, Warning{Code: code, Severity: mostSevere(huge, severity), Text: fmt.Sprintf(
-			"Some numbers of %s are at least %.2g in absolute value. The range search ends at twice that, and larger numbers are clamped. %s",
-			stage.ListNames(huge), scaling.LargestSize, remedy)})
+		out = append(out, Warning{
+			Code:     code,
+			Severity: mostSevere(huge, severity),
+			Text: fmt.Sprintf(
+				"Some numbers of %s are at least %.2g in absolute value. The range search ends at twice that, and larger numbers are clamped. %s",
+				stage.ListNames(huge), scaling.LargestSize, remedy),
+		})
 	}
 	if len(tiny) > 0 {
-		out = append(out, Warning{Code: code, Severity: mostSevere(tiny, severity), Text: fmt.Sprintf(
-			"All numbers of %s seem to be below %.2g in absolute value. The range search cannot resolve such small numbers, and they are lost in its noise. %s",
-			stage.ListNames(tiny), scaling.SmallestSize, remedy)})
+		out = append(out, Warning{
+			Code:     code,
+			Severity: mostSevere(tiny, severity),
+			Text: fmt.Sprintf(
+				"All numbers of %s seem to be below %.2g in absolute value. The range search cannot resolve such small numbers, and they are lost in its noise. %s",
+				stage.ListNames(tiny), scaling.SmallestSize, remedy),
+		})
 	}
 	return out
 }

@@ -201,7 +201,9 @@ func (p *Pipeline) protectsTarget() bool {
 func (p *Pipeline) checkPublicColumns() error {
 	if p.Budget.Relation == budget.SubstitutePrivateColumns && len(p.PublicColumns()) == 0 {
 		return &fault.Error{
-			Kind: fault.Recipe, Field: "privacy.relation", Err: ErrRelation,
+			Kind:  fault.Recipe,
+			Field: "privacy.relation",
+			Err:   ErrRelation,
 			Message: fmt.Sprintf(
 				"with the relation %v, no column of the run is public: the target and every feature are private",
 				p.Budget.Relation),

@@ -20,19 +20,31 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 		})
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
-		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +
-			narrowingAdvice(accuracyNoise(c))})
+		out = append(out, Warning{
+			Code:     stage.CodeWideInterval,
+			Severity: Critical,
+			Text: "The interval of the held-out accuracy is wide, so it reveals little about the model. " +
+				narrowingAdvice(accuracyNoise(c)),
+		})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
-		out = append(out, Warning{Code: stage.CodeMajorityClass, Severity: Critical, Text: fmt.Sprintf(
-			"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
-			c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
+		out = append(out, Warning{
+			Code:     stage.CodeMajorityClass,
+			Severity: Critical,
+			Text: fmt.Sprintf(
+				"Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
+				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value),
+		})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
-		out = append(out, Warning{Code: stage.CodeMissingTargets, Severity: Theoretical, Text: fmt.Sprintf(
-			"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
-			100*s.Value, 100*s.Lower, 100*s.Upper)})
+		out = append(out, Warning{
+			Code:     stage.CodeMissingTargets,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				"About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are not used for training or for the accuracy.",
+				100*s.Value, 100*s.Lower, 100*s.Upper),
+		})
 	}
 	return append(out, groupWarnings(c.Groups, "accuracy")...)
 }
@@ -68,17 +80,29 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 			severity = Critical
 		}
 		if s.Lower > missingExplains && !found {
-			return []Warning{{Code: stage.CodeNoClasses, Severity: Critical, Text: fmt.Sprintf(
-				"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
-				100*s.Value, 100*s.Lower, 100*s.Upper)}}
+			return []Warning{{
+				Code:     stage.CodeNoClasses,
+				Severity: Critical,
+				Text: fmt.Sprintf(
+					"About %.1f%% of the labelled records (%.1f%% to %.1f%%) have none of the declared classes. Classes are compared letter by letter: correct --classes (data.classes), or add --fold case (data.fold: case) if only upper and lower case differ.",
+					100*s.Value, 100*s.Lower, 100*s.Upper),
+			}}
 		}
-		return []Warning{{Code: code, Severity: severity, Text: fmt.Sprintf(
-			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are not used for training and count as errors in the accuracy. %s.",
-			100*s.Value, 100*s.Lower, 100*s.Upper, remedy)}}
+		return []Warning{{
+			Code:     code,
+			Severity: severity,
+			Text: fmt.Sprintf(
+				"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are not used for training and count as errors in the accuracy. %s.",
+				100*s.Value, 100*s.Lower, 100*s.Upper, remedy),
+		}}
 	case found && s.Upper > unknownHidden:
-		return []Warning{{Code: code, Severity: Theoretical, Text: fmt.Sprintf(
-			"Classes may be missing: at this budget up to %.0f%% of the labelled records may belong to classes the model does not know. They would count as errors. %s.",
-			100*s.Upper, remedy)}}
+		return []Warning{{
+			Code:     code,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				"Classes may be missing: at this budget up to %.0f%% of the labelled records may belong to classes the model does not know. They would count as errors. %s.",
+				100*s.Upper, remedy),
+		}}
 	}
 	return nil
 }

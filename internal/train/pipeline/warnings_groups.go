@@ -45,10 +45,14 @@ func groupWarnings(b *evaluate.ByGroup, metric string) []Warning {
 			direction = "lower"
 			low, high = -d.Upper, -d.Lower
 		}
-		out = append(out, Warning{Code: stage.CodeGroupGap, Severity: Theoretical, Text: fmt.Sprintf(
-			"The held-out %s differs between groups of %q by more than its noise and sampling error: for %s it is %s than for %s, by %.3f to %.3f.",
-			metric, b.Column, groupName(*widest), direction, groupName(b.Groups[b.Reference]), low,
-			high)})
+		out = append(out, Warning{
+			Code:     stage.CodeGroupGap,
+			Severity: Theoretical,
+			Text: fmt.Sprintf(
+				"The held-out %s differs between groups of %q by more than its noise and sampling error: for %s it is %s than for %s, by %.3f to %.3f.",
+				metric, b.Column, groupName(*widest), direction, groupName(b.Groups[b.Reference]), low,
+				high),
+		})
 	case largest != nil:
 		out = append(out, Warning{Code: stage.CodeNoGroupGap, Severity: Negligible, Text: fmt.Sprintf(
 			"No difference of the held-out %s between groups of %q exceeds its noise and sampling error. One of up to %.3f cannot be excluded.",

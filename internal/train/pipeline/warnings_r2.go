@@ -45,12 +45,20 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			Text:     "The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns.",
 		})
 	case r.Unknown():
-		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: fmt.Sprintf(
-			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
-			max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare))})
+		out = append(out, Warning{
+			Code:     stage.CodeWideInterval,
+			Severity: Critical,
+			Text: fmt.Sprintf(
+				"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
+				max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare)),
+		})
 	case width > WideInterval:
-		out = append(out, Warning{Code: stage.CodeWideInterval, Severity: Critical, Text: "The interval of the held-out R² is wide, so it reveals little about the model. " +
-			narrowingAdvice(r.NoiseShare)})
+		out = append(out, Warning{
+			Code:     stage.CodeWideInterval,
+			Severity: Critical,
+			Text: "The interval of the held-out R² is wide, so it reveals little about the model. " +
+				narrowingAdvice(r.NoiseShare),
+		})
 	}
 	if r.Far {
 		out = append(out, Warning{
@@ -64,8 +72,12 @@ func r2Warnings(r *evaluate.R2) []Warning {
 		if r.AllErrorsLower > 0 {
 			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
 		}
-		out = append(out, Warning{Code: stage.CodeLargeErrors, Severity: Theoretical, Text: "The noise may hide a few errors larger than the stated limit. " + worst +
-			"; the reported R² counts each of them as the limit."})
+		out = append(out, Warning{
+			Code:     stage.CodeLargeErrors,
+			Severity: Theoretical,
+			Text: "The noise may hide a few errors larger than the stated limit. " + worst +
+				"; the reported R² counts each of them as the limit.",
+		})
 	}
 	out = append(out, missingWarning(r.Missing, r.Records)...)
 	return append(out, groupWarnings(r.Groups, "R²")...)
@@ -88,7 +100,11 @@ func missingWarning(missing, records evaluate.Count) []Warning {
 	if share.Lower <= missingWarns {
 		return nil
 	}
-	return []Warning{{Code: stage.CodeMissingTargets, Severity: Theoretical, Text: fmt.Sprintf(
-		"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are not used for training or for the metrics.",
-		100*share.Value, 100*share.Lower, 100*share.Upper)}}
+	return []Warning{{
+		Code:     stage.CodeMissingTargets,
+		Severity: Theoretical,
+		Text: fmt.Sprintf(
+			"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are not used for training or for the metrics.",
+			100*share.Value, 100*share.Lower, 100*share.Upper),
+	}}
 }
