@@ -125,7 +125,8 @@ func (d *discriminant) withinSums() (sums, noise [][]float64) {
 // squaresFor returns moments whose sums of squares around the means of d are drawn around
 // the released ones.
 func (d *discriminant) squaresFor(
-	within, noise [][]float64, source shrink.Source,
+	within, noise [][]float64,
+	source shrink.Source,
 ) mechanism.ClassMoments {
 	m := d.noise
 	m.Squares = nil

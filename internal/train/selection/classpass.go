@@ -118,8 +118,9 @@ func (r *classRows) readBlock(b dataset.Block) ([][]int16, []int32) {
 // exactSums are class statistics without a limit on the rows and without noise,
 // for experiments on public data.
 type exactSums struct {
-	counts, products []int64
-	sums, squares    [][]int64
+	counts        []int64
+	products      []int64
+	sums, squares [][]int64
 }
 
 func newExactSums(entries, classes int) *exactSums {

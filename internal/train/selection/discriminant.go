@@ -38,7 +38,10 @@ type discriminant struct {
 
 // newDiscriminant reads the moments of rows of e, for features columns.
 func newDiscriminant(
-	e *scaling.Encoder, features int, m mechanism.ClassMoments, reach, model float64,
+	e *scaling.Encoder,
+	features int,
+	m mechanism.ClassMoments,
+	reach, model float64,
 ) *discriminant {
 	d := &discriminant{
 		entries: make([][]int, features),

@@ -158,21 +158,30 @@ func (x CRFS) Widest(f Facts) []dataset.Column {
 // one range per candidate and one for the target, which is not used. Errors
 // besides those of the mechanism and the context: [ErrRanges].
 func (x DPFSDR) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
 func (x DPFS) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
 func (x CRFS) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().chooseColumns(ctx, s, f, records)
 }
@@ -362,11 +371,18 @@ func (x classSetting) releaseStatistics(
 // releaseMoments releases the class statistics. If only private columns may change, those of public columns are exact, and so
 // are the products of pairs of them.
 func (x classSetting) releaseMoments(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) (mechanism.ClassMoments, error) {
 	if f.hasExactProducts() {
-		pass, err := mechanism.Sum[*partClassPass](ctx, s, records,
-			partClassStatistic{f, x.weights})
+		pass, err := mechanism.Sum[*partClassPass](
+			ctx,
+			s,
+			records,
+			partClassStatistic{f, x.weights},
+		)
 		if err != nil {
 			return mechanism.ClassMoments{}, err
 		}

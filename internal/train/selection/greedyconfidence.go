@@ -15,7 +15,10 @@ import (
 // under one prior for each target. The moments of the entries among each other stay as
 // they were released; their noise is part of that of the covariances (covarianceNoise).
 func greedyConfidence(
-	ctx context.Context, in greedyNoise, p *greedy.Problem, source shrink.Source,
+	ctx context.Context,
+	in greedyNoise,
+	p *greedy.Problem,
+	source shrink.Source,
 ) ([]float64, error) {
 	chosen := p.Select()
 	squares := coefficientSquares(p, chosen.Entries())

@@ -158,7 +158,10 @@ func (x GreedyGram) Select(
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
 func (x GreedyGram) Choose(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) (method.Choice, error) {
 	noise, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
@@ -202,7 +205,10 @@ type greedyNoise struct {
 
 // releaseMatrix releases the matrix and returns the problem that it poses and the noise in it.
 func (x GreedyGram) releaseMatrix(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) (greedyNoise, *greedy.Problem, error) {
 	if err := f.checkRanges(); err != nil {
 		return greedyNoise{}, nil, err
@@ -223,7 +229,10 @@ func (x GreedyGram) releaseMatrix(
 // releaseLabels is releaseMatrix for a run that protects the target only. The ridge is that of a released matrix of as much noise,
 // or less: with the multiple of the identity in the covariance of the noise as the ridge, noise makes all gains equally large.
 func (x GreedyGram) releaseLabels(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) (greedyNoise, *greedy.Problem, error) {
 	columns := append(slices.Clone(f.Columns), f.Target)
 	m, err := linear.ReleaseLabels(ctx, s, greedyLeaf, method.Data{
@@ -232,7 +241,8 @@ func (x GreedyGram) releaseLabels(
 			Relation:  f.Relation,
 			LabelOnly: true,
 		},
-		Records: records, Ranges: f.Ranges,
+		Records: records,
+		Ranges:  f.Ranges,
 	})
 	if err != nil {
 		return greedyNoise{}, nil, err
@@ -268,7 +278,10 @@ func (x GreedyGram) setPrices(p *greedy.Problem, f Facts) {
 
 // releaseGreedy releases the matrix.
 func releaseGreedy(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) (greedy.Released, error) {
 	var r greedy.Released
 	stat, records := greedyOf(f, records)

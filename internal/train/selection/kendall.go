@@ -87,7 +87,10 @@ func (Kendall) rankScores(
 
 // Select returns the picked candidates, increasing.
 func (x Kendall) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err

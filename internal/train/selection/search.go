@@ -88,7 +88,10 @@ func (d *discriminant) searchOrder(
 // search ends at most columns or when no column improves the accuracy. The accuracy
 // increases in every step, so no set occurs twice. The error is the context's.
 func (d *discriminant) floatingSearch(
-	ctx context.Context, candidates []int, most int, dynamic bool,
+	ctx context.Context,
+	candidates []int,
+	most int,
+	dynamic bool,
 ) ([]int, error) {
 	selected := []int{candidates[0]}
 	best := d.surrogateAccuracy(selected)

@@ -109,7 +109,10 @@ func (None) Widest(f Facts) []dataset.Column {
 
 // Select returns every candidate.
 func (None) Select(
-	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
+	_ context.Context,
+	_ *mechanism.Session,
+	f Facts,
+	_ mechanism.Records,
 ) ([]int, error) {
 	all := make([]int, len(f.Columns))
 	for j := range all {
@@ -145,7 +148,10 @@ func (x Fixed) Widest(f Facts) []dataset.Column {
 
 // Select returns the listed candidates.
 func (x Fixed) Select(
-	_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records,
+	_ context.Context,
+	_ *mechanism.Session,
+	f Facts,
+	_ mechanism.Records,
 ) ([]int, error) {
 	return x.listedIndices(f)
 }

@@ -178,7 +178,10 @@ func (x SIS) Widest(f Facts) []dataset.Column {
 // Select returns the picked candidates, increasing. Errors besides those of the
 // mechanisms and the context: [ErrRanges].
 func (x SIS) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err

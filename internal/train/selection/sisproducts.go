@@ -96,8 +96,12 @@ func sumProducts(
 	records mechanism.Records,
 	candidates int,
 ) (*mechanism.Products, error) {
-	pass, err := mechanism.Sum[*productPass](ctx, s, records,
-		productStatistic{columns, ranges, candidates})
+	pass, err := mechanism.Sum[*productPass](
+		ctx,
+		s,
+		records,
+		productStatistic{columns, ranges, candidates},
+	)
 	if err != nil {
 		return nil, err
 	}

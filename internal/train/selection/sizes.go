@@ -45,14 +45,20 @@ func (x CRFS) SizeList() []int {
 
 // Ranked returns the candidates in the order of dynamic relevance; see [Sizer].
 func (x DPFSDR) Ranked(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
 
 // Ranked returns the candidates by falling F-score; see [Sizer].
 func (x DPFS) Ranked(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
@@ -60,7 +66,10 @@ func (x DPFS) Ranked(
 // Ranked returns the candidates by falling F-score, without those that are
 // correlated with better ones; see [Sizer].
 func (x CRFS) Ranked(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	return x.setting().releaseRanked(ctx, s, f, records)
 }

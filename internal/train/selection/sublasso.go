@@ -89,7 +89,10 @@ func (SubLasso) InBuckets() bool {
 
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(
-	ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
 ) ([]int, error) {
 	choice, err := x.Choose(ctx, s, f, records)
 	return choice.Picked, err

@@ -101,13 +101,17 @@ func (b *bucketVoter) castVote(
 		return nil, ctx.Err()
 	}
 	target := b.readDesign(v)
-	solver, err := lasso.NewSolver(ctx, b.design, target,
+	solver, err := lasso.NewSolver(
+		ctx,
+		b.design,
+		target,
 		lasso.Options{
 			Standardize: true,
 			Tolerance:   voteTolerance,
 			MaxSweeps:   voteSweeps,
 			Workers:     1,
-		})
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,9 @@ func (d *discriminant) classDistance(b columnStatistics, k, l int) float64 {
 		(mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
 	covariance := d.covarianceNoise() * d.covarianceNoise() / 2
 	if d.isExact(b.at) {
-		sums, counts, covariance = 0, 0, 0
+		sums = 0
+		counts = 0
+		covariance = 0
 	}
 	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) +
 		counts + fresh*b.own
