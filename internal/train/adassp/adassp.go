@@ -136,8 +136,12 @@ func (AdaSSP) Fit(
 	if d.LabelOnly {
 		return linear.FitLabels(ctx, s.Sub(adasspNode), momentsLeaf, d, false)
 	}
-	acc, err := mechanism.Sum[*momentsPass](ctx, s, d.Records,
-		momentsStatistic{d.Columns, d.Ranges})
+	acc, err := mechanism.Sum[*momentsPass](
+		ctx,
+		s,
+		d.Records,
+		momentsStatistic{d.Columns, d.Ranges},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +192,12 @@ func (p *momentsPass) Cells() mechanism.Cells {
 // noisyMoments holds the three noisy statistics and the standard deviations of their noise: s1, s2 and s3 of
 // docs/proofs/adassp.md, "Budget and defaults".
 type noisyMoments struct {
-	smallest   float64
-	matrix     linear.Packed
-	moments    []float64
-	s1, s2, s3 float64
+	smallest float64
+	matrix   linear.Packed
+	moments  []float64
+	s1       float64
+	s2       float64
+	s3       float64
 }
 
 // releaseMoments spends the three leaves.

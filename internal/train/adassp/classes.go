@@ -24,7 +24,9 @@ import (
 
 // fitClasses fits one score per class: near 1 for the records of the class and near 0 for the others.
 func (t JointGram) fitClasses(
-	ctx context.Context, s *mechanism.Session, data method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	data method.Data,
 ) (*method.Fit, error) {
 	enc, d, fits, err := t.classFits(ctx, s, data)
 	if err != nil {
@@ -49,7 +51,9 @@ func (t JointGram) fitClasses(
 // classFits returns the fits in scaled units, the encoder that defines these units and the distribution of the
 // features.
 func (t JointGram) classFits(
-	ctx context.Context, s *mechanism.Session, data method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	data method.Data,
 ) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	last := len(data.Columns) - 1
 	enc := scaling.NewEncoder(data.Columns,
@@ -86,7 +90,10 @@ func (t JointGram) classFits(
 // labelFits is classFits for a run that protects the target only: the moments of the features are exact, and one release
 // holds the sum of the features of each class.
 func labelFits(
-	ctx context.Context, s *mechanism.Session, data method.Data, enc *scaling.Encoder,
+	ctx context.Context,
+	s *mechanism.Session,
+	data method.Data,
+	enc *scaling.Encoder,
 ) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	m, err := linear.ReleaseLabels(ctx, s, "gram", data)
 	if err != nil {

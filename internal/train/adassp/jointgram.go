@@ -52,7 +52,9 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 // If only private columns may change and the target is not one of them, the moments of public columns are exact
 // and the release holds the other moments only. If the target alone may change, that is the products with the target.
 func (t JointGram) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	switch {
 	case d.Target().Kind == dataset.Category:

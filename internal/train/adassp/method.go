@@ -12,11 +12,13 @@ import (
 // Method describes the trainer.
 func (JointGram) Method() method.Method {
 	return method.Method{
-		Name:        JointGram{}.Name(),
-		Summary:     "linear regression from one noisy matrix of second moments",
-		ClassesFrom: 3, Relations: method.EveryRelation(), PublicFeatures: true,
-		Statistics: []mechanism.Statistic{partStatistic{}},
-		Is:         method.Is[JointGram],
+		Name:           JointGram{}.Name(),
+		Summary:        "linear regression from one noisy matrix of second moments",
+		ClassesFrom:    3,
+		Relations:      method.EveryRelation(),
+		PublicFeatures: true,
+		Statistics:     []mechanism.Statistic{partStatistic{}},
+		Is:             method.Is[JointGram],
 		FromSettings: method.FromSettings(func(_ settings.JointGram) method.Trainer {
 			return JointGram{}
 		}),
@@ -29,9 +31,11 @@ func (JointGram) Method() method.Method {
 // Method describes the trainer.
 func (AdaSSP) Method() method.Method {
 	return method.Method{
-		Name: AdaSSP{}.Name(), Summary: "linear regression from three releases (Wang 2018)",
-		Relations: method.EveryRecord(), PublicFeatures: true,
-		Statistics: []mechanism.Statistic{momentsStatistic{}},
+		Name:           AdaSSP{}.Name(),
+		Summary:        "linear regression from three releases (Wang 2018)",
+		Relations:      method.EveryRecord(),
+		PublicFeatures: true,
+		Statistics:     []mechanism.Statistic{momentsStatistic{}},
 		Keys: []method.Key{
 			shareKey(gramKey, "the second moments", matrixShare,
 				"For `adassp`, this share, `cross_share` and `eigenvalue_share` divide mu squared (epsilon under basic composition) "+
@@ -69,11 +73,16 @@ func newAdaSSP(v method.Values) AdaSSP {
 // shareKey returns the key for the share of a release.
 func shareKey(name, release string, usual float64, doc string) method.Key {
 	return method.Key{
-		Name: name, Kind: method.Number,
-		Text: "Share of the model's budget for " + release, Min: 0, Max: 1, Above: true,
+		Name:   name,
+		Kind:   method.Number,
+		Text:   "Share of the model's budget for " + release,
+		Min:    0,
+		Max:    1,
+		Above:  true,
 		Below:  true,
-		Absent: fmt.Sprintf("`%v`", usual), Hint: "omit it for the default",
-		Doc: doc,
+		Absent: fmt.Sprintf("`%v`", usual),
+		Hint:   "omit it for the default",
+		Doc:    doc,
 	}
 }
 

@@ -106,7 +106,8 @@ type partPass struct {
 
 func (p *partPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	p.u, p.z = p.u[:0], p.z[:0]
+	p.u = p.u[:0]
+	p.z = p.z[:0]
 	for _, i := range p.layout.public {
 		p.u = append(p.u, p.rows.X[i])
 	}
@@ -123,7 +124,11 @@ func (p *partPass) Cells() mechanism.Cells {
 // releasePartly releases the moments if only private columns may change: those of public entries, including the
 // target and the constant, are exact; one release of the leaf "gram" holds those of private entries.
 func releasePartly(
-	ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range,
+	ctx context.Context,
+	s *mechanism.Session,
+	columns []dataset.Column,
+	r mechanism.Records,
+	ranges []scaling.Range,
 ) (partMoments, error) {
 	l := newLayout(columns, ranges)
 	m := partMoments{
@@ -222,19 +227,22 @@ func (m partMoments) distribution() linear.Distribution {
 	for _, i := range m.private {
 		private[i] = true
 	}
-	return linear.Distribution{Second: a, Noise: func(i, j int) float64 {
-		switch {
-		case i == j && private[i]:
-			return m.square
-		case private[i] && private[j]:
-			return m.square / math.Sqrt2
-		case private[i]:
-			return deviation[j]
-		case private[j]:
-			return deviation[i]
-		}
-		return 0
-	}}
+	return linear.Distribution{
+		Second: a,
+		Noise: func(i, j int) float64 {
+			switch {
+			case i == j && private[i]:
+				return m.square
+			case private[i] && private[j]:
+				return m.square / math.Sqrt2
+			case private[i]:
+				return deviation[j]
+			case private[j]:
+				return deviation[i]
+			}
+			return 0
+		},
+	}
 }
 
 // packMoments returns all moments as one matrix, and the sum of the absolute values on its diagonal.

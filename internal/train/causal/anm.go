@@ -107,7 +107,10 @@ func (s Study) ridge() direction.Ridge {
 
 // runBaseline runs the baseline.
 func (p *Plan) runBaseline(
-	ctx context.Context, s *mechanism.Session, all dataset.View, out *Result,
+	ctx context.Context,
+	s *mechanism.Session,
+	all dataset.View,
+	out *Result,
 ) error {
 	for _, c := range p.study.Schema.Columns {
 		out.Columns = append(out.Columns,
@@ -160,7 +163,8 @@ func (p *Plan) runBaseline(
 // baselineRecords returns the records of the baseline, with ranges mapped to [-1, 1], and reports which of them
 // are training records. Both depend on the positions of records, which are public under substitution.
 func (p *Plan) baselineRecords(
-	s *mechanism.Session, all dataset.View,
+	s *mechanism.Session,
+	all dataset.View,
 ) (x, y []float64, train []bool) {
 	kept := s.Coins("records")
 	side := s.Coins("train")
@@ -186,7 +190,10 @@ func mapToUnit(x float64, c dataset.Column) float64 {
 
 // releaseDifference releases the difference of two scores.
 func (p *Plan) releaseDifference(
-	s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline,
+	s *mechanism.Session,
+	x, y []float64,
+	train []bool,
+	b *direction.Baseline,
 ) error {
 	d, err := s.ScoreDifference(
 		x,
@@ -209,7 +216,9 @@ const residualReach = 2
 
 // releaseQuartiles releases the quartiles of the causes and of the residuals, in both directions.
 func (p *Plan) releaseQuartiles(
-	s *mechanism.Session, f direction.Fit, b *direction.Baseline,
+	s *mechanism.Session,
+	f direction.Fit,
+	b *direction.Baseline,
 ) error {
 	for draw, v := range [][]float64{f.X, f.ResidualY, f.Y, f.ResidualX} {
 		reach := 1.

@@ -58,9 +58,12 @@ func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
 	if r.TestOnly {
-		out[0] = pipeline.Warning{Code: stage.CodeTrainingUnprotected, Severity: pipeline.Critical,
+		out[0] = pipeline.Warning{
+			Code:     stage.CodeTrainingUnprotected,
+			Severity: pipeline.Critical,
 			Text: "The training records, about half of all, are not protected: the guarantee covers only the test records. Such a run " +
-				"cannot use a ledger."}
+				"cannot use a ledger.",
+		}
 	}
 	spoiled, free, open := p.RangeRows()
 	records := r.Pairs[0].Total()
@@ -69,29 +72,41 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	}
 	switch {
 	case open && records < spoiled:
-		out = append(out, pipeline.Warning{Code: stage.CodePrivateRanges, Severity: pipeline.Critical,
+		out = append(out, pipeline.Warning{
+			Code:     stage.CodePrivateRanges,
+			Severity: pipeline.Critical,
 			Text: fmt.Sprintf(
 				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, the answer is likely to "+
 					"be wrong: declare ranges that are public knowledge.", math.Max(records, 0),
-				spoiled)})
+				spoiled),
+		})
 	case open && records < free:
-		out = append(out, pipeline.Warning{Code: stage.CodePrivateRanges, Severity: pipeline.Theoretical,
+		out = append(out, pipeline.Warning{
+			Code:     stage.CodePrivateRanges,
+			Severity: pipeline.Theoretical,
 			Text: fmt.Sprintf(
 				"Ranges were found privately on about %.0f records. With fewer than %.0f records at this budget, this costs accuracy: "+
-					"declare ranges that are public knowledge.", records, free)})
+					"declare ranges that are public knowledge.", records, free),
+		})
 	}
 	for _, c := range r.Columns {
 		if c.Unread {
-			out = append(out, pipeline.Warning{Code: stage.CodeNoRange, Severity: pipeline.Critical,
+			out = append(out, pipeline.Warning{
+				Code:     stage.CodeNoRange,
+				Severity: pipeline.Critical,
 				Text: fmt.Sprintf(
 					"No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger "+
-						"epsilon.", c.Name)})
+						"epsilon.", c.Name),
+			})
 		}
 	}
 	out = append(out, extremeNumbers(r.Columns)...)
-	out = append(out, pipeline.Warning{Code: stage.CodeNoConfounder, Severity: pipeline.Theoretical,
+	out = append(out, pipeline.Warning{
+		Code:     stage.CodeNoConfounder,
+		Severity: pipeline.Theoretical,
 		Text: "A direction between two columns assumes that no third column causes both, that there is no feedback and that records were not " +
-			"selected by their values. The data cannot confirm these assumptions."})
+			"selected by their values. The data cannot confirm these assumptions.",
+	})
 	return append(out, pipeline.EpsilonWarnings(r.Guarantee.Epsilon)...)
 }
 

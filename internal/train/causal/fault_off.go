@@ -14,19 +14,30 @@ import (
 // computation.
 
 func rangesFor(
-	_ context.Context, _ *mechanism.Session, _ mechanism.Records, ranges []scaling.Range,
+	_ context.Context,
+	_ *mechanism.Session,
+	_ mechanism.Records,
+	ranges []scaling.Range,
 ) ([]scaling.Range, error) {
 	return ranges, nil
 }
 
 func statisticFor(
-	_ context.Context, _ *mechanism.Session, _ mechanism.Records, x cellStatistic,
+	_ context.Context,
+	_ *mechanism.Session,
+	_ mechanism.Records,
+	x cellStatistic,
 ) (mechanism.Statistic, error) {
 	return x, nil
 }
 
 func redrawFrom(
-	context.Context, *mechanism.Session, mechanism.Records, []scaling.Range, [2]int, *direction.Pair,
+	context.Context,
+	*mechanism.Session,
+	mechanism.Records,
+	[]scaling.Range,
+	[2]int,
+	*direction.Pair,
 ) error {
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 // RunRecorded implements Run in a session with a recorder. It exists in test builds only: the recorder holds
 // exact private values.
 func (p *Plan) RunRecorded(
-	ctx context.Context, t *dataset.Table, r *mechanism.Recorder,
+	ctx context.Context,
+	t *dataset.Table,
+	r *mechanism.Recorder,
 ) (*Result, error) {
 	return p.run(ctx, t, func(priced *budget.Priced) (*mechanism.Session, error) {
 		return mechanism.NewRecordedSession(priced, r), nil
@@ -45,7 +47,10 @@ func sortedColumns(
 
 // rangesFor returns the ranges that are divided into bins.
 func rangesFor(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	ranges []scaling.Range,
 ) ([]scaling.Range, error) {
 	if !s.Planted(mechanism.RangeFromData) {
 		return ranges, nil
@@ -63,7 +68,10 @@ func rangesFor(
 
 // statisticFor returns the statistic of the histograms.
 func statisticFor(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, x cellStatistic,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	x cellStatistic,
 ) (mechanism.Statistic, error) {
 	if !s.Planted(mechanism.BinsFromData) {
 		return x, nil
@@ -92,7 +100,12 @@ func (x quantileStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 
 // redrawFrom computes the stability from exact counts.
 func redrawFrom(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, pair [2]int, x *direction.Pair,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	ranges []scaling.Range,
+	pair [2]int,
+	x *direction.Pair,
 ) error {
 	if !s.Planted(mechanism.RedrawsFromExact) {
 		return nil

@@ -60,7 +60,9 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 }
 
 func (p *Plan) run(
-	ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error),
+	ctx context.Context,
+	t *dataset.Table,
+	open func(*budget.Priced) (*mechanism.Session, error),
 ) (*Result, error) {
 	root, all, err := pipeline.OpenStudy(p.Priced, p.study.Schema, t, open)
 	if err != nil {
@@ -95,7 +97,10 @@ func (p *Plan) run(
 
 // runHistograms runs the default method.
 func (p *Plan) runHistograms(
-	ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result,
+	ctx context.Context,
+	s *mechanism.Session,
+	records mechanism.Records,
+	out *Result,
 ) error {
 	ranges, err := p.study.rangeStage().Run(ctx, s.Sub("scaling"), records)
 	if err == nil {
@@ -128,7 +133,9 @@ func (p *Plan) runHistograms(
 
 // countRecords returns the number of records: with noise, or exactly if it is public.
 func (p *Plan) countRecords(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
 ) (float64, error) {
 	n, err := r.Len(ctx)
 	if err != nil || !p.study.countsRecords() {
@@ -140,7 +147,11 @@ func (p *Plan) countRecords(
 
 // decideDirections releases the histograms and computes the directions.
 func (p *Plan) decideDirections(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	ranges []scaling.Range,
+	out *Result,
 ) error {
 	pairs := p.study.columnPairs()
 	x, err := statisticFor(ctx, s, r, cellStatistic{pairs, out.Bins, ranges})
@@ -170,12 +181,15 @@ func (p *Plan) decideDirections(
 		for k, x := range counts {
 			counts[k] = math.Round(x) + 0 // no negative zero
 		}
-		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name,
+		answer := direction.Pair{
+			X:     out.Columns[pair[0]].Name,
+			Y:     out.Columns[pair[1]].Name,
 			Noise: p.noise(),
 			Histogram: direction.Histogram{
 				B:      out.Bins,
 				Counts: counts,
-			}}
+			},
+		}
 		answer.Reading = direction.Read(answer.Histogram, answer.Noise, public)
 		if err := redrawFrom(ctx, s, r, ranges, pair, &answer); err != nil {
 			return err

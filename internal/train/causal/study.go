@@ -72,7 +72,8 @@ func (s Study) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, b := &Plan{laplace, s, false}, &Plan{gaussian, s, true}
+	a := &Plan{laplace, s, false}
+	b := &Plan{gaussian, s, true}
 	if b.noise().Scale < a.noise().Scale {
 		return b, nil
 	}

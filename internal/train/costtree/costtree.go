@@ -104,7 +104,9 @@ func (t CostTree) checkSettings() error {
 
 // Fit trains; see [method.Trainer].
 func (t CostTree) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	f := newFrame(d.Columns, d.Ranges)
 	g := &grower{
@@ -229,7 +231,9 @@ func supportsSplit(r greedy.Released) bool {
 // averageRemaining spends the draws of the lower levels on the matrices of this one: their mean has the noise
 // of one draw with the mu^2 of all.
 func (g *grower) averageRemaining(
-	ctx context.Context, level int, released []greedy.Released,
+	ctx context.Context,
+	level int,
+	released []greedy.Released,
 ) error {
 	n := float64(g.maxLevels() - level)
 	for range g.maxLevels() - level - 1 {
@@ -264,8 +268,12 @@ func (g *grower) spendUnusedMedians(ctx context.Context, level int) error {
 
 // releaseGrams draws the matrices of all open nodes in one draw.
 func (g *grower) releaseGrams(ctx context.Context) ([]greedy.Released, error) {
-	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records,
-		gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
+	acc, err := mechanism.Sum[*gramsPass](
+		ctx,
+		g.session,
+		g.data.Records,
+		gramsStatistic{g.data.Columns, g.data.Ranges, g.routes},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -311,8 +319,12 @@ func (g *grower) releaseMedians(
 	for k, at := range r.Open {
 		scores[k] = g.nodes[at].route
 	}
-	acc, err := mechanism.Sum[*mediansPass](ctx, g.session, g.data.Records,
-		mediansStatistic{g.data.Columns, g.data.Ranges, r, scores})
+	acc, err := mechanism.Sum[*mediansPass](
+		ctx,
+		g.session,
+		g.data.Records,
+		mediansStatistic{g.data.Columns, g.data.Ranges, r, scores},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,8 @@ func (r *rows) scoreInto(out, weights []float64) {
 //
 // with z the scaled features and the constant, to an intercept and one coefficient per entry in original units.
 func (f *frame) originalUnits(
-	theta []float64, center, half float64,
+	theta []float64,
+	center, half float64,
 ) (intercept float64, coefficients []float64) {
 	intercept = center + half*linear.Kappa*theta[f.first]
 	coefficients = make([]float64, f.first)

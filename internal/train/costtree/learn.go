@@ -148,8 +148,10 @@ func (g *grower) newFit() *method.Fit {
 func (g *grower) buildTree(target int, lower, upper float64) *regression.Tree {
 	columns, place := g.usedColumns()
 	m := &regression.Tree{Linear: regression.Linear{
-		Target: g.frame.columns[len(g.frame.columns)-1].Name, Columns: columns, Lower: lower,
-		Upper: upper,
+		Target:  g.frame.columns[len(g.frame.columns)-1].Name,
+		Columns: columns,
+		Lower:   lower,
+		Upper:   upper,
 	}}
 	for j := range g.costs {
 		if place[j] >= 0 {

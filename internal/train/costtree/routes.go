@@ -61,7 +61,8 @@ func (r *router) nodeWeights(x *rows) [][]float64 {
 			continue
 		}
 		x.scoreInto(r.scores, node.Weights)
-		low, high := r.weights[node.Low], r.weights[node.High]
+		low := r.weights[node.Low]
+		high := r.weights[node.High]
 		for i, w := range r.weights[k] {
 			up := r.highShare(r.scores[i], node.Threshold)
 			high[i] = w * up
@@ -135,7 +136,9 @@ type mediansStatistic struct {
 func (x mediansStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := newFrame(x.Columns, x.Ranges)
 	return &mediansPass{
-		rows: newRows(f), router: router{routes: x.Routes}, by: x.Scores,
+		rows:    newRows(f),
+		router:  router{routes: x.Routes},
+		by:      x.Scores,
 		values:  make([][]float64, len(x.Scores)),
 		medians: m.NewMedians(len(x.Routes.Open), medianPoints()),
 	}

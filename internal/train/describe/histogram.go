@@ -49,9 +49,10 @@ func binEdge(lower, upper float64, k int) float64 {
 // A quantileScan holds what quantiles of a column are read from: consistent leaves with the noise of a count of weight 1, the number
 // of values below the range and the number of all values.
 type quantileScan struct {
-	leaves       []float64
-	noise        float64
-	below, count noisyNumber
+	leaves []float64
+	noise  float64
+	below  noisyNumber
+	count  noisyNumber
 }
 
 // interval returns the positions of the edges between which the q-quantile of the column is, with confidence
@@ -115,7 +116,8 @@ func cutLimits(
 		return lower, upper
 	}
 	last := len(leaves)
-	left, right := make([]float64, last+1), make([]float64, last+1)
+	left := make([]float64, last+1)
+	right := make([]float64, last+1)
 	left[0] = below.value - outer*values.value
 	right[0] = above.value - outer*values.value
 	for k := range last {

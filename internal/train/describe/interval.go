@@ -66,8 +66,9 @@ func varianceOf(count, sum, square noisyNumber) (v, noise float64) {
 
 // A momentPair holds the sums of two columns: their number of records, sums, sums of squares and sum of products.
 type momentPair struct {
-	count, product noisyNumber
-	sums, squares  [2]noisyNumber
+	count         noisyNumber
+	product       noisyNumber
+	sums, squares [2]noisyNumber
 }
 
 // correlation returns the correlation of a pair and the standard deviation of its noise, by linear approximation. ok is false
@@ -122,9 +123,11 @@ func noiseNormQuantile(c []float64, miss float64) float64 {
 // etaSums holds, by category, the number of records and the sum of a numeric column, and the sum of squares of that column about its
 // mean.
 type etaSums struct {
-	counts, sums         []float64
-	countNoise, sumNoise float64
-	total                noisyNumber
+	counts     []float64
+	sums       []float64
+	countNoise float64
+	sumNoise   float64
+	total      noisyNumber
 }
 
 // The probabilities with which the noise norm and the total exceed their bounds in an interval of eta.

@@ -112,9 +112,14 @@ func (r *runner) carryOut(ctx context.Context) error {
 	for _, stage := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{vocabulary.Node, r.findVocabulary}, {scalingName, r.findRanges},
-		{histogramName, r.releaseHistogram}, {momentsName, r.releaseMoments},
-		{matrixName, r.releaseMatrix}, {groupsName, r.releaseGroups}} {
+	}{
+		{vocabulary.Node, r.findVocabulary},
+		{scalingName, r.findRanges},
+		{histogramName, r.releaseHistogram},
+		{momentsName, r.releaseMoments},
+		{matrixName, r.releaseMatrix},
+		{groupsName, r.releaseGroups},
+	} {
 		if err := stage.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", stage.name, err)
 		}
@@ -300,8 +305,12 @@ func (r *runner) releaseMoments(ctx context.Context) error {
 			return nil
 		}
 	}
-	acc, err := mechanism.Sum[*momentPass](ctx, r.session, r.records,
-		momentStatistic{r.rangedColumns()})
+	acc, err := mechanism.Sum[*momentPass](
+		ctx,
+		r.session,
+		r.records,
+		momentStatistic{r.rangedColumns()},
+	)
 	if err != nil {
 		return err
 	}

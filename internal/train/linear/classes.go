@@ -135,7 +135,9 @@ func (r *ClassRows) encodeInClass(b dataset.Block, classes int) {
 // with c the middles and h the half widths of the ranges; the indicator of a category is its own scaled value,
 // and that of a missing cell is multiplied by [scaling.MissingEntry].
 func (f *ClassFrame) Linear(
-	theta []float64, cov mat.Symmetric, constant float64,
+	theta []float64,
+	cov mat.Symmetric,
+	constant float64,
 ) regression.Linear {
 	m := regression.Linear{
 		Target:  f.target.Name,

@@ -21,12 +21,15 @@ type Distribution struct {
 // NewDistribution reads a matrix with noise of standard deviation sigma on the
 // diagonal and sigma/sqrt2 off it.
 func NewDistribution(second *mat.SymDense, sigma float64) Distribution {
-	return Distribution{Second: second, Noise: func(i, j int) float64 {
-		if i == j {
-			return sigma
-		}
-		return sigma / math.Sqrt2
-	}}
+	return Distribution{
+		Second: second,
+		Noise: func(i, j int) float64 {
+			if i == j {
+				return sigma
+			}
+			return sigma / math.Sqrt2
+		},
+	}
 }
 
 // noisyNumber is a released number and the standard deviation of its noise, 0 if it is exact.
@@ -66,7 +69,8 @@ func (d Distribution) countOfEntry(i int) noisyNumber {
 	if i < len(d.counts) && d.counts[i] > 0 {
 		return noisyNumber{d.Second.At(i, i), d.counts[i]}
 	}
-	a, b := d.sumOfProducts(i, i), d.sumOfEntry(i)
+	a := d.sumOfProducts(i, i)
+	b := d.sumOfEntry(i)
 	va := a.noise * a.noise
 	vb := b.noise * b.noise
 	if !(va+vb > 0) {

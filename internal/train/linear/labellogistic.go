@@ -82,12 +82,15 @@ func (m *LabelMoments) Logistic(
 			break
 		}
 	}
-	out := &LabelScores{LabelMoments: m, Spread: func(t, k int) float64 {
-		if e[k]+penalties[t][k] <= m.floor() {
-			return 0
-		}
-		return noise[k] / (e[k] + penalties[t][k])
-	}}
+	out := &LabelScores{
+		LabelMoments: m,
+		Spread: func(t, k int) float64 {
+			if e[k]+penalties[t][k] <= m.floor() {
+				return 0
+			}
+			return noise[k] / (e[k] + penalties[t][k])
+		},
+	}
 	for t := range at {
 		out.Theta = append(out.Theta, m.Entries(at[t]))
 	}

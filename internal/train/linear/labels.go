@@ -38,7 +38,10 @@ type LabelMoments struct {
 // spends draw 0 of the Gaussian leaf of that name in s, and returns [mechanism.ErrRelation] unless the run protects the
 // target and no feature.
 func ReleaseLabels(
-	ctx context.Context, s *mechanism.Session, leaf string, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	leaf string,
+	d method.Data,
 ) (*LabelMoments, error) {
 	if err := d.CheckLabelOnly(s.Relation()); err != nil {
 		return nil, err
@@ -255,9 +258,12 @@ func (m *LabelMoments) Solve(t int, ridge bool) Solution {
 		}
 		theta[k] = q[k] * inverse[k]
 	}
-	return Solution{Theta: m.Entries(theta), Cov: m.Covariance(func(k int) float64 {
-		return square(m.Noise[k] * inverse[k])
-	})}
+	return Solution{
+		Theta: m.Entries(theta),
+		Cov: m.Covariance(func(k int) float64 {
+			return square(m.Noise[k] * inverse[k])
+		}),
+	}
 }
 
 // floor is the eigenvalue below which a direction counts as one that no record has: the rounding of G.
@@ -291,7 +297,11 @@ func (m *LabelMoments) Constant(t int) (cross, weight float64) {
 // FitLabels fits a numeric target of a run that protects the target only, by ridge regression or, where ridge is false,
 // by least squares.
 func FitLabels(
-	ctx context.Context, s *mechanism.Session, leaf string, d method.Data, ridge bool,
+	ctx context.Context,
+	s *mechanism.Session,
+	leaf string,
+	d method.Data,
+	ridge bool,
 ) (*method.Fit, error) {
 	m, err := ReleaseLabels(ctx, s, leaf, d)
 	if err != nil {

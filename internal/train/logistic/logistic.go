@@ -112,12 +112,16 @@ func (t Logistic) PureForm() method.Trainer {
 // Method describes the trainer.
 func (Logistic) Method() method.Method {
 	return method.Method{
-		Name:        Logistic{}.Name(),
-		Summary:     "logistic regression, noisy gradients or noisy minimiser",
-		ClassesFrom: 2, Relations: method.EveryRecord(), PublicFeatures: true,
+		Name:           Logistic{}.Name(),
+		Summary:        "logistic regression, noisy gradients or noisy minimiser",
+		ClassesFrom:    2,
+		Relations:      method.EveryRecord(),
+		PublicFeatures: true,
 		Keys: []method.Key{
 			{
-				Name: "form", Kind: method.Word, Text: "Variant of the method",
+				Name:  "form",
+				Kind:  method.Word,
+				Text:  "Variant of the method",
 				Own:   "gradients, or output (noise on the minimiser)",
 				Words: []string{Gradients, Output},
 				Doc:   "For `logistic`, `gradients` releases noisy gradients, and `output` the minimiser with noise.",
@@ -211,7 +215,9 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (t Logistic) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	if t.Form == Output {
 		return t.minimizer().Fit(ctx, s, d)
@@ -223,9 +229,17 @@ func (t Logistic) Fit(
 	if d.LabelOnly {
 		return fitLabels(ctx, s.Sub(logisticNode), d, f)
 	}
-	s, records := s.Sub(logisticNode), d.Records
-	sums, err := linear.ReleaseGram(ctx, s, matrixLeaf, records, d.Columns, d.Ranges,
-		linear.InClass)
+	s = s.Sub(logisticNode)
+	records := d.Records
+	sums, err := linear.ReleaseGram(
+		ctx,
+		s,
+		matrixLeaf,
+		records,
+		d.Columns,
+		d.Ranges,
+		linear.InClass,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +259,10 @@ func (t Logistic) Fit(
 
 // fitLabels fits a run that protects the target only, from one release of the products of features and labels.
 func fitLabels(
-	ctx context.Context, s *mechanism.Session, d method.Data, f *linear.ClassFrame,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+	f *linear.ClassFrame,
 ) (*method.Fit, error) {
 	m, err := linear.ReleaseLabels(ctx, s, labelsLeaf, d)
 	if err != nil {
@@ -353,7 +370,12 @@ func lossSlope(m, y float64) float64 {
 
 // gradientStep releases a gradient for each score and returns the next theta.
 func gradientStep(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	x gradientStatistic,
+	inverse *mat.SymDense,
+	round int,
 ) ([][]float64, error) {
 	theta := x.Theta
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
@@ -390,7 +412,10 @@ func gradientStep(
 // It is an upper bound in practice: where the loss is curved, a later step reverses part of the noise of
 // earlier ones.
 func linearScores(
-	f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64,
+	f *linear.ClassFrame,
+	theta [][]float64,
+	inverse *mat.SymDense,
+	sigma float64,
 ) []regression.Model {
 	cov := mat.NewSymDense(inverse.SymmetricDim(), nil)
 	cov.ScaleSym(steps*sigma*sigma, linear.Square(inverse))

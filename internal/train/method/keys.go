@@ -143,15 +143,18 @@ type Key struct {
 	// Min and Max bound a number, and the numbers of Prices; Above and Below exclude the bound itself.
 	// OpenEnded marks Max as a sanity limit: messages name Min only, and TooSmall, if set, describes the
 	// problem of smaller values.
-	Min, Max                float64
-	Above, Below, OpenEnded bool
-	TooSmall                string
+	Min, Max  float64
+	Above     bool
+	Below     bool
+	OpenEnded bool
+	TooSmall  string
 	// Hint is the remedy for an invalid value.
 	Hint string
 	// Least is the minimum number of items of a list. Few names it in a message, FewHint is the remedy for
 	// fewer items.
-	Least        int
-	Few, FewHint string
+	Least   int
+	Few     string
+	FewHint string
 	// Required is the message for a method that needs the key if it is missing; empty if the key is optional.
 	Required string
 	// Needs is the key without which this one has no effect, Excludes the one that must not be set together
@@ -178,8 +181,9 @@ type Key struct {
 // one has an effect. Hint is the remedy if the other key is missing or conflicts. The zero value refers to no
 // key.
 type Link struct {
-	Key, Hint string
-	Words     []string
+	Key   string
+	Hint  string
+	Words []string
 }
 
 // Named returns the other key of a section with its values, as messages name it.

@@ -8,13 +8,17 @@ import "github.com/dptrain/dptrain/internal/mechanism"
 // values.
 
 func widthFrom(
-	_ *mechanism.Session, _ mechanism.Bounded[mechanism.Vector], noisy []float64,
+	_ *mechanism.Session,
+	_ mechanism.Bounded[mechanism.Vector],
+	noisy []float64,
 ) []float64 {
 	return noisy
 }
 
 func cellsFrom(
-	_ *mechanism.Session, _ mechanism.Bounded[mechanism.Vector], noisy []float64,
+	_ *mechanism.Session,
+	_ mechanism.Bounded[mechanism.Vector],
+	noisy []float64,
 ) []float64 {
 	return noisy
 }

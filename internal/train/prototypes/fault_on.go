@@ -6,7 +6,9 @@ import "github.com/dptrain/dptrain/internal/mechanism"
 
 // widthFrom returns the sums from which the width of the classes is computed.
 func widthFrom(
-	s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64,
+	s *mechanism.Session,
+	x mechanism.Bounded[mechanism.Vector],
+	noisy []float64,
 ) []float64 {
 	if s.Planted(mechanism.ExactWidth) {
 		return mechanism.Exact(x)
@@ -16,7 +18,9 @@ func widthFrom(
 
 // cellsFrom returns the sums that determine which cells have few records.
 func cellsFrom(
-	s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64,
+	s *mechanism.Session,
+	x mechanism.Bounded[mechanism.Vector],
+	noisy []float64,
 ) []float64 {
 	if s.Planted(mechanism.ExactCells) {
 		return mechanism.Exact(x)

@@ -26,8 +26,10 @@ func (r *run) newFit() *method.Fit {
 	}
 	for c := range scores {
 		score := &regression.Prototypes{Linear: regression.Linear{
-			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc),
-			Lower: -largestNumber, Upper: largestNumber,
+			Target:  target.Name,
+			Columns: linear.Inputs(r.frame.columns, r.frame.enc),
+			Lower:   -largestNumber,
+			Upper:   largestNumber,
 		}}
 		for j, p := range prototypes {
 			class := int(r.at.Class[j])
@@ -64,7 +66,8 @@ func (r *run) inOriginalUnits() []regression.Prototype {
 		for k, slot := range r.frame.enc.Slots() {
 			weight := 2 * r.at.Gamma * dot(r.rows.Map[k*d:(k+1)*d], z)
 			term, center, constant := r.frame.slotTerm(slot, weight, dot(back[k*d:(k+1)*d], z))
-			p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, center)
+			p.Terms = append(p.Terms, term)
+			p.Centers = append(p.Centers, center)
 			p.Intercept += constant
 		}
 		p.Intercept = saturateInt16(p.Intercept)
@@ -75,7 +78,8 @@ func (r *run) inOriginalUnits() []regression.Prototype {
 // slotTerm converts the weight of a slot of an encoded row and the center's entry there to original units; constant
 // is its contribution to the intercept.
 func (f *frame) slotTerm(
-	slot scaling.Slot, weight, entry float64,
+	slot scaling.Slot,
+	weight, entry float64,
 ) (t regression.Term, center, constant float64) {
 	t.Column = slot.Column
 	c := f.columns[slot.Column]

@@ -75,8 +75,10 @@ func (Prototypes) Name() string {
 // Method describes the trainer.
 func (Prototypes) Method() method.Method {
 	return method.Method{
-		Name: Prototypes{}.Name(), Summary: "nearest of a few prototypes per class",
-		ClassesFrom: 2, Relations: method.EveryRecord(),
+		Name:        Prototypes{}.Name(),
+		Summary:     "nearest of a few prototypes per class",
+		ClassesFrom: 2,
+		Relations:   method.EveryRecord(),
 		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{},
 			stepStatistic{}},
 		Is: method.Is[Prototypes],
@@ -107,7 +109,9 @@ func (Prototypes) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (Prototypes) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	r := &run{
 		ctx:     ctx,

@@ -162,8 +162,10 @@ func (w *whitened) takeWhitener() *whitener {
 		return m
 	}
 	return &whitener{
-		of: w, encoded: newEncoded(w.frame),
-		y: make([][]float64, w.frame.slotCount()), rows: make([][]int16, w.frame.slotCount()+1),
+		of:      w,
+		encoded: newEncoded(w.frame),
+		y:       make([][]float64, w.frame.slotCount()),
+		rows:    make([][]int16, w.frame.slotCount()+1),
 	}
 }
 

@@ -20,8 +20,12 @@ import (
 // [run.frame.reach], by the moments without the ridge: the positive eigenvalues, rescaled to the sum of all
 // eigenvalues, which the noise of the ridge does not affect.
 func (r *run) releaseWhitening(d method.Data) error {
-	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records,
-		momentStatistic{d.Columns, d.Ranges})
+	acc, err := mechanism.Sum[*momentPass](
+		r.ctx,
+		r.session,
+		r.records,
+		momentStatistic{d.Columns, d.Ranges},
+	)
 	if err != nil {
 		return err
 	}
@@ -43,8 +47,12 @@ func (r *run) releaseWhitening(d method.Data) error {
 	}
 	if slots > 0 {
 		r.basis = linear.NewSpectrum(leadingBlock(all, slots))
-		r.stretch = stretchFactors(r.basis.Values, r.session.Scale(momentsLeaf),
-			max(all.At(slots, slots), 1), overReach*r.frame.squaredReach()/unit)
+		r.stretch = stretchFactors(
+			r.basis.Values,
+			r.session.Scale(momentsLeaf),
+			max(all.At(slots, slots), 1),
+			overReach*r.frame.squaredReach()/unit,
+		)
 		r.rows.Map = r.spectralMatrix(func(stretch float64) float64 {
 			return stretch
 		})
@@ -162,7 +170,8 @@ func (r *run) startPrototypes() error {
 	for _, z := range r.at.Centers {
 		shortenTo(z, r.whitenedReach())
 	}
-	r.at.Gamma, r.at.Prior = r.kernelWidth()/r.width, make([]float64, len(r.at.Class))
+	r.at.Gamma = r.kernelWidth() / r.width
+	r.at.Prior = make([]float64, len(r.at.Class))
 	for j, c := range r.at.Class {
 		r.at.Prior[j] = prior[c] - math.Log(all)
 	}
@@ -228,8 +237,11 @@ func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
 		return cellSums{}, err
 	}
 	var out cellSums
-	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()),
-		r.frame.slotCount(), r.at.One)
+	_, out.tested = splitSums(
+		cellsFrom(r.session, acc.outer.Bound(), noisy.Value()),
+		r.frame.slotCount(),
+		r.at.One,
+	)
 	out.sums, out.counts = splitSums(noisy.Value(), r.frame.slotCount(), r.at.One)
 	out.noise = r.session.Scale(leaf) / r.at.One
 	return out, nil
@@ -238,8 +250,12 @@ func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
 // releaseSpread releases the sums of squared norms and of the squared shortening factors of rows. It returns the mean
 // derived from the former and sets the number of records to the latter.
 func (r *run) releaseSpread() (mean float64, err error) {
-	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records,
-		spreadStatistic{r.rows, r.at.One})
+	acc, err := mechanism.Sum[*spreadPass](
+		r.ctx,
+		r.session,
+		r.records,
+		spreadStatistic{r.rows, r.at.One},
+	)
 	if err != nil {
 		return 0, err
 	}

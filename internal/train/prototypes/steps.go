@@ -15,8 +15,12 @@ func (r *run) movePrototypes() error {
 	velocity := r.zeroMixture()
 	mean := r.zeroMixture()
 	for t := range steps {
-		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records,
-			stepStatistic{r.rows, r.at, r.weightBound()})
+		acc, err := mechanism.Sum[*outerPass](
+			r.ctx,
+			r.session,
+			r.records,
+			stepStatistic{r.rows, r.at, r.weightBound()},
+		)
 		if err != nil {
 			return err
 		}

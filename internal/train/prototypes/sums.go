@@ -209,12 +209,19 @@ type outerPass struct {
 }
 
 func newOuterPass(
-	m mechanism.Maker, at mixture, prototypes int, bound float64, weigh func([]float64, []int32, int32),
+	m mechanism.Maker,
+	at mixture,
+	prototypes int,
+	bound float64,
+	weigh func([]float64, []int32, int32),
 ) *outerPass {
 	slots := len(at.Centers[0])
 	return &outerPass{
-		outer: m.NewOuter(prototypes, slots+1, bound, 1), at: at, weigh: weigh,
-		rows: make([][]int16, slots+1), logits: make([][]float64, prototypes),
+		outer:  m.NewOuter(prototypes, slots+1, bound, 1),
+		at:     at,
+		weigh:  weigh,
+		rows:   make([][]int16, slots+1),
+		logits: make([][]float64, prototypes),
 		record: make([]float64, prototypes),
 	}
 }

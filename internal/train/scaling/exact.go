@@ -29,7 +29,12 @@ var trimmedTails = []float64{featureReading.outer, .01, .002, 0}
 // exactRanges writes the exact ranges of the given columns. The tails, the last of them 0, are tried in order until the
 // outer quantiles of a column differ. A range between quantiles is widened as that of a feature is.
 func exactRanges(
-	ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tails []float64, out []Range,
+	ctx context.Context,
+	m mechanism.Maker,
+	r mechanism.Records,
+	columns []int,
+	tails []float64,
+	out []Range,
 ) error {
 	for _, tail := range tails {
 		places, numbers, err := orderOf(ctx, m, r, columns, tail)
@@ -38,7 +43,8 @@ func exactRanges(
 		}
 		var left []int
 		for i, j := range columns {
-			low, high := places[i].valueOf(0), places[i].valueOf(2)
+			low := places[i].valueOf(0)
+			high := places[i].valueOf(2)
 			switch {
 			case numbers[i] == 0:
 				out[j] = Range{
@@ -55,7 +61,8 @@ func exactRanges(
 			out[j] = exactRange(low, high)
 			if tail > 0 {
 				wide := widenInterval(interval{out[j].Lower, out[j].Upper}, featureReading.widen)
-				out[j].Lower, out[j].Upper = max(wide.Lower, -widest), min(wide.Upper, widest)
+				out[j].Lower = max(wide.Lower, -widest)
+				out[j].Upper = min(wide.Upper, widest)
 			}
 			out[j].Median = min(max(places[i].valueOf(1), -widest), widest)
 			out[j].HasMedian = true

@@ -92,7 +92,11 @@ func (p *orderPass) Cells() mechanism.Cells {
 // orderOf finds three finite numbers of each column, and the number of finite numbers: the one that a share of tail is below,
 // the lower median and the one that a share of tail is above. With a tail of 0 the outer ones are the smallest and the largest.
 func orderOf(
-	ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tail float64,
+	ctx context.Context,
+	m mechanism.Maker,
+	r mechanism.Records,
+	columns []int,
+	tail float64,
 ) ([]rankSearch, []int64, error) {
 	places := make([]rankSearch, len(columns))
 	numbers := make([]int64, len(columns))

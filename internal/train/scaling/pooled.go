@@ -98,7 +98,8 @@ func magnitudesAround(c noisyCounts, bin int) magnitudes {
 		}
 	}
 	if zero := c.counts[zeroBin]; zero > beside*c.sigma {
-		low, high = min(low, zeroBin), max(high, zeroBin)
+		low = min(low, zeroBin)
+		high = max(high, zeroBin)
 	}
 	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
 		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)

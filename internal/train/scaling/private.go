@@ -254,7 +254,11 @@ func (p Private) fineRanges(
 
 // readRange returns the range of column j by the counts of the second zoom over an interval, with its median.
 func (p Private) readRange(
-	j int, c noisyCounts, within interval, target targetZoom, rough magnitudes,
+	j int,
+	c noisyCounts,
+	within interval,
+	target targetZoom,
+	rough magnitudes,
 ) Range {
 	widen := featureReading.widen
 	r := widenInterval(outerQuantiles(c.counts, within, featureReading.outer), widen)

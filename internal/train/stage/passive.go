@@ -95,14 +95,21 @@ func (Passive) CheckEngine(mechanism.Capabilities) string {
 
 // BeforeTraining returns the session and the records.
 func (Passive) BeforeTraining(
-	_ context.Context, _ *Run, s *mechanism.Session, train mechanism.Records,
+	_ context.Context,
+	_ *Run,
+	s *mechanism.Session,
+	train mechanism.Records,
 ) (*mechanism.Session, mechanism.Records, error) {
 	return s, train, nil
 }
 
 // AfterTraining does nothing.
 func (Passive) AfterTraining(
-	context.Context, *Run, *mechanism.Session, *mechanism.Session, *method.Fit,
+	context.Context,
+	*Run,
+	*mechanism.Session,
+	*mechanism.Session,
+	*method.Fit,
 ) error {
 	return nil
 }

@@ -178,9 +178,11 @@ type Vocabulary struct {
 // A KindCount holds the noisy numbers of training records whose cell of a column is a number, text, or missing. Each
 // has noise of standard deviation Sigma.
 type KindCount struct {
-	Column                string
-	Numbers, Text, Absent float64
-	Sigma                 float64
+	Column  string
+	Numbers float64
+	Text    float64
+	Absent  float64
+	Sigma   float64
 }
 
 // A Fact is a number or list stated by the recipe, which the guarantee does not protect.

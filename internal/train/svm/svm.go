@@ -51,10 +51,12 @@ func (t SVM) PureForm() method.Trainer {
 // Method describes the trainer.
 func (SVM) Method() method.Method {
 	return method.Method{
-		Name: SVM{}.Name(), Summary: "linear support vector machine, released with noise",
-		ClassesFrom: 2, Relations: method.EveryRecord(),
-		Keys: []method.Key{linear.LambdaKey()},
-		Is:   method.Is[SVM],
+		Name:        SVM{}.Name(),
+		Summary:     "linear support vector machine, released with noise",
+		ClassesFrom: 2,
+		Relations:   method.EveryRecord(),
+		Keys:        []method.Key{linear.LambdaKey()},
+		Is:          method.Is[SVM],
 		FromSettings: method.FromSettings(func(x settings.SVM) method.Trainer {
 			return SVM{Lambda: x.Lambda}
 		}),

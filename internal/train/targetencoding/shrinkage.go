@@ -89,7 +89,8 @@ func (e *shrinkage) posteriorMeans() []float64 {
 	w := e.within
 	for i := range encodingSteps {
 		for j := range encodingSteps / 2 {
-			x, y := math.Ldexp(e.within, -i), math.Ldexp(e.within, -j)
+			x := math.Ldexp(e.within, -i)
+			y := math.Ldexp(e.within, -j)
 			if i == encodingSteps-1 {
 				x = 0
 			}

@@ -39,7 +39,8 @@ type encodingPass struct {
 
 func (p *encodingPass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.codes, p.target = slices.Grow(p.codes[:0], n)[:n], slices.Grow(p.target[:0], n)[:n]
+	p.codes = slices.Grow(p.codes[:0], n)[:n]
+	p.target = slices.Grow(p.target[:0], n)[:n]
 	for i, j := range p.of.Columns {
 		p.values[i] = p.values[i][:0]
 		last := int32(p.of.Levels[i] - 1)
@@ -72,7 +73,10 @@ func (p *encodingPass) Cells() mechanism.Cells {
 
 // releaseEncoding releases the sums by value of the given columns and reads a number for each value.
 func releaseEncoding(
-	ctx context.Context, s *mechanism.Session, d method.Data, coded []int,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+	coded []int,
 ) ([]encodedNumbers, error) {
 	last := len(d.Columns) - 1
 	x := encodingStatistic{

@@ -29,7 +29,9 @@ func (t trainer) Plan(f method.Facts) (budget.Node, error) {
 // Fit encodes the columns and trains; see [method.Trainer]. If feature selection kept no such column, the sums
 // are not released.
 func (t trainer) Fit(
-	ctx context.Context, s *mechanism.Session, d method.Data,
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
 ) (*method.Fit, error) {
 	s = s.Sub(Node)
 	var coded []int
@@ -46,7 +48,8 @@ func (t trainer) Fit(
 		return nil, fmt.Errorf("target encoding: %w", err)
 	}
 	names := d.Columns
-	d.Columns, d.Ranges = slices.Clone(d.Columns), slices.Clone(d.Ranges)
+	d.Columns = slices.Clone(d.Columns)
+	d.Ranges = slices.Clone(d.Ranges)
 	for i, j := range coded {
 		d.Ranges[j] = numbers[i].scale
 		d.Columns[j] = encodedColumn(names[j], numbers[i].scale)

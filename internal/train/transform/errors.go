@@ -16,7 +16,10 @@ import (
 // AfterTraining releases the size of the errors on the training part, with which the model converts predictions back,
 // and measures the model in transformed units.
 func (x Stage) AfterTraining(
-	ctx context.Context, run *stage.Run, train, held *mechanism.Session, fit *method.Fit,
+	ctx context.Context,
+	run *stage.Run,
+	train, held *mechanism.Session,
+	fit *method.Fit,
 ) error {
 	back, err := x.releaseErrors(ctx, run, train, fit)
 	if err != nil {
@@ -41,8 +44,10 @@ func (x Stage) AfterTraining(
 //
 // These sums determine the line that fits the targets best, and the variance around it.
 type errorStatistic struct {
-	Model               method.Predictor
-	Center, Half, Limit float64
+	Model  method.Predictor
+	Center float64
+	Half   float64
+	Limit  float64
 }
 
 // New implements [mechanism.Statistic].
@@ -105,7 +110,10 @@ func (p *errorPass) Cells() mechanism.Cells {
 // releaseErrors releases the statistics for converting predictions back, on the training part. s is the session of
 // the whole training part.
 func (x Stage) releaseErrors(
-	ctx context.Context, run *stage.Run, s *mechanism.Session, fit *method.Fit,
+	ctx context.Context,
+	run *stage.Run,
+	s *mechanism.Session,
+	fit *method.Fit,
 ) (*regression.BackTransform, error) {
 	defer run.Start(Node)()
 	s = s.Sub(Node)
@@ -193,11 +201,17 @@ func errorLine(
 // evaluateTransformed releases R² of the transformed target. For it the model keeps only the line of the
 // conversion.
 func evaluateTransformed(
-	ctx context.Context, run *stage.Run, held *mechanism.Session, fit *method.Fit,
+	ctx context.Context,
+	run *stage.Run,
+	held *mechanism.Session,
+	fit *method.Fit,
 ) (*evaluate.R2, error) {
 	defer run.Start(stage.HeldOut)()
-	r2, err := evaluate.Regression{}.Run(ctx, held.Sub(transformedNode),
-		run.PairsOf(run.Held, fit))
+	r2, err := evaluate.Regression{}.Run(
+		ctx,
+		held.Sub(transformedNode),
+		run.PairsOf(run.Held, fit),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ const constantSpread = 8 * 0x1p-52
 // fitBuckets assigns the records to m buckets, each by its own coin, and fits a model to each bucket. A model
 // depends only on the records of its bucket.
 func (f *frame) fitBuckets(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, m int,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	m int,
 ) ([][]float64, error) {
 	models := make([][]float64, 0, m)
 	shifts := s.Coins("jitter")
@@ -88,8 +91,13 @@ type bucketFit struct {
 func newBucketFit(f *frame) *bucketFit {
 	p := len(f.slots)
 	return &bucketFit{
-		frame: f, x: make([][]float64, p), mean: make([]float64, p), scale: make([]float64, p),
-		gram: make([]float64, p*p), slopes: make([]float64, p), out: make([]float64, p+1),
+		frame:  f,
+		x:      make([][]float64, p),
+		mean:   make([]float64, p),
+		scale:  make([]float64, p),
+		gram:   make([]float64, p*p),
+		slopes: make([]float64, p),
+		out:    make([]float64, p+1),
 	}
 }
 
@@ -156,7 +164,10 @@ func (b *bucketFit) gatherRows(v dataset.View) {
 
 // readNumeric writes a numeric column minus its anchor to dst.
 func (b *bucketFit) readNumeric(
-	dst []float64, rows dataset.Block, column int, anchor float64,
+	dst []float64,
+	rows dataset.Block,
+	column int,
+	anchor float64,
 ) []float64 {
 	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	c := b.frame.cells[column]

@@ -99,8 +99,10 @@ func categoryLevels(c dataset.Column) int {
 func (f *frame) fit(point []float64) *method.Fit {
 	last := len(f.columns) - 1
 	m := &regression.Linear{
-		Target: f.columns[last].Name, Columns: make([]regression.Column, last),
-		Lower: f.target.Lower, Upper: f.target.Upper,
+		Target:  f.columns[last].Name,
+		Columns: make([]regression.Column, last),
+		Lower:   f.target.Lower,
+		Upper:   f.target.Upper,
 	}
 	for j, c := range f.columns[:last] {
 		in := regression.Column{

@@ -31,9 +31,10 @@ const largestStep = 20
 
 // depthCheck is the mechanism's check for models of d parameters.
 type depthCheck struct {
-	d              int
-	epsilon, delta float64
-	split          mechanism.DepthSplit
+	d       int
+	epsilon float64
+	delta   float64
+	split   mechanism.DepthSplit
 }
 
 // passesCheck reports whether the check of m models passes with probability at least passing if every coordinate of

@@ -13,7 +13,10 @@ import (
 // columns, and the session of the rest of the training. It updates the held-out part and the facts for later
 // steps in the same way. s is the session of the node of the kinds, or of the words.
 func (x Stage) BeforeTraining(
-	ctx context.Context, run *stage.Run, s *mechanism.Session, train mechanism.Records,
+	ctx context.Context,
+	run *stage.Run,
+	s *mechanism.Session,
+	train mechanism.Records,
 ) (*mechanism.Session, mechanism.Records, error) {
 	defer run.Start(Node)()
 	columns := slices.Clone(train.Schema().Columns)
@@ -76,7 +79,10 @@ type foundWords struct {
 
 // releaseWords releases the words of some columns.
 func releaseWords(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	columns []int,
 ) (foundWords, error) {
 	counted, err := mechanism.NewLexicon(ctx, s, r, columns)
 	if err != nil {

@@ -28,8 +28,9 @@ func limitWords(
 	fits func() bool,
 ) {
 	type word struct {
-		column, rank int
-		count        float64
+		column int
+		rank   int
+		count  float64
 	}
 	var all []word
 	full := make([][]string, len(columns))

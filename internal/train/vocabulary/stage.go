@@ -104,7 +104,8 @@ func (x Stage) asksFirst() bool {
 // PlanFacts returns the columns as later steps are planned for them: categories that are to be found are as many as
 // there may be.
 func (x Stage) PlanFacts(
-	f selection.Facts, fits func(selection.Facts) bool,
+	f selection.Facts,
+	fits func(selection.Facts) bool,
 ) selection.Facts {
 	d := 0
 	for _, c := range append(slices.Clone(f.Columns), f.Target) {
@@ -182,8 +183,11 @@ func (x Stage) InBranches(
 	kindShare, wordShare := x.shares(asked)
 	words := append([]budget.Node{WordSteps(wordShare)},
 		scaleShares(steps, 1-kindShare-wordShare)...)
-	return budget.Sequence(name, KindSteps(kindShare),
-		Undeclared(scaleShares(steps, 1-kindShare), words))
+	return budget.Sequence(
+		name,
+		KindSteps(kindShare),
+		Undeclared(scaleShares(steps, 1-kindShare), words),
+	)
 }
 
 func scaleShares(nodes []budget.Node, f float64) []budget.Node {

@@ -67,9 +67,12 @@ func KindAndWordSteps(kindShare, wordShare float64) budget.Node {
 // Undeclared returns the choice between the branch numbers, for a run whose undeclared columns all contain
 // numbers, and the branch words, for all others. It follows [KindSteps] in a sequence.
 func Undeclared(numbers, words []budget.Node) budget.Node {
-	return budget.Branches(UndeclaredNode, budget.Sequence(kindsLeaf),
+	return budget.Branches(
+		UndeclaredNode,
+		budget.Sequence(kindsLeaf),
 		budget.Sequence(NumbersBranch, numbers...).WithRole(budget.RoleBranch),
-		budget.Sequence(WordsBranch, words...).WithRole(budget.RoleBranch))
+		budget.Sequence(WordsBranch, words...).WithRole(budget.RoleBranch),
+	)
 }
 
 func sequence(leaves ...budget.Node) budget.Node {
@@ -94,7 +97,10 @@ func wordLeaves(share float64) []budget.Node {
 
 // FindTextColumns releases which of the given columns hold text. s is the session of the node of [KindSteps].
 func FindTextColumns(
-	ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int,
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	columns []int,
 ) ([]int, error) {
 	_, words, err := releaseKinds(ctx, s, r, columns)
 	return words, err
