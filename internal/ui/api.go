@@ -267,8 +267,11 @@ func (s *Server) answerExplain(_ *http.Request, a *request) (any, error) {
 	if d.args == nil {
 		return nil, refusef(http.StatusBadRequest, "the recipe has errors")
 	}
-	return s.startJob(explaining, append([]string{"plan", "--explain", "--json"}, d.args...),
-		d.clean)
+	return s.startJob(
+		explaining,
+		append([]string{"plan", "--explain", "--json"}, d.args...),
+		d.clean,
+	)
 }
 
 // answerFit saves a recipe and starts its run.

@@ -168,9 +168,11 @@ const mostPages = 32
 func (p *pages) register(key, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keys, p.dirs = append(p.keys, key), append(p.dirs, dir)
+	p.keys = append(p.keys, key)
+	p.dirs = append(p.dirs, dir)
 	if len(p.keys) > mostPages {
-		p.keys, p.dirs = p.keys[1:], p.dirs[1:]
+		p.keys = p.keys[1:]
+		p.dirs = p.dirs[1:]
 	}
 }
 

@@ -18,9 +18,10 @@ type job struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 
-	mu             sync.Mutex
-	status         status
-	stdout, stderr bytes.Buffer
+	mu     sync.Mutex
+	status status
+	stdout bytes.Buffer
+	stderr bytes.Buffer
 }
 
 // status is the state of a job for the page.
@@ -108,7 +109,9 @@ func (j *job) setProgress(done, total int, what string) {
 	if j.status.What != what {
 		j.status.Passed = append(j.status.Passed, what)
 	}
-	j.status.Done, j.status.Total, j.status.What = done, total, what
+	j.status.Done = done
+	j.status.Total = total
+	j.status.What = what
 }
 
 func (j *job) currentStatus() status {

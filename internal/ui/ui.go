@@ -30,9 +30,10 @@ import (
 
 // A Call is a command that runs in the process of the server.
 type Call struct {
-	Args           []string
-	Stdout, Stderr io.Writer
-	Progress       func(done, total int, what string) // reports progress, independent of the records
+	Args     []string
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Progress func(done, total int, what string) // reports progress, independent of the records
 }
 
 // Options of a server. All are required.
@@ -104,9 +105,12 @@ func (s *Server) Close() error {
 // Serve answers until ctx ends. It then interrupts running jobs, as Ctrl-C interrupts a command.
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	server := &http.Server{
-		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ErrorLog: discard,
+		Handler:           s.Handler(at.Addr().String()),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    1 << 16,
+		ErrorLog:          discard,
 		BaseContext: func(net.Listener) context.Context {
 			return ctx
 		},
@@ -150,11 +154,20 @@ func (s *Server) Handler(host string) http.Handler {
 	})
 	mux.HandleFunc("GET /report/{key}", s.serveReport)
 	for path, answer := range map[string]func(*http.Request, *request) (any, error){
-		"/api/files": s.answerFiles, "/api/columns": s.answerColumns, "/api/recipe": s.answerRecipe,
-		"/api/plan": s.answerPlan, "/api/explain": s.answerExplain, "/api/fit": s.answerFit,
-		"/api/preview": s.answerPreview, "/api/runs": s.answerRuns, "/api/job": s.answerJob,
-		"/api/cancel": s.answerCancel, "/api/report": s.answerReport, "/api/ledger": s.answerLedger,
-		"/api/register": s.answerRegister, "/api/sample": s.answerSample,
+		"/api/files":    s.answerFiles,
+		"/api/columns":  s.answerColumns,
+		"/api/recipe":   s.answerRecipe,
+		"/api/plan":     s.answerPlan,
+		"/api/explain":  s.answerExplain,
+		"/api/fit":      s.answerFit,
+		"/api/preview":  s.answerPreview,
+		"/api/runs":     s.answerRuns,
+		"/api/job":      s.answerJob,
+		"/api/cancel":   s.answerCancel,
+		"/api/report":   s.answerReport,
+		"/api/ledger":   s.answerLedger,
+		"/api/register": s.answerRegister,
+		"/api/sample":   s.answerSample,
 	} {
 		mux.HandleFunc("POST "+path, s.handle(answer))
 	}

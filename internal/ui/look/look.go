@@ -87,7 +87,8 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 	if !c.Many {
 		if _, met := c.seen[text]; !met {
 			c.seen[strings.Clone(text)] = struct{}{}
-			c.Values, c.Many = len(c.seen), len(c.seen) >= MostValues
+			c.Values = len(c.seen)
+			c.Many = len(c.seen) >= MostValues
 		}
 	}
 	if len(text) >= len("2.1.2006") && len(text) <= 64 {
@@ -154,7 +155,8 @@ func (c *Column) merge(o *Column) {
 		}
 		c.seen[text] = struct{}{}
 	}
-	c.Values, c.Many = len(c.seen), c.Many || o.Many || len(c.seen) >= MostValues
+	c.Values = len(c.seen)
+	c.Many = c.Many || o.Many || len(c.seen) >= MostValues
 }
 
 func newTable(names []string) *Table {
@@ -208,9 +210,14 @@ func CountCells(
 
 // countText counts the cells of a text file.
 func countText(
-	ctx context.Context, path string, names []string, opts dataset.ReadOptions,
+	ctx context.Context,
+	path string,
+	names []string,
+	opts dataset.ReadOptions,
 ) (*Table, error) {
-	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
+	all := newTable(names)
+	layouts := Layouts()
+	r := rulesOf(opts.Format)
 	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
 		Begin: func(dataset.Head) error { return nil },
 		Work: func(b *dataset.Batch) (*Table, error) {
@@ -238,9 +245,14 @@ func countText(
 
 // countParquet counts the cells of a Parquet file.
 func countParquet(
-	ctx context.Context, path string, names []string, opts dataset.ReadOptions,
+	ctx context.Context,
+	path string,
+	names []string,
+	opts dataset.ReadOptions,
 ) (*Table, error) {
-	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
+	t := newTable(names)
+	layouts := Layouts()
+	r := rulesOf(opts.Format)
 	var mu sync.Mutex
 	rows := make([]int64, len(names))
 	err := dataset.ParquetText(ctx, path, 0, func(j int, text []byte) {

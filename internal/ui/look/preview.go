@@ -253,7 +253,8 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	candidates := []cell.Rule{rule}
 	for _, marks := range [][2]byte{{'.', 0}, {',', 0}, {'.', ','}, {',', '.'}} {
 		other := rule
-		other.Decimal, other.Thousands = marks[0], marks[1]
+		other.Decimal = marks[0]
+		other.Thousands = marks[1]
 		candidates = append(candidates, other)
 	}
 	totals := make([]int, len(candidates))
@@ -404,7 +405,9 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 			Value:  "classification",
 		}}
 	}
-	best, most, sample := "", 0, ""
+	best := ""
+	most := 0
+	sample := ""
 	for _, layout := range slices.Concat([]string{dataset.AutoDate}, Layouts()) {
 		dates := cell.NewDates(layout)
 		_, n := s.countFilled(j, func(text string) bool {
@@ -415,7 +418,8 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 			return class == cell.Good
 		})
 		if n > most {
-			best, most = layout, n
+			best = layout
+			most = n
 		}
 		if float64(n) >= leastDates*float64(all) && layout == dataset.AutoDate {
 			break
