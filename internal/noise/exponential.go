@@ -29,7 +29,8 @@ func (s *Stream) ExponentialChoice(scores []int64, scale uint64) int {
 
 // bernoulliExpScaled returns true with probability exp(-gap 2^ChoiceScaleBits/scale).
 func (s *Stream) bernoulliExpScaled(gap, scale uint64) bool {
-	hi, lo := gap>>(64-ChoiceScaleBits), gap<<ChoiceScaleBits
+	hi := gap >> (64 - ChoiceScaleBits)
+	lo := gap << ChoiceScaleBits
 	if hi >= scale { // the probability is at most exp(-2^64)
 		return false
 	}
