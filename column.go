@@ -29,8 +29,9 @@ type Column struct {
 	// Date makes numbers of a column of dates: a layout of package time, such as "2006-01-02", or "auto". Parts
 	// lists the numbers: "days", "month", "weekday", "hour"; nil means all that the layout has. Between holds the
 	// first and the last day, written 2006-01-02; nil means that the range is found privately.
-	Date           string
-	Parts, Between []string
+	Date    string
+	Parts   []string
+	Between []string
 	// Transform of the target is "log" or "sqrt"; empty without a transform. The model is fitted to the
 	// transformed target and predicts in units of the target.
 	Transform string

@@ -254,9 +254,13 @@ func (p *Plan) enter(
 	if p.run.Ledger != nil {
 		var err error
 		e, err = entry.Reserve(ctx, entry.Request{
-			Ledger: p.run.Ledger.file(), Dataset: p.run.Dataset, Note: p.run.Note,
-			Table: t.Path, Format: t.Format, Header: p.header,
-			Run: entry.RunOf(p.pipeline, p.plan),
+			Ledger:  p.run.Ledger.file(),
+			Dataset: p.run.Dataset,
+			Note:    p.run.Note,
+			Table:   t.Path,
+			Format:  t.Format,
+			Header:  p.header,
+			Run:     entry.RunOf(p.pipeline, p.plan),
 		})
 		if err != nil {
 			return nil, goError(err)

@@ -37,7 +37,10 @@ func (l *Ledger) Path() string {
 // [budget.SubstitutePrivateColumns], and no column under the other relations, which protect all of them. The error wraps
 // [ErrRegistered] for a name that is taken, and [budget.ErrTarget] for a total that is out of range.
 func (l *Ledger) Register(
-	ctx context.Context, dataset string, total budget.Total, private ...string,
+	ctx context.Context,
+	dataset string,
+	total budget.Total,
+	private ...string,
 ) error {
 	_, err := l.file().Register(ctx, dataset, total, private...)
 	return goError(err)

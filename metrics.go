@@ -38,8 +38,9 @@ type R2 struct {
 	// MAE is the mean absolute error and RMSE the root mean squared error, in units of the target.
 	MAE, RMSE Estimate
 	// ErrorLimit, TargetLower and TargetUpper are in units of the target. They are found privately.
-	ErrorLimit               float64
-	TargetLower, TargetUpper float64
+	ErrorLimit  float64
+	TargetLower float64
+	TargetUpper float64
 	// Intervals are the half widths of prediction intervals by increasing level; nil if the noise makes them
 	// several times too wide.
 	Intervals []regression.Interval

@@ -55,13 +55,21 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		return Run{}, err
 	}
 	out := Run{
-		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.List,
-		MostClasses: r.Data.MostClasses,
-		Exclude:     r.Data.Exclude, Undeclared: r.Data.Undeclared,
-		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
-		EvaluateBy: r.GroupColumn(),
-		Relation:   relation, Composition: composition,
-		DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
+		Target:          r.Data.Target,
+		Task:            r.Task,
+		Classes:         r.Data.Classes.List,
+		MostClasses:     r.Data.MostClasses,
+		Exclude:         r.Data.Exclude,
+		Undeclared:      r.Data.Undeclared,
+		Epsilon:         r.Privacy.Epsilon,
+		Delta:           or(r.Privacy.Delta),
+		Holdout:         or(r.Holdout),
+		EvaluateBy:      r.GroupColumn(),
+		Relation:        relation,
+		Composition:     composition,
+		DeclaredScaling: r.Scaling.Method == declaredScaling,
+		Engine:          r.Engine,
+		base:            r,
 	}
 	if r.Data.Columns != nil {
 		out.Columns = map[string]Column{}

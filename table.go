@@ -162,7 +162,8 @@ func (t *Table) fits(s dataset.Schema) error {
 
 // read returns the records under a schema that fits, and the reader's counts if the table is a file.
 func (t *Table) read(
-	ctx context.Context, s dataset.Schema,
+	ctx context.Context,
+	s dataset.Schema,
 ) (*dataset.Table, *dataset.Stats, error) {
 	if t.held == nil {
 		return dataset.Read(ctx, t.Path, s, t.reading())
