@@ -192,7 +192,7 @@ func (r Run) plan(t *Table) (*Plan, error) {
 	if problems := described.Check(); len(problems) > 0 {
 		return nil, problems
 	}
-	if problems := described.CheckTypes(celltypes.Of(t.Path)); len(problems) > 0 {
+	if problems := described.CheckTypes(celltypes.Read(t.Path)); len(problems) > 0 {
 		return nil, problems
 	}
 	p, err := described.Pipeline(t.Header)

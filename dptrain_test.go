@@ -173,7 +173,7 @@ func TestLedger(t *testing.T) {
 	book := dptrain.OpenLedger(path)
 	check(book.Register(t.Context(), "houses",
 		budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
-	inner := ledger.At(path, ledger.Options{})
+	inner := ledger.New(path, ledger.Options{})
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
 		Target:  "price",

@@ -91,7 +91,7 @@ func (l *Ledger) file() *ledger.Ledger {
 	if l == nil {
 		return nil
 	}
-	return ledger.At(l.path, ledger.Options{Wait: l.Wait})
+	return ledger.New(l.path, ledger.Options{Wait: l.Wait})
 }
 
 // An Account is the spending of one data set in a [Ledger].

@@ -22,7 +22,7 @@ func ReadModel(path string) (regression.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := recipe.Beside(path); ok {
+	if d, ok := recipe.PublishedData(path); ok {
 		d.Describe(m)
 	}
 	return m, nil

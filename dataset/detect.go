@@ -331,7 +331,7 @@ func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	first := make([]byte, min(size, tablefile.HeadBytes))
 	n, _ := at.ReadAt(first, 0)
 	first = first[:n]
-	own, _, _ := tablefile.Of(path)
+	own, _, _ := tablefile.ParsePath(path)
 	c, ok := tablefile.ContentOf(first)
 	switch {
 	case ok &&

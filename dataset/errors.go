@@ -70,7 +70,7 @@ func (e *FileError) Unwrap() error {
 
 // As implements the interface that [errors.As] uses. It lets this module tell problems of files from other errors.
 func (e *FileError) As(target any) bool {
-	return fault.Data.As(target)
+	return fault.Data.AssignTo(target)
 }
 
 // unreadableError turns an error of the operating system into a FileError. A path
@@ -82,7 +82,7 @@ func unreadableError(path string, err error) error {
 	}
 	err = fault.Cause(err)
 	hint := unreadableHint(err)
-	if kind, stem, _ := tablefile.Of(path); stem == "-" && kind.Offsets() &&
+	if kind, stem, _ := tablefile.ParsePath(path); stem == "-" && kind.Offsets() &&
 		errors.Is(err, fs.ErrNotExist) {
 		hint = "this format cannot be read from standard input: write it to a file first"
 	}

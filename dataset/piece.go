@@ -41,7 +41,7 @@ func (t *Table) floatColumn(j int) []float64 {
 		return t.cells(j).Floats
 	}
 	if c := t.compactColumn(j); c != nil {
-		return c.All()
+		return c.Values()
 	}
 	return t.floats[j]
 }

@@ -126,7 +126,7 @@ func (k fileKind) needsOffsets() bool {
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
-	if k, _, ok := tablefile.Of(path); ok {
+	if k, _, ok := tablefile.ParsePath(path); ok {
 		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet, k.JSON, k.Packed}, nil
 	}
 	hint := "name it " + tablefile.Names

@@ -41,7 +41,7 @@ func NewStreamFormat(
 	opts ReadOptions,
 	limits StreamLimits,
 ) (*StreamFormat, error) {
-	kind, _, _ := tablefile.Of(name)
+	kind, _, _ := tablefile.ParsePath(name)
 	if kind.JSON {
 		opts.Names = sourcesOf(schema)
 	}

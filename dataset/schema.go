@@ -249,7 +249,7 @@ func (c *Column) validateText() error {
 		return nil
 	}
 	for _, name := range c.Categories {
-		if name = cell.Normal(name); t.Of(name) != name {
+		if name = cell.Normal(name); t.Value(name) != name {
 			return c.errorf("declares category %q, which no cell has by its rule for values", name)
 		}
 	}

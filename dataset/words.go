@@ -82,7 +82,7 @@ func (w *words) isMissing(text string) bool {
 
 // codeOf returns the code of a text; it does not retain the text.
 func (w *words) codeOf(text string) int32 {
-	word := wordRule(w.rule.Of(text))
+	word := wordRule(w.rule.Value(text))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k, ok := w.codes[word]

@@ -159,8 +159,8 @@ func TestFoldedAlike(t *testing.T) {
 			{Name: "c", Kind: Category, Other: true, TextRule: TextRule(rule)},
 		}}
 		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
-			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"),
-				rule.Of("A01")} {
+			for _, value := range []string{rule.Value("red"), rule.Value("a, b"), rule.Value("True"),
+				rule.Value("A01")} {
 				if !slices.Contains(schema.Columns[2].Categories, value) {
 					schema.Columns[2].Categories = append(schema.Columns[2].Categories, value)
 				}
@@ -196,12 +196,12 @@ func TestFoldedAlike(t *testing.T) {
 			return strings.Trim(strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`), " \t")
 		}
 		for i := range cells {
-			value := found.Of(of(i))
+			value := found.Value(of(i))
 			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) &&
 				got != value {
 				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
 			}
-			listed := slices.Index(schema.Columns[2].Categories, rule.Of(of(i)))
+			listed := slices.Index(schema.Columns[2].Categories, rule.Value(of(i)))
 			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) && got != listed &&
 				!(listed < 0 && got == len(schema.Columns[2].Categories)) {
 				t.Errorf("%s: %q has the code %d, not %d", name, cells[i], got, listed)

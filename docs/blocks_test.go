@@ -45,23 +45,23 @@ func TestBlocksAreRun(t *testing.T) {
 			if b.Language != "sh" && b.Language != "console" {
 				continue
 			}
-			count[b.By()]++
+			count[b.Runner()]++
 			read := path.Dir(name) == "." || path.Dir(name) == "docs" ||
 				path.Dir(path.Dir(name)) == "docs"
 			switch {
 			case !read:
 				t.Errorf("%s:%d: TestPages does not read this page", name, b.Line)
-			case b.By() == pages.CI:
+			case b.Runner() == pages.CI:
 				for line := range strings.Lines(b.Text) {
 					if line = strings.TrimSpace(line); line != ".ci/run" &&
 						!strings.Contains(ci, line) {
 						t.Errorf("%s:%d: .ci/run does not run %s", name, b.Line, line)
 					}
 				}
-			case b.By() == pages.Long && b.Reason() == "":
+			case b.Runner() == pages.Long && b.Reason() == "":
 				t.Errorf("%s:%d: no reason", name, b.Line)
-			case b.By() != pages.Long && b.By() != pages.Tests:
-				t.Errorf("%s:%d: by %s", name, b.Line, b.By())
+			case b.Runner() != pages.Long && b.Runner() != pages.Tests:
+				t.Errorf("%s:%d: by %s", name, b.Line, b.Runner())
 			}
 		}
 	}

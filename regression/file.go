@@ -163,7 +163,7 @@ func prefixPath(path string, err error) error {
 	var content *ModelError
 	switch {
 	case errors.As(err, &form):
-		return form.Within(path)
+		return form.InValue(path)
 	case errors.As(err, &later):
 		return &unknownError{ModelError{joinPath(path, later.Path), later.Problem}}
 	case errors.As(err, &content):

@@ -857,7 +857,7 @@ func (v *keyValues) apply(base recipe.Data) (recipe.Data, error) {
 	if err != nil {
 		return base, err
 	}
-	d, problems := base.With(settings)
+	d, problems := base.WithSettings(settings)
 	if len(problems) > 0 && problems[0].Flag() != "" {
 		return base, usagef("%v", problems[0])
 	}

@@ -16,7 +16,7 @@ knowledge.`
 // oneField returns the error for a table with only one column.
 func oneField(path string) error {
 	hint := "set the separator with --separator, or skip the lines above the header with --skip"
-	if kind, _, _ := tablefile.Of(path); kind.Packed == tablefile.Sheet {
+	if kind, _, _ := tablefile.ParsePath(path); kind.Packed == tablefile.Sheet {
 		hint = "name the sheet with --sheet, or skip the rows above the header with --skip"
 	} else if kind.Offsets() {
 		hint = "use a table with more columns"

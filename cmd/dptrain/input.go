@@ -31,7 +31,7 @@ func (in *input) stream(
 }
 
 func (in *input) isParquet() bool {
-	kind, _, _ := tablefile.Of(in.path)
+	kind, _, _ := tablefile.ParsePath(in.path)
 	return in.stdin == nil && kind.Parquet
 }
 

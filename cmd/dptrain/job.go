@@ -136,7 +136,7 @@ func (j *job) checkTypes(header []string) error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
 	}
-	types := celltypes.Of(j.table)
+	types := celltypes.Read(j.table)
 	if dates := j.recipe.UndeclaredDates(header, types); j.notes != nil && len(dates) > 0 {
 		printNotes(j.notes, j.table, []dataset.Note{{Text: fmt.Sprintf(
 			"the dates in %q are read as text; add --date %s=auto (data.columns, date: auto) to use their days, months and weekdays",

@@ -292,7 +292,7 @@ func TestLedgerKilled(t *testing.T) {
 		if !errors.As(err, &exit) || exit.ExitCode() != -1 {
 			t.Fatalf("stage %q never came: %v, %s", stage, err, out)
 		}
-		book, err := ledger.At("my.ledger", ledger.Options{}).Verify(t.Context())
+		book, err := ledger.New("my.ledger", ledger.Options{}).Verify(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

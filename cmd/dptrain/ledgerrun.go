@@ -14,7 +14,7 @@ import (
 
 // openLedger returns the ledger at path, which prints a message while it waits for a lock.
 func (a *app) openLedger(path string) *ledger.Ledger {
-	return ledger.At(path, ledger.Options{
+	return ledger.New(path, ledger.Options{
 		Wait: a.ledgerWait,
 		Waiting: func() {
 			fmt.Fprintf(

@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 			p := parsePage(t, path)
 			commands += len(p.Blocks)
 			if !slices.ContainsFunc(p.Blocks, func(b pages.Block) bool {
-				return b.By() == *pagesBy
+				return b.Runner() == *pagesBy
 			}) {
 				continue
 			}
@@ -172,7 +172,7 @@ func (r *pageRun) blocks(t *testing.T) []doneBlock {
 			write(t, filepath.Join(r.dir, name), b.Text)
 		}
 		switch {
-		case b.By() != *pagesBy:
+		case b.Runner() != *pagesBy:
 		case b.Language == "sh":
 			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) { r.commands(t, b) })
 		case b.Language == "console":

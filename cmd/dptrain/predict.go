@@ -173,7 +173,7 @@ func (f *predictFlags) reading(
 	modelPath, dataPath string,
 ) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
-	if d, ok := recipe.Beside(modelPath); ok {
+	if d, ok := recipe.PublishedData(modelPath); ok {
 		base = d
 		base.Path = dataPath
 	}
@@ -229,7 +229,7 @@ func readModel(path, order string) (regression.Model, error) {
 	if err != nil {
 		return nil, fault.WithKind(fault.Data, &pathError{path, err})
 	}
-	if d, ok := recipe.Beside(path); ok {
+	if d, ok := recipe.PublishedData(path); ok {
 		d.Describe(model)
 	}
 	return model, nil

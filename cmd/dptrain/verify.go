@@ -217,7 +217,7 @@ func findLedger(ctx context.Context, dir, dataset string) string {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if _, err := ledger.At(path, ledger.Options{}).Account(ctx, dataset); err == nil {
+		if _, err := ledger.New(path, ledger.Options{}).Account(ctx, dataset); err == nil {
 			return path
 		}
 	}

@@ -173,7 +173,7 @@ func listTables(dir string) ([]tableFile, error) {
 	}
 	var tables []tableFile
 	for _, e := range entries {
-		_, name, ok := tablefile.Of(e.Name())
+		_, name, ok := tablefile.ParsePath(e.Name())
 		if !ok || e.IsDir() {
 			continue
 		}

@@ -34,7 +34,7 @@ func step(
 	if err != nil {
 		return Measure{}, err
 	}
-	rel, ok := x.Under(rel)
+	rel, ok := x.RelationFor(rel)
 	if !ok || x.Kind != law.Kind {
 		return Measure{},
 			fmt.Errorf("%w: %q as %v under %v", ErrStatistic, x.Statistic, law.Kind, rel)

@@ -203,7 +203,7 @@ func auditLeaf(
 func statisticOf(l budget.PricedLeaf, rel budget.Relation) (WorstPair, error) {
 	x, ok := WorstPairOf(l.Statistic)
 	if ok {
-		_, ok = x.Under(rel)
+		_, ok = x.RelationFor(rel)
 	}
 	if !ok || x.Kind != l.Law.Kind {
 		return x,

@@ -53,10 +53,10 @@ func (x WorstPair) leaves(name string, law budget.Law) []budget.Node {
 // A WorstRelease spends a draw of the leaf name and returns the output as a constant number of numbers.
 type WorstRelease func(s *mechanism.Session, name string, draw int) ([]float64, error)
 
-// Under returns the relation of the pair that represents a release under rel, and whether there is one. Tables that
-// differ in the private columns of one record differ by one record, so statistics without a pair for that relation have
-// the bound of substitution.
-func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
+// RelationFor returns the relation of the pair that represents a release under rel, and whether there is one. Tables
+// that differ in the private columns of one record differ by one record, so statistics without a pair for that relation
+// have the bound of substitution.
+func (x WorstPair) RelationFor(rel budget.Relation) (budget.Relation, bool) {
 	if !slices.Contains(x.Relations, rel) && rel == budget.SubstitutePrivateColumns {
 		rel = budget.Substitute
 	}

@@ -139,7 +139,7 @@ func readLevels(
 	for j := range out {
 		out[j].names = map[string]bool{}
 	}
-	if kind, _, _ := tablefile.Of(path); kind.Parquet {
+	if kind, _, _ := tablefile.ParsePath(path); kind.Parquet {
 		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) {
 			out[j].countCell(string(text))
 		})

@@ -65,7 +65,7 @@ func listTables(path string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if kind, _, ok := tablefile.Of(e.Name()); ok && !kind.JSON && !e.IsDir() {
+		if kind, _, ok := tablefile.ParsePath(e.Name()); ok && !kind.JSON && !e.IsDir() {
 			found = append(found, filepath.Join(path, e.Name()))
 		}
 	}
@@ -95,7 +95,7 @@ func namedSources(paths []string) []source {
 		}) {
 			continue
 		}
-		_, name, _ := tablefile.Of(filepath.Base(path))
+		_, name, _ := tablefile.ParsePath(filepath.Base(path))
 		count[name]++
 		sources = append(sources, source{path, name})
 	}

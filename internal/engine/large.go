@@ -27,7 +27,7 @@ const (
 // likely estimates the bytes that a table takes in memory from the size of its files.
 func likely(path string, size int64, fields int, schema dataset.Schema) int64 {
 	cell := int64(textCell)
-	if kind, _, _ := tablefile.Of(path); kind.Offsets() || kind.Decode != nil {
+	if kind, _, _ := tablefile.ParsePath(path); kind.Offsets() || kind.Decode != nil {
 		cell = packedCell
 	}
 	return size / (cell * int64(max(1, fields))) * (rowBytes(schema) + keptBytes)

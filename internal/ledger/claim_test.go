@@ -143,7 +143,7 @@ func TestCopyOnAnotherPath(t *testing.T) {
 	if err := os.WriteFile(copied, read(t, l.path), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other := At(copied, Options{})
+	other := New(copied, Options{})
 	here, there := runAndClaim(t, l, 1), runAndClaim(t, other, 2)
 	for _, l := range []*Ledger{l, other} {
 		if _, err := l.VerifyClaims(t.Context(), here, there); !errors.Is(err, ErrReleases) {
@@ -212,7 +212,7 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 	if err := os.WriteFile(path, read(t, "testdata/golden.ledger"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	run := account(t, l, "houses").Runs[0]
 	book := mustRead(t, l)
 	head := Head{run.Sequence, book.hashes[run.Sequence-1]}

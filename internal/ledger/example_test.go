@@ -21,7 +21,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
+	l := ledger.New(filepath.Join(dir, "my.ledger"), ledger.Options{})
 	if _, err := l.Register(ctx, "houses",
 		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
 		panic(err)
@@ -71,7 +71,7 @@ func ExampleLedger_Note() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
+	l := ledger.New(filepath.Join(dir, "my.ledger"), ledger.Options{})
 	if _, err := l.Register(ctx, "houses",
 		budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
 		panic(err)

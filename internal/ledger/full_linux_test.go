@@ -17,7 +17,7 @@ import (
 
 // childFull reserves until the file cannot grow any more, as on a full disk.
 func childFull() {
-	l := At(os.Getenv(childFile), Options{})
+	l := New(os.Getenv(childFile), Options{})
 	info, err := os.Stat(l.path)
 	if err != nil {
 		fail(err)
@@ -70,7 +70,7 @@ func childReadOnly() {
 	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 		fail(err)
 	}
-	l := At(os.Getenv(childFile), Options{})
+	l := New(os.Getenv(childFile), Options{})
 	if _, err := l.Read(context.Background()); err != nil {
 		fail(err)
 	}
@@ -78,7 +78,7 @@ func childReadOnly() {
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
 		fail(err)
 	}
-	_, err = At(filepath.Join(filepath.Dir(l.path), "new"),
+	_, err = New(filepath.Join(filepath.Dir(l.path), "new"),
 		Options{}).Register(context.Background(), "x", total(budget.ZCDP))
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
 		fail(err)
@@ -118,7 +118,7 @@ func TestReadOnlyForNobody(t *testing.T) {
 // process.
 func TestModeUnderAnyMask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
-	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	l.hook = func(step string) error {
 		if step != "written" {
 			return nil

@@ -41,7 +41,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l := At(path, Options{Wait: -1})
+		l := New(path, Options{Wait: -1})
 		b, err := l.Read(t.Context())
 		if err != nil {
 			var named *FileError

@@ -35,8 +35,8 @@ type Ledger struct {
 	hook func(name string) error // tests: called between the steps of writing
 }
 
-// At returns the ledger in the file at path, which need not exist yet.
-func At(path string, o Options) *Ledger {
+// New returns the ledger in the file at path, which need not exist yet.
+func New(path string, o Options) *Ledger {
 	switch {
 	case o.Wait == 0:
 		o.Wait = DefaultWait

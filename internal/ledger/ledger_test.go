@@ -50,7 +50,7 @@ func request(t testing.TB, mu float64) Request {
 // newLedger returns a ledger with one data set.
 func newLedger(t testing.TB, c budget.Currency) *Ledger {
 	t.Helper()
-	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
+	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
 	if _, err := l.Register(t.Context(), "houses", total(c)); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestNoLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	newer := At(path("newer"), Options{})
+	newer := New(path("newer"), Options{})
 	if _, err := newer.createFile(
 		[]*Entry{{
 			Sequence: 1,
@@ -304,7 +304,7 @@ func TestNoLedger(t *testing.T) {
 		"link": ErrFormat, "folder": ErrFormat,
 		"other-store": ErrFormat, "newer": ErrVersion,
 	} {
-		l := At(path(name), Options{})
+		l := New(path(name), Options{})
 		before, _ := os.ReadFile(path(name))
 		_, errRead := l.Read(t.Context())
 		_, errReserve := l.Reserve(t.Context(), request(t, .1))
@@ -332,7 +332,7 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := 0
-	second := At(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
+	second := New(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
 	if _, err := second.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrBusy) ||
 		waits != 1 {
 		t.Errorf("%v after %d messages", err, waits)
@@ -340,15 +340,15 @@ func TestBusy(t *testing.T) {
 	if _, err := second.Read(t.Context()); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v", err)
 	}
-	if _, err := At(l.path, Options{Wait: -1}).Read(t.Context()); !errors.Is(err, ErrBusy) {
+	if _, err := New(l.path, Options{Wait: -1}).Read(t.Context()); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	third := At(l.path, Options{Waiting: cancel})
+	third := New(l.path, Options{Waiting: cancel})
 	if _, err := third.Read(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	fourth := At(l.path, Options{Waiting: func() { holder.db.Close() }})
+	fourth := New(l.path, Options{Waiting: func() { holder.db.Close() }})
 	if _, err := fourth.Reserve(t.Context(), request(t, .1)); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
@@ -416,7 +416,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		!errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
-	if _, err := At(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x",
+	if _, err := New(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x",
 		total(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
@@ -478,7 +478,7 @@ func TestPlanRoundTrip(t *testing.T) {
 // that each expose the columns hidden by the other are not admitted; a run is admitted if it protects more columns,
 // or does not read a protected column.
 func TestPublicColumns(t *testing.T) {
-	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	promise := total(budget.ZCDP)
 	if _, err := l.Register(t.Context(), "houses", promise, "income"); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a list under add-remove: %v", err)
@@ -567,7 +567,7 @@ func TestGoldenLedger(t *testing.T) {
 	if err := os.WriteFile(path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	head := Head{7, "01dcd5f93217fa88cc8ed88c4b9f56a6d32359b7f29b0fe2e15ada2620d3f5b2"}
 	b, err := l.Verify(t.Context(), head)
 	if err != nil || b.Head() != head || len(b.Datasets) != 2 || len(b.Datasets[0].Runs) != 2 ||

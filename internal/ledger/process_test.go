@@ -86,7 +86,7 @@ func childDebits() {
 	if err != nil {
 		fail(err)
 	}
-	l := At(os.Getenv(childFile), Options{Wait: time.Minute})
+	l := New(os.Getenv(childFile), Options{Wait: time.Minute})
 	for k := bytes.Count(done, []byte("\n")); k < *debits; k++ {
 		r, err := l.Reserve(context.Background(), childRequest(k))
 		if errors.Is(err, ErrSpent) {
@@ -126,7 +126,7 @@ func released(t *testing.T, log string) (cost int64, runs int) {
 // in the ledger must never be below the sum of the releases, and never above the total.
 func TestTwoProcessesKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "my.ledger")
-	l := At(file, Options{Wait: time.Minute})
+	l := New(file, Options{Wait: time.Minute})
 	// Runs cost rho 4e-5 on average; the total admits about three quarters of all runs.
 	rho := 4e-5 * 2 * float64(*debits) * .75
 	promise := budget.Total{Epsilon: budget.ZCDPEpsilon(rho, 1e-5), Delta: 1e-5}
@@ -223,7 +223,7 @@ func crashed(t *testing.T, file, job, step string) {
 // childCrash carries out one job and kills itself at the given step.
 func childCrash() {
 	job, step, _ := strings.Cut(os.Getenv(childExtra), " ")
-	l := At(os.Getenv(childFile), Options{})
+	l := New(os.Getenv(childFile), Options{})
 	armed := false
 	l.hook = func(name string) error {
 		if armed && name == step {
@@ -290,7 +290,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		}
 	}
 	for step, exists := range map[string]bool{"written": false, "linked": true} {
-		l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+		l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 		crashed(t, l.path, "register", step)
 		_, err := l.Read(t.Context())
 		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {

@@ -90,7 +90,7 @@ func TestUpgrade(t *testing.T) {
 	if err := os.WriteFile(path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	note := Note{Dataset: "houses", Method: "joint-gram", What: NoteAudit}
 	if _, err := l.Note(t.Context(), note); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestCoverBesideWords(t *testing.T) {
 	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6}); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	got, err := l.Reserve(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestCover(t *testing.T) {
 	if err := os.WriteFile(path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
 		budget.GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
@@ -218,7 +218,7 @@ func TestGoldenLedger2(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := Head{5, "b29c8c81024023ac438341cd2951a3492bd2ff4b0307844a9e41ef38fd9b6af0"}
-	b, err := At(path, Options{}).Verify(t.Context(), head)
+	b, err := New(path, Options{}).Verify(t.Context(), head)
 	if err != nil {
 		t.Fatal(err)
 	}

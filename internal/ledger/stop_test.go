@@ -158,7 +158,7 @@ func TestStopUpgrades(t *testing.T) {
 	if err := os.WriteFile(path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := At(path, Options{})
+	l := New(path, Options{})
 	run, err := l.Reserve(t.Context(), ledRequest(t, .1, .1))
 	if err != nil {
 		t.Fatal(err)

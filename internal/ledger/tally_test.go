@@ -295,7 +295,7 @@ func TestDamagedBeside(t *testing.T) {
 		t.Fatal("entry 51 was not found")
 	}
 	image[at+len(`{"sequence":51,"previous":"`)] ^= 1
-	other := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	other := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	if err := os.WriteFile(other.path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}

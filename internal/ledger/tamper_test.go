@@ -59,7 +59,7 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 // fileOf creates a ledger file of entries.
 func fileOf(t testing.TB, list []*Entry) *Ledger {
 	t.Helper()
-	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	if _, err := l.createFile(list); err != nil {
 		t.Fatal(err)
 	}

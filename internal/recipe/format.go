@@ -89,7 +89,7 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.MultilineQuotes = d.MultilineQuotes
 	o.Format.Strict = d.Numbers == numbersStrict
 	f := d.Format
-	if kind, _, _ := tablefile.Of(d.Path); len(d.Header) > 0 && (kind.JSON || f != nil && f.Header == "none") {
+	if kind, _, _ := tablefile.ParsePath(d.Path); len(d.Header) > 0 && (kind.JSON || f != nil && f.Header == "none") {
 		o.Names = d.Header
 	}
 	if f == nil {
@@ -141,7 +141,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 	if o.Format.NoQuote {
 		f.Quote = "none"
 	}
-	if kind, _, _ := tablefile.Of(d.Path); o.Names != nil {
+	if kind, _, _ := tablefile.ParsePath(d.Path); o.Names != nil {
 		if d.Header = o.Names; !kind.JSON {
 			f.Header = "none"
 		}
@@ -212,7 +212,7 @@ func (c *checker) reading() {
 	if f.Skip < 0 || f.Skip > 1000 {
 		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
 	}
-	if kind, _, ok := tablefile.Of(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
+	if kind, _, ok := tablefile.ParsePath(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
 		c.add("data.format.sheet", "data.format.sheet is only for workbooks (.xlsx)", "omit it for other tables")
 	}
 	for i, x := range f.Missing {

@@ -191,7 +191,7 @@ func (h *headerCheck) absent(
 	}
 	if len(h.header) == 1 {
 		hint = "the header is a single field: set data.format.separator (--separator), or skip lines before it (--skip)"
-		if kind, _, _ := tablefile.Of(h.r.Data.Path); kind.Packed == tablefile.Sheet {
+		if kind, _, _ := tablefile.ParsePath(h.r.Data.Path); kind.Packed == tablefile.Sheet {
 			hint = "the header is a single field: name the sheet with data.format.sheet (--sheet), or skip rows before it (--skip)"
 		}
 	}

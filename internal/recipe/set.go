@@ -389,9 +389,9 @@ func (r *Recipe) SetByFlag(path string) bool {
 	return r.src != nil && r.src.settings[path].isOwn()
 }
 
-// With returns the section with the given settings, which describe how a table is read, or the problems of all these
-// settings.
-func (d Data) With(settings []Setting) (Data, Problems) {
+// WithSettings returns the section with the given settings, which describe how a table is read, or the problems of all
+// these settings.
+func (d Data) WithSettings(settings []Setting) (Data, Problems) {
 	root := &node{kind: mapping}
 	byPath, problems := applyAll(root, settings)
 	src := newSource("", root)
@@ -410,7 +410,7 @@ func (d Data) With(settings []Setting) (Data, Problems) {
 
 // settleHeader makes the columns listed by a flag those of a table without a header line.
 func (r *Recipe) settleHeader() {
-	if kind, _, _ := tablefile.Of(r.Data.Path); !r.SetByFlag("data.header") || kind.JSON {
+	if kind, _, _ := tablefile.ParsePath(r.Data.Path); !r.SetByFlag("data.header") || kind.JSON {
 		return
 	}
 	var f Format

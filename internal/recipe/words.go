@@ -120,7 +120,7 @@ func (r *Recipe) values(names []string, c Column) []string {
 	for i, name := range names {
 		out[i] = name
 		if !rule.Exact() {
-			out[i] = rule.Of(name)
+			out[i] = rule.Value(name)
 		}
 	}
 	return out

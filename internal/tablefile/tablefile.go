@@ -114,9 +114,9 @@ func Suffixes() []string {
 	return out
 }
 
-// Of returns the kind of the table at a path and the part of the path before the suffix. Case is ignored. ok is
+// ParsePath returns the kind of the table at a path and the part of the path before the suffix. Case is ignored. ok is
 // false for a name without a suffix of a table.
-func Of(path string) (kind Kind, stem string, ok bool) {
+func ParsePath(path string) (kind Kind, stem string, ok bool) {
 	for _, k := range kinds {
 		if at := len(path) - len(k.suffix); at >= 0 && strings.EqualFold(path[at:], k.suffix) {
 			return k.kind, path[:at], true
@@ -131,6 +131,6 @@ func Holds(path string) bool {
 	if at := len(path) - len(".gz"); at >= 0 && strings.EqualFold(path[at:], ".gz") {
 		path = path[:at]
 	}
-	_, _, ok := Of(path)
+	_, _, ok := ParsePath(path)
 	return ok
 }

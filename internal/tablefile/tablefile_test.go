@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		"":               {Kind{}, "", false, false},
 		"b.csv/run.yaml": {Kind{}, "b.csv/run.yaml", false, false},
 	} {
-		kind, stem, ok := Of(path)
+		kind, stem, ok := ParsePath(path)
 		decodes := kind.Decode != nil
 		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding &&
 			kind.Parquet == want.kind.Parquet && kind.JSON == want.kind.JSON &&
@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	for _, suffix := range Suffixes() {
-		if _, stem, ok := Of("x" + suffix); !ok || stem != "x" {
+		if _, stem, ok := ParsePath("x" + suffix); !ok || stem != "x" {
 			t.Errorf("%q of x%s", stem, suffix)
 		}
 	}

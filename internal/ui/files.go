@@ -136,7 +136,7 @@ func (s *Server) kindOfPath(at string) string {
 
 // kindOfName returns the kind of a regular file.
 func kindOfName(name string) string {
-	if _, _, ok := tablefile.Of(name); ok {
+	if _, _, ok := tablefile.ParsePath(name); ok {
 		return "table"
 	}
 	switch path.Ext(name) {

@@ -21,7 +21,7 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 	data, wrong := recipe.Data{
 		Path:   table,
 		Format: &a.Format,
-	}.With(nil)
+	}.WithSettings(nil)
 	if len(wrong) > 0 {
 		return map[string]any{"mistakes": mistakesOf(wrong)}, nil
 	}

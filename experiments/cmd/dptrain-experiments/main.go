@@ -189,7 +189,7 @@ func execute(
 		return err
 	}
 	open := func(path string) *ledger.Ledger {
-		return ledger.At(path, ledger.Options{})
+		return ledger.New(path, ledger.Options{})
 	}
 	if err := (bench.Config{
 		Public: a.Public,

@@ -191,7 +191,7 @@ func TestHelp(t *testing.T) {
 func TestKnownData(t *testing.T) {
 	data, out := tables(t), filepath.Join(t.TempDir(), "out")
 	path := filepath.Join(t.TempDir(), "my.ledger")
-	book := ledger.At(path, ledger.Options{})
+	book := ledger.New(path, ledger.Options{})
 	if _, err := book.Register(t.Context(), "lines",
 		budget.Total{Epsilon: 1, Delta: 1e-6}); err != nil {
 		t.Fatal(err)

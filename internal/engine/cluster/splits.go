@@ -86,7 +86,7 @@ func groupsOf(path string) ([]int64, int64, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, 0, unreadable
 	}
-	kind, _, _ := tablefile.Of(path)
+	kind, _, _ := tablefile.ParsePath(path)
 	if !kind.Parquet {
 		return nil, info.Size(), nil
 	}

@@ -276,7 +276,7 @@ func (e Encoding) encodeDecimals(to, exact []byte, x []float64) {
 		i += done
 		var k int32
 		if w := integerWidth(v, powers[e.digits]); math.Float64bits(v) == missingBits {
-			k = d.Least()
+			k = d.Min()
 		} else if w <= int(e.width) {
 			k = int32(math.RoundToEven(v * powers[e.digits]))
 		} else {

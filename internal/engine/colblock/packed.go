@@ -134,8 +134,8 @@ func (c *Packed) Gather(x []float64, rows []int32) {
 	}
 }
 
-// All returns all numbers.
-func (c *Packed) All() []float64 {
+// Values returns all numbers.
+func (c *Packed) Values() []float64 {
 	out := make([]float64, c.rows)
 	c.Range(out, 0)
 	return out

@@ -96,18 +96,18 @@ func TestMul(t *testing.T) {
 		a, b := random(r, n, k), random(r, k, m)
 		var want mat.Dense
 		want.Mul(a.Dense(), b.Dense())
-		near(t, "product", Mul(a, b), Of(&want), float64(k))
-		near(t, "product of transposes", Mul(b.T(), a.T()), Of(mat.DenseCopyOf(want.T())),
+		near(t, "product", Mul(a, b), ViewOf(&want), float64(k))
+		near(t, "product of transposes", Mul(b.T(), a.T()), ViewOf(mat.DenseCopyOf(want.T())),
 			float64(k))
 		top, left := r.IntN(n), r.IntN(m)
 		near(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
-			Of(&want).Slice(top, n, left, m), float64(k))
+			ViewOf(&want).Slice(top, n, left, m), float64(k))
 		square := MulUpper(a, a.T())
 		square.Symmetric()
 		want.Reset()
 		want.Mul(a.Dense(), a.Dense().T())
-		near(t, "square", square, Of(&want), float64(k))
-		near(t, "copy", a.T().Clone(), Of(mat.DenseCopyOf(a.Dense().T())), 0)
+		near(t, "square", square, ViewOf(&want), float64(k))
+		near(t, "copy", a.T().Clone(), ViewOf(mat.DenseCopyOf(a.Dense().T())), 0)
 	}
 	if x := Mul(New(0, 3), New(3, 2)); x.Rows != 0 || x.Cols != 2 {
 		t.Error(x)
@@ -177,7 +177,7 @@ func TestPositivePivots(t *testing.T) {
 		want int
 	}{{[]float64{1, 1, 1, 1, 1, .5, 1, .5, 1}, 2}, {[]float64{0, 1, 1, 0}, 1}, {[]float64{0}, 1}} { // singular corners
 		n := int(math.Sqrt(float64(len(c.x))))
-		if got := PositivePivots(Of(mat.NewDense(n, n, slices.Clone(c.x)))); got != c.want {
+		if got := PositivePivots(ViewOf(mat.NewDense(n, n, slices.Clone(c.x)))); got != c.want {
 			t.Errorf("%v: %d are positive, want %d", c.x, got, c.want)
 		}
 	}

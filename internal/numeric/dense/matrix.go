@@ -23,8 +23,8 @@ func New(rows, cols int) Matrix {
 	return Matrix{rows, cols, make([]float64, rows*cols), cols, 1}
 }
 
-// Of returns a view of the entries of a.
-func Of(a *mat.Dense) Matrix {
+// ViewOf returns a view of the entries of a.
+func ViewOf(a *mat.Dense) Matrix {
 	raw := a.RawMatrix()
 	return Matrix{raw.Rows, raw.Cols, raw.Data, raw.Stride, 1}
 }

@@ -15,8 +15,8 @@ func NewDecimals(width int, power float64) Decimals {
 	return Decimals{width, power, 1 / power}
 }
 
-// Least returns the smallest integer.
-func (d Decimals) Least() int32 {
+// Min returns the smallest integer.
+func (d Decimals) Min() int32 {
 	return -1 << (8*d.width - 1)
 }
 
@@ -24,7 +24,7 @@ func (d Decimals) Least() int32 {
 // Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990. Nothing rests on that: what Number does not give
 // back is not exact.
 func (d Decimals) Number(k int32) float64 {
-	if k == d.Least() {
+	if k == d.Min() {
 		return math.NaN()
 	}
 	q := float64(k) * d.over

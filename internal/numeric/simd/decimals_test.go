@@ -51,7 +51,7 @@ func TestDecimals(t *testing.T) {
 				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.power, is)
 			}
 			// A number is exact if it has such an integer.
-			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Least()) &&
+			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Min()) &&
 				same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
 				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
 			}
@@ -65,7 +65,7 @@ func TestNumberIsDivision(t *testing.T) {
 	for range 300_000 {
 		d := NewDecimals(4, math.Pow10(r.IntN(19)))
 		k := int32(r.Uint32()) >> r.IntN(31)
-		if k == d.Least() {
+		if k == d.Min() {
 			continue
 		}
 		if got, want := d.Number(k),

@@ -214,7 +214,7 @@ func (d Decimals) packDecimals(dst, exact []byte, column []float64) int {
 			d.power,
 			d.over,
 			none,
-			int(d.Least()),
+			int(d.Min()),
 		)
 	}
 	return n
@@ -231,7 +231,7 @@ func (d Decimals) unpackDecimals(column []float64, src []byte) int {
 			d.power,
 			d.over,
 			none,
-			int(d.Least()),
+			int(d.Min()),
 		)
 	}
 	return n

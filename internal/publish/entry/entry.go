@@ -102,7 +102,7 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 
 // Records returns the rule by which a run splits its table into records.
 func Records(table string, format dataset.Format) ledger.Records {
-	switch kind, _, _ := tablefile.Of(table); {
+	switch kind, _, _ := tablefile.ParsePath(table); {
 	case table == "", kind.Offsets():
 		return ledger.RecordsUnstated
 	case !format.Lines():

@@ -39,7 +39,7 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
 	r := &run{dir: dir}
-	r.Ledger, r.Dataset, r.Note = ledger.At(filepath.Join(dir, "l"), ledger.Options{Wait: -1}),
+	r.Ledger, r.Dataset, r.Note = ledger.New(filepath.Join(dir, "l"), ledger.Options{Wait: -1}),
 		"doses", "a note"
 	total := budget.Total{Epsilon: 3, Delta: 1e-5, Relation: target.Relation}
 	must(r.Ledger.Register(t.Context(), r.Dataset, total, private...))
@@ -130,7 +130,7 @@ func TestReserveRefuses(t *testing.T) {
 			r.Dataset = "does"
 		}, ledger.ErrUnknown, "dptrain ledger init"},
 		"no ledger": {func(r *run) {
-			r.Ledger = ledger.At(filepath.Join(r.dir, "none"), ledger.Options{})
+			r.Ledger = ledger.New(filepath.Join(r.dir, "none"), ledger.Options{})
 		}, ledger.ErrUnreadable, "dptrain ledger init"},
 		"another relation": {func(r *run) {
 			r.price(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute})
@@ -157,7 +157,7 @@ func TestReserveRefuses(t *testing.T) {
 				return
 			}
 			after := must(
-				must(ledger.At(filepath.Join(r.dir, "l"),
+				must(ledger.New(filepath.Join(r.dir, "l"),
 					ledger.Options{}).Read(t.Context())).Account("doses"))
 			if after.Spent() != before.Spent() || len(after.Runs) > 0 {
 				t.Errorf("entered: %+v", after)
@@ -377,7 +377,7 @@ func TestPublish(t *testing.T) {
 			if claim.Head != head || claim.Nonce == "" {
 				t.Errorf("%+v", claim)
 			}
-			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head,
+			if err := ledger.New(kept.Path, ledger.Options{}).Commit(t.Context(), head,
 				claim.Release); err != nil {
 				t.Fatal(err)
 			}

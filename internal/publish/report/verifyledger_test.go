@@ -32,7 +32,7 @@ func entered(
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger.At(path, ledger.Options{})
+	l := ledger.New(path, ledger.Options{})
 	for _, name := range []string{"lines", "others"} {
 		if _, err := l.Register(t.Context(), name,
 			budget.Total{Epsilon: total, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
@@ -78,7 +78,7 @@ func TestVerifyWithLedger(t *testing.T) {
 		t.Errorf("another ledger: %v\n%s", err, got)
 	}
 	if _, err := verified(t, dir,
-		ledger.At(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err,
+		ledger.New(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err,
 		ledger.ErrUnreadable) {
 		t.Errorf("no ledger: %v", err)
 	}
@@ -160,7 +160,7 @@ func TestVerifyOtherEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger.At(filepath.Join(t.TempDir(), "a.ledger"), ledger.Options{})
+	l := ledger.New(filepath.Join(t.TempDir(), "a.ledger"), ledger.Options{})
 	if _, err := l.Register(t.Context(), "lines",
 		budget.Total{Epsilon: 9, Delta: 1e-5, BlackBox: 1e-6}); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@
 //
 // The kind classifies an error by who can fix it. The command maps kinds to exit codes with one table and inspects no
 // other property of an error. An error of another type has a kind if it has the method FaultKind or, in a public
-// package, passes its method As to [Kind.As]; any other error is internal, a bug in the program.
+// package, passes its method As to [Kind.AssignTo]; any other error is internal, a bug in the program.
 //
 // Messages serve both the person at the terminal and callers in Go: they start with the problem, never with a package
 // name.
@@ -33,9 +33,10 @@ const (
 	Broken
 )
 
-// As supports [errors.As] for a public error type of kind k: if target asks for the kind of an error, As sets it and
-// returns true. With a method FaultKind in its place, a type of this package would appear in public documentation.
-func (k Kind) As(target any) bool {
+// AssignTo supports [errors.As] for a public error type of kind k: if target asks for the kind of an error, AssignTo
+// sets it and returns true. With a method FaultKind in its place, a type of this package would appear in public
+// documentation.
+func (k Kind) AssignTo(target any) bool {
 	kind, ok := target.(*kinder)
 	if ok {
 		*kind = &Error{Kind: k}

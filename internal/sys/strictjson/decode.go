@@ -59,7 +59,7 @@ func (d *decoder) decodeStruct(v reflect.Value) *Error {
 			return newProblem(d.data, at, "key "+Quote(key)+" is repeated")
 		}
 		given[i] = true
-		return d.decodeValue(v.FieldByIndex(fields[i].index), fields[i].nullable).Within(key)
+		return d.decodeValue(v.FieldByIndex(fields[i].index), fields[i].nullable).InValue(key)
 	})
 	if err != nil {
 		return err

@@ -36,8 +36,8 @@ func newProblem(data []byte, offset int, what string) *Error {
 	}
 }
 
-// Within prefixes the path of e with the path of an enclosing value. It returns nil for nil.
-func (e *Error) Within(path string) *Error {
+// InValue prefixes the path of e with the path of an enclosing value. It returns nil for nil.
+func (e *Error) InValue(path string) *Error {
 	switch {
 	case e == nil:
 	case e.Path == "" || e.Path[0] == '[':
@@ -53,7 +53,7 @@ func (e *Error) inElement(i int) *Error {
 	if e == nil {
 		return nil
 	}
-	return e.Within("[" + strconv.Itoa(i) + "]")
+	return e.InValue("[" + strconv.Itoa(i) + "]")
 }
 
 // Quote quotes text from a file for a message, shortened to 40 bytes.

@@ -289,7 +289,7 @@ func TestRawAndText(t *testing.T) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Error{Path: "[1].b"}).Within("a").Within(
+	if got := (&Error{Path: "[1].b"}).InValue("a").InValue(
 		"scores[0]").Path; got != "scores[0].a[1].b" {
 		t.Error(got)
 	}

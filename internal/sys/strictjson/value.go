@@ -70,7 +70,7 @@ func (v Value) Text(key string) (string, error) {
 	}
 	c = cursor{inner.doc, inner.at}
 	if c.nextByte() != '"' {
-		return "", c.problemHere("must be a string").Within(key)
+		return "", c.problemHere("must be a string").InValue(key)
 	}
 	return c.readText(), nil
 }
@@ -94,7 +94,7 @@ func (v Value) Problem(path, what string) *Error {
 	}
 	c := cursor{at.doc, at.at}
 	c.nextByte()
-	return c.problemHere(what).Within(path)
+	return c.problemHere(what).InValue(path)
 }
 
 // childValue returns the member of v named step, or the element for a step such as "[3]".

@@ -60,7 +60,7 @@ func (n *Names) Find(text string) (code int32, class Class) {
 	text = Normal(text)
 	value := text
 	if !n.rule.Exact() {
-		value = n.rule.Of(text)
+		value = n.rule.Value(text)
 	}
 	if k, listed := n.codes[value]; listed {
 		return k, Good

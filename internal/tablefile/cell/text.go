@@ -40,9 +40,9 @@ func (t Text) Known() bool {
 		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
 }
 
-// Of returns the value of a text. A marker of a missing value is unchanged. Otherwise the folding, the prefix,
+// Value returns the value of a text. A marker of a missing value is unchanged. Otherwise the folding, the prefix,
 // without blanks at its end, and the bucket apply in this order.
-func (t Text) Of(text string) string {
+func (t Text) Value(text string) string {
 	text = Normal(text)
 	if t.Exact() || MissingWord(text) {
 		return text

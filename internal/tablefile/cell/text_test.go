@@ -25,7 +25,7 @@ func TestText(t *testing.T) {
 		{Text{Prefix: 2}, "none", "no"},
 		{Text{Hash: 64}, "NA", "NA"},
 	} {
-		if got := c.rule.Of(c.text); got != c.want {
+		if got := c.rule.Value(c.text); got != c.want {
 			t.Errorf("%+v of %q: %q, want %q", c.rule, c.text, got, c.want)
 		}
 	}
@@ -37,9 +37,9 @@ func TestTextTwice(t *testing.T) {
 	small := func(text string) bool {
 		for _, rule := range []Text{{Fold: FoldBlanks}, {Fold: FoldCase}, {Prefix: 3},
 			{Fold: FoldCase, Prefix: 5}} {
-			once := rule.Of(Trim(text))
-			if rule.Of(once) != once {
-				t.Errorf("%+v of %q: %q and then %q", rule, text, once, rule.Of(once))
+			once := rule.Value(Trim(text))
+			if rule.Value(once) != once {
+				t.Errorf("%+v of %q: %q and then %q", rule, text, once, rule.Value(once))
 			}
 		}
 		h := fnv.New32a()
@@ -61,8 +61,8 @@ func TestTextTwice(t *testing.T) {
 	}
 	rule := Text{Hash: 10}
 	for _, text := range []string{"a", "b", "c", "#3", "ü"} {
-		if !slices.Contains(rule.Buckets(), rule.Of(text)) {
-			t.Errorf("%q of %q", rule.Of(text), text)
+		if !slices.Contains(rule.Buckets(), rule.Value(text)) {
+			t.Errorf("%q of %q", rule.Value(text), text)
 		}
 	}
 }

@@ -31,10 +31,10 @@ func (t Type) String() string {
 	return [...]string{"cells of any type", "numbers", "text", "true or false", "dates"}[t]
 }
 
-// Of returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several
+// Read returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several
 // files, a column has a type if all files agree. An unreadable file has no types: reading it later returns the
 // error. No data row is read.
-func Of(path string) map[string]Type {
+func Read(path string) map[string]Type {
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {
 		if _, err := os.Stat(path); err != nil {
@@ -58,7 +58,7 @@ func Of(path string) map[string]Type {
 
 // ofFile is Of for one file.
 func ofFile(path string) map[string]Type {
-	kind, _, _ := tablefile.Of(path)
+	kind, _, _ := tablefile.ParsePath(path)
 	if !kind.Parquet && kind.Packed != tablefile.Arrow {
 		return nil
 	}

@@ -8,7 +8,7 @@
 //	```sh                     commands that must succeed
 //	```yaml file=houses.yaml  a file that the commands below it on the page read
 //
-// A block of commands is run by one of three runners (see [Block.By]): TestPages of cmd/dptrain, .ci/run, or
+// A block of commands is run by one of three runners (see [Block.Runner]): TestPages of cmd/dptrain, .ci/run, or
 // scripts/long.sh pages. The latter two must be named, optionally with a reason after a colon:
 //
 //	```sh by=long: an hour    scripts/long.sh pages runs it
@@ -97,8 +97,8 @@ const (
 var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables",
 	"needs", "background"}
 
-// By returns the runner of a block: [Tests], [CI] or [Long].
-func (b Block) By() string {
+// Runner returns the runner of a block: [Tests], [CI] or [Long].
+func (b Block) Runner() string {
 	if by := b.Option("by"); by != "" {
 		return by
 	}

@@ -33,16 +33,16 @@ func TestParse(t *testing.T) {
 	}
 	long := p.Blocks[0]
 	console := p.Blocks[1]
-	if long.By() != pages.Long || long.Reason() != "it takes 10 minutes" ||
+	if long.Runner() != pages.Long || long.Reason() != "it takes 10 minutes" ||
 		len(long.Unknown()) > 0 {
-		t.Errorf("by %s, %q", long.By(), long.Reason())
+		t.Errorf("by %s, %q", long.Runner(), long.Reason())
 	}
 	if whole, quick := long.Commands(false),
 		long.Commands(true); whole != "ls b c --trials 10 a10\n" ||
 		quick != "ls b c --trials 1 a10\n" {
 		t.Errorf("%q, %q", whole, quick)
 	}
-	if console.By() != pages.Tests || console.Reason() != "" || console.Option("exit") != "3" ||
+	if console.Runner() != pages.Tests || console.Reason() != "" || console.Option("exit") != "3" ||
 		console.Option("e") != "" || console.Has("exit") {
 		t.Errorf("options of %+v", console)
 	}

@@ -18,7 +18,7 @@ func (JointGram) Method() method.Method {
 		Relations:      method.EveryRelation(),
 		PublicFeatures: true,
 		Statistics:     []mechanism.Statistic{partStatistic{}},
-		Is:             method.Is[JointGram],
+		Is:             method.HasType[JointGram],
 		FromSettings: method.FromSettings(func(_ settings.JointGram) method.Trainer {
 			return JointGram{}
 		}),
@@ -45,7 +45,7 @@ func (AdaSSP) Method() method.Method {
 			shareKey(eigenvalueKey, "the smallest eigenvalue", eigenvalueShare, "See `gram_share`."),
 		},
 		Check: checkShares,
-		Is:    method.Is[AdaSSP],
+		Is:    method.HasType[AdaSSP],
 		FromSettings: method.FromSettings(func(x settings.AdaSSP) method.Trainer {
 			return AdaSSP(x)
 		}),

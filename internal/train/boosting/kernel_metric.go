@@ -126,7 +126,7 @@ func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
 			out.Set(r, c, out.At(r, c)-sum*own.At(r, c))
 		}
 	}
-	m := dense.Of(s.metric)
+	m := dense.ViewOf(s.metric)
 	return dense.Mul(out, dense.Mul(m, m.T())).Dense()
 }
 

@@ -433,7 +433,7 @@ func TestLeading(t *testing.T) {
 	a := mat.NewSymDense(200, nil)
 	a.SymOuterK(1, x)
 	all := linear.NewSpectrum(a)
-	values, rows := leading(dense.Of(mat.DenseCopyOf(a)), 60)
+	values, rows := leading(dense.ViewOf(mat.DenseCopyOf(a)), 60)
 	vectors := rows.Dense().T()
 	for i, v := range values[:40] {
 		if math.Abs(v/all.Values[199-i]-1) > 1e-3 {

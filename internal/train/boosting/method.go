@@ -56,7 +56,7 @@ func (BoostedAdaSSP) Method() method.Method {
 			},
 		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
-		Is:         method.Is[BoostedAdaSSP],
+		Is:         method.HasType[BoostedAdaSSP],
 		FromSettings: method.FromSettings(func(x settings.BoostedAdaSSP) method.Trainer {
 			return BoostedAdaSSP(x)
 		}),
@@ -78,7 +78,7 @@ func (Additive) Method() method.Method {
 		Summary:    "additive model: a line and a curve per numeric column",
 		Relations:  method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
-		Is:         method.Is[Additive],
+		Is:         method.HasType[Additive],
 		FromSettings: method.FromSettings(func(x settings.Additive) method.Trainer {
 			return Additive(x)
 		}),
@@ -96,7 +96,7 @@ func (Kernel) Method() method.Method {
 		Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{},
 			kernelStatistic{}},
-		Is: method.Is[Kernel],
+		Is: method.HasType[Kernel],
 		FromSettings: method.FromSettings(func(_ settings.Kernel) method.Trainer {
 			return Kernel{}
 		}),
@@ -150,7 +150,7 @@ func (BRC) Method() method.Method {
 					"in every round from 33 points by the exponential mechanism, with the agreement as utility and half of the rounds' budget."},
 		},
 		Check: checkWeights,
-		Is:    method.Is[BRC],
+		Is:    method.HasType[BRC],
 		FromSettings: method.FromSettings(func(x settings.BRC) method.Trainer {
 			return BRC(x)
 		}),

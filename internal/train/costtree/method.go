@@ -46,7 +46,7 @@ func (CostTree) Method() method.Method {
 			},
 		},
 		Statistics: []mechanism.Statistic{gramsStatistic{}, mediansStatistic{}},
-		Is:         method.Is[CostTree],
+		Is:         method.HasType[CostTree],
 		FromSettings: method.FromSettings(func(x settings.CostTree) method.Trainer {
 			return CostTree(x)
 		}),

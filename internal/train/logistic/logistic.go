@@ -129,7 +129,7 @@ func (Logistic) Method() method.Method {
 			lambdaKey(),
 		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
-		Is:         method.Is[Logistic],
+		Is:         method.HasType[Logistic],
 		FromSettings: method.FromSettings(func(x settings.Logistic) method.Trainer {
 			return Logistic{Form: x.Form, Lambda: x.Lambda}
 		}),

@@ -71,8 +71,8 @@ func FromSettings[S any](convert func(S) Trainer) func(value any) (Trainer, bool
 	}
 }
 
-// Is reports whether a trainer is a T itself; one that embeds a T is not.
-func Is[T Trainer](t Trainer) bool {
+// HasType reports whether a trainer is a T itself; one that embeds a T is not.
+func HasType[T Trainer](t Trainer) bool {
 	_, ok := t.(T)
 	return ok
 }

@@ -81,7 +81,7 @@ func (Prototypes) Method() method.Method {
 		Relations:   method.EveryRecord(),
 		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{},
 			stepStatistic{}},
-		Is: method.Is[Prototypes],
+		Is: method.HasType[Prototypes],
 		FromSettings: method.FromSettings(func(x settings.Prototypes) method.Trainer {
 			return Prototypes(x)
 		}),

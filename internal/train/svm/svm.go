@@ -56,7 +56,7 @@ func (SVM) Method() method.Method {
 		ClassesFrom: 2,
 		Relations:   method.EveryRecord(),
 		Keys:        []method.Key{linear.LambdaKey()},
-		Is:          method.Is[SVM],
+		Is:          method.HasType[SVM],
 		FromSettings: method.FromSettings(func(x settings.SVM) method.Trainer {
 			return SVM{Lambda: x.Lambda}
 		}),

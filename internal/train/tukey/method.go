@@ -66,7 +66,7 @@ func (Tukey) Method() method.Method {
 			},
 		},
 		Check: checkShares,
-		Is:    method.Is[Tukey],
+		Is:    method.HasType[Tukey],
 		FromSettings: method.FromSettings(func(x settings.Tukey) method.Trainer {
 			return Tukey(x)
 		}),

@@ -130,7 +130,7 @@ func countFolded(texts iter.Seq[string]) int {
 	fold := cell.Text{Fold: cell.FoldCase}
 	folded := map[string]struct{}{}
 	for text := range texts {
-		folded[fold.Of(text)] = struct{}{}
+		folded[fold.Value(text)] = struct{}{}
 	}
 	return len(folded)
 }
@@ -196,7 +196,7 @@ func CountCells(
 	all := newTable(names)
 	for _, file := range files {
 		look := countText
-		if kind, _, _ := tablefile.Of(file); kind.Parquet {
+		if kind, _, _ := tablefile.ParsePath(file); kind.Parquet {
 			look = countParquet
 		}
 		t, err := look(ctx, file, names, opts)

@@ -38,7 +38,7 @@ func First(
 	}
 	s := &Sample{Names: heading.Names, Notes: heading.Notes}
 	most := max(1, min(sampleRows, sampleCells/max(1, len(s.Names))))
-	if kind, _, _ := tablefile.Of(path); kind.Parquet {
+	if kind, _, _ := tablefile.ParsePath(path); kind.Parquet {
 		return s, s.readParquet(ctx, path, most)
 	}
 	opts.Workers = 1

@@ -16,8 +16,8 @@ const (
 	recipeName = "recipe.yaml"
 )
 
-// Beside returns the data section of the recipe published with a model. ok is false if there is no recipe.
-func Beside(model string) (d Data, ok bool) {
+// PublishedData returns the data section of the recipe published with a model. ok is false if there is no recipe.
+func PublishedData(model string) (d Data, ok bool) {
 	if filepath.Base(model) != modelName {
 		return Data{}, false
 	}
