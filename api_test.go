@@ -23,9 +23,9 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestRecipes checks that the run of every example recipe is planned step by step as the recipe itself, and
-// publishes the same text.
-func TestRecipes(t *testing.T) {
+// TestExampleRecipesPlanAsRuns checks that the run of every example recipe is planned step by step as the recipe
+// itself, and publishes the same text.
+func TestExampleRecipesPlanAsRuns(t *testing.T) {
 	examples := must(filepath.Glob("examples/*.yaml"))
 	if len(examples) < 20 {
 		t.Fatalf("%d examples", len(examples))
@@ -240,9 +240,9 @@ func TestDeclaredScaling(t *testing.T) {
 	}
 }
 
-// TestShares checks that the shares of a run match those of its plan and of its recipe, and that an unknown
-// stage is rejected.
-func TestShares(t *testing.T) {
+// TestSharesMatchPlanAndRecipe checks that the shares of a run match those of its plan and of its recipe, and that an
+// unknown stage is rejected.
+func TestSharesMatchPlanAndRecipe(t *testing.T) {
 	table := &dptrain.Table{Header: []string{"a", "b", "c", "y"}}
 	run := dptrain.Run{
 		Target:   "y",

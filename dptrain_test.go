@@ -135,9 +135,9 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that missing and invalid settings are rejected with the messages of the recipe, before
-// the file is opened.
-func TestMistakes(t *testing.T) {
+// TestInvalidSettingsAreRejectedBeforeReading checks that missing and invalid settings are rejected with the messages
+// of the recipe, before the file is opened.
+func TestInvalidSettingsAreRejectedBeforeReading(t *testing.T) {
 	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"))
 	for want, run := range map[string]dptrain.Run{
@@ -307,8 +307,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestAbstained checks that a run without a model has no predictor.
-func TestAbstained(t *testing.T) {
+// TestAbstainedRunHasNoPredictor checks that a run without a model has no predictor.
+func TestAbstainedRunHasNoPredictor(t *testing.T) {
 	if p, err := new(dptrain.Fit).Predictor(); p != nil || !errors.Is(err, dptrain.ErrAbstained) {
 		t.Errorf("%v, %v", p, err)
 	}
@@ -363,9 +363,9 @@ func TestPrivateTarget(t *testing.T) {
 	}
 }
 
-// TestStreamed checks that a run removes its scratch file, and that a run that needs all records in memory is
-// rejected before its plan is used.
-func TestStreamed(t *testing.T) {
+// TestStreamedRunRemovesScratch checks that a run removes its scratch file, and that a run that needs all records in
+// memory is rejected before its plan is used.
+func TestStreamedRunRemovesScratch(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	folder := t.TempDir()
 	run := dptrain.Run{
@@ -408,9 +408,9 @@ func TestStreamed(t *testing.T) {
 	}
 }
 
-// TestExpert checks that selectors and trainers of other packages replace the default, and that the release
-// names them.
-func TestExpert(t *testing.T) {
+// TestForeignSelectorAndTrainerAreNamed checks that selectors and trainers of other packages replace the default, and
+// that the release names them.
+func TestForeignSelectorAndTrainerAreNamed(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{
 		Target: "price", Epsilon: 3, Exclude: []string{"ocean"}, Holdout: dptrain.None,

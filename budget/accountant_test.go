@@ -145,9 +145,9 @@ func responseTable(eps float64) outcomeTable {
 	return outcomeTable{[]float64{p, 1 - p}, []float64{1 - p, p}}
 }
 
-// TestPessimism checks that real mechanisms, composed by brute force, never lose more than the accountants report,
-// with or without the choice of grid.
-func TestPessimism(t *testing.T) {
+// TestAccountantsNeverUnderstateLoss checks that real mechanisms, composed by brute force, never lose more than the
+// accountants report, with or without the choice of grid.
+func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := outcomeTable{[]float64{1}, []float64{1}}
 		var laws []Law
@@ -187,8 +187,8 @@ func TestPessimism(t *testing.T) {
 	})
 }
 
-// TestSharpness checks that the bounds are close to the true curves.
-func TestSharpness(t *testing.T) {
+// TestAccountantBoundsAreTight checks that the bounds are close to the true curves.
+func TestAccountantBoundsAreTight(t *testing.T) {
 	binomial := func(e float64, n int, x float64) float64 {
 		sum, p := 0.0, 1/(1+math.Exp(-e))
 		for k := range n + 1 {

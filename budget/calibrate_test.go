@@ -209,8 +209,9 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 }
 
-// TestPar checks that the kids of a Parallel cost as much as the larger of the two, at the root and inside a Sequence.
-func TestPar(t *testing.T) {
+// TestParallelCostsItsLargerKid checks that the kids of a Parallel cost as much as the larger of the two, at the root
+// and inside a Sequence.
+func TestParallelCostsItsLargerKid(t *testing.T) {
 	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)),
 		FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
 	target := Target{Epsilon: 9, Delta: 1e-6}
@@ -239,9 +240,9 @@ func TestPar(t *testing.T) {
 	}
 }
 
-// TestOneOf checks that a Branches node costs at least as much as any branch after its informer, at the root and inside a
-// Sequence, where its leaves share the multiplier of the Sequence.
-func TestOneOf(t *testing.T) {
+// TestBranchesCostTheirLargest checks that a Branches node costs at least as much as any branch after its informer, at
+// the root and inside a Sequence, where its leaves share the multiplier of the Sequence.
+func TestBranchesCostTheirLargest(t *testing.T) {
 	target := Target{Epsilon: 1, Delta: 1e-6}
 	a, b := GaussianLeaf("a", 1, 1), ExponentialLeaf("b", 1, 10)
 	p, err := Calibrate(Branches("o", LaplaceLeaf("n", 0.03, 1), a, b), target)

@@ -66,9 +66,9 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 	}
 }
 
-// TestMuBesideALoss checks that a run with a negligible probability of an infinite loss has a mu whose curve covers
-// it wherever delta matters, and that a run with a larger probability has none.
-func TestMuBesideALoss(t *testing.T) {
+// TestMuCoversNegligibleLoss checks that a run with a negligible probability of an infinite loss has a mu whose curve
+// covers it wherever delta matters, and that a run with a larger probability has none.
+func TestMuCoversNegligibleLoss(t *testing.T) {
 	price := func(lost float64) Guarantee {
 		priced, err := Calibrate(informedChoice(.02, .235, .23, lost),
 			Target{Epsilon: 60, Delta: .9})
@@ -96,9 +96,9 @@ func TestMuBesideALoss(t *testing.T) {
 	}
 }
 
-// TestChargeBesideALoss checks that a run with a negligible probability of an infinite loss is charged by its mu and
-// not by the sum of its steps, where the held-out part would be the most expensive.
-func TestChargeBesideALoss(t *testing.T) {
+// TestChargeWithNegligibleLossUsesMu checks that a run with a negligible probability of an infinite loss is charged by
+// its mu and not by the sum of its steps, where the held-out part would be the most expensive.
+func TestChargeWithNegligibleLossUsesMu(t *testing.T) {
 	train := Sequence("train", GaussianLeaf("ask", .005, 1), Branches("choice", Sequence("nothing"),
 		Sequence("first", GaussianLeaf("model", .995, 1)),
 		Sequence("second", FixedLeaf("words", Law{Kind: Approximate, Delta: MinDelta / 10,

@@ -100,9 +100,9 @@ func TestMixtureByFewAtoms(t *testing.T) {
 	}
 }
 
-// TestMixtureBeside checks that a mixture reused with another first kid has the same bits as one computed for that
-// kid.
-func TestMixtureBeside(t *testing.T) {
+// TestReusedMixtureKeepsItsBits checks that a mixture reused with another first kid has the same bits as one computed
+// for that kid.
+func TestReusedMixtureKeepsItsBits(t *testing.T) {
 	w := newComposer()
 	n := coinPlan(.1, nil, []Law{gaussianLaw(.5)})
 	n.useFixedLaws()

@@ -89,9 +89,10 @@ func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	}
 }
 
-// TestSelectBesideOthers checks a selection among candidates that train on some records and score on others. It costs
-// as much as a selection among the worst parts, and as a kid of a Parallel it leaves the others their whole budget.
-func TestSelectBesideOthers(t *testing.T) {
+// TestSelectWithOtherPartsCostsItsWorst checks a selection among candidates that train on some records and score on
+// others. It costs as much as a selection among the worst parts, and as a kid of a Parallel it leaves the others their
+// whole budget.
+func TestSelectWithOtherPartsCostsItsWorst(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
 		t.Fatal(err)

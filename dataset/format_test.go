@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// TestFormats reads one table in many dialects.
-func TestFormats(t *testing.T) {
+// TestDialectsReadOneTable reads one table in many dialects.
+func TestDialectsReadOneTable(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "größe"},
 		{Name: "ort", Kind: Category, Categories: []string{"Köln", "a,b", "x;y"}}, {Name: "n"}}}
 	want := [][]float64{{1.5, -1234.25, math.NaN()}, {0, 1, 2}, {7, 1, 0}}

@@ -91,8 +91,8 @@ func packedText(tb testing.TB, path string, opts ReadOptions) (string, error) {
 	return string(all), err
 }
 
-// TestSheet reads every kind of cell.
-func TestSheet(t *testing.T) {
+// TestSheetReadsEveryCellKind reads every kind of cell.
+func TestSheetReadsEveryCellKind(t *testing.T) {
 	const texts = `<si><t>name</t></si><si><r><t>ri</t></r><r><t>ch</t></r><rPh><t>not this</t></rPh></si><si><t xml:space="preserve">a, "b"
 c</t></si>`
 	const styles = `<numFmts><numFmt numFmtId="164" formatCode="[$-407]d. mmmm yyyy"/><numFmt numFmtId="165" formatCode="#,##0.00 &quot;days&quot;"/><numFmt numFmtId="166" formatCode="h:mm"/></numFmts>

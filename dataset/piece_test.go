@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestAnother checks that a piece has rows and identities of its own, and the cells that the table had at that
+// TestPieceHasOwnRows checks that a piece has rows and identities of its own, and the cells that the table had at that
 // time.
-func TestAnother(t *testing.T) {
+func TestPieceHasOwnRows(t *testing.T) {
 	now := []float64{1, 2, 3}
 	s := Schema{Columns: []Column{{Name: "x", Kind: Numeric, Lower: 0, Upper: 9}}}
 	one := s.Piece(3, 10, nil, func(int) ColumnData { return ColumnData{Floats: now} })

@@ -276,9 +276,9 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	}
 }
 
-// TestZones checks that times with a time zone are read as the clock time of that zone, whether pandas and
-// Polars write them as CSV or with a type.
-func TestZones(t *testing.T) {
+// TestZonedTimesAreClockTimes checks that times with a time zone are read as the clock time of that zone, whether
+// pandas and Polars write them as CSV or with a type.
+func TestZonedTimesAreClockTimes(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(typesDir, "zone-*.csv"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -98,8 +98,8 @@ func TestSelect(t *testing.T) {
 	mustPanic(t, "block", func() { table.All().Block(0, 11) })
 }
 
-// TestMarked checks that the marks of a view restore the view with its cells.
-func TestMarked(t *testing.T) {
+// TestMarksRestoreView checks that the marks of a view restore the view with its cells.
+func TestMarksRestoreView(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	var room []int32
 	for n := range 100 {

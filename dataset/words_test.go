@@ -65,8 +65,9 @@ func wordTexts(t *Table, j int) []string {
 	return out
 }
 
-// TestWordsReadAlike checks that all readers find the same text categories, by the rule for a single cell.
-func TestWordsReadAlike(t *testing.T) {
+// TestReadersFindSameTextCategories checks that all readers find the same text categories, by the rule for a single
+// cell.
+func TestReadersFindSameTextCategories(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,c\n")
 	for i := range 3000 {
@@ -210,9 +211,9 @@ func TestFoldedAlike(t *testing.T) {
 	}
 }
 
-// TestWordsOfParquet checks that strings in Parquet yield the same text categories, and that numbers stay
-// numbers.
-func TestWordsOfParquet(t *testing.T) {
+// TestParquetStringsAreTextCategories checks that strings in Parquet yield the same text categories, and that numbers
+// stay numbers.
+func TestParquetStringsAreTextCategories(t *testing.T) {
 	type row struct {
 		A string  `parquet:"a"`
 		B string  `parquet:"b"`

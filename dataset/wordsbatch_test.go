@@ -11,9 +11,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestWordsOfBatches checks that batches hold the text categories of the whole table, however often their lists
-// are replaced, for text and for dictionaries, and that no list grows with the file.
-func TestWordsOfBatches(t *testing.T) {
+// TestBatchesHoldTextCategories checks that batches hold the text categories of the whole table, however often their
+// lists are replaced, for text and for dictionaries, and that no list grows with the file.
+func TestBatchesHoldTextCategories(t *testing.T) {
 	type record struct {
 		A string `parquet:"a,dict"`
 		B string `parquet:"b"`

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestOneGuess checks that the locations in the table "One guess" of the architecture are right, and that most of
-// them match the guesses.
-func TestOneGuess(t *testing.T) {
+// TestGuessedLocationsMatch checks that the locations in the table "One guess" of the architecture are right, and that
+// most of them match the guesses.
+func TestGuessedLocationsMatch(t *testing.T) {
 	const page = "docs/reference/architecture.md"
 	text, err := fs.ReadFile(tree, page)
 	if err != nil {

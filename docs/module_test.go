@@ -24,9 +24,9 @@ var otherModule = []string{
 	"github.com/dptrain/dptrain/tukey",
 }
 
-// TestAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot import
-// packages below internal/.
-func TestAnotherModule(t *testing.T) {
+// TestGoPageBuildsAsAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot
+// import packages below internal/.
+func TestGoPageBuildsAsAnotherModule(t *testing.T) {
 	pages := all(t)
 	for _, name := range []string{"docs/reference/go.md"} {
 		var programs []string

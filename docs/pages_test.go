@@ -109,9 +109,9 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex checks that docs/README.md links to every page of this folder, and that the root page links to
-// docs/README.md.
-func TestIndex(t *testing.T) {
+// TestReadmeLinksToEveryPage checks that docs/README.md links to every page of this folder, and that the root page
+// links to docs/README.md.
+func TestReadmeLinksToEveryPage(t *testing.T) {
 	all := all(t)
 	linked := map[string]bool{"docs/README.md": false}
 	for _, l := range all["docs/README.md"].Prose {
@@ -157,10 +157,10 @@ var citation = regexp.MustCompile(`docs/[\w/.-]+\.md(?:, "([^"]+)")?`)
 // proves matches terms next to a citation that require it to name the heading of the proof.
 var proves = regexp.MustCompile(`(?i)\b(proof|prove[sdn]?|lemma|sensitivity|derivation|derived)\b`)
 
-// TestCitations checks that a page named in the code exists, and so does the heading. A comment that cites the page
-// of a method names a heading, except in tests and in the comment of a package. A heading is always required in
+// TestCitedPagesExist checks that a page named in the code exists, and so does the heading. A comment that cites the
+// page of a method names a heading, except in tests and in the comment of a package. A heading is always required in
 // package mechanism, where bounds are derived, and in every sentence about a proof.
-func TestCitations(t *testing.T) {
+func TestCitedPagesExist(t *testing.T) {
 	all := all(t)
 	cited := 0
 	for _, name := range filesOf(t, ".go", ".yaml", ".yml", ".sh", ".py") {
@@ -273,8 +273,8 @@ var (
 	unlistedCode = regexp.MustCompile(`\bCode:\s+"[a-z-]+"`)
 )
 
-// TestWarnings checks that every warning has a code of the list, that the program creates every warning of the list, that
-// docs/reference/report.md explains how to react to it, and that docs/proofs/formats.md names it.
+// TestWarnings checks that every warning has a code of the list, that the program creates every warning of the list,
+// that docs/reference/report.md explains how to react to it, and that docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
 	list, err := fs.ReadFile(tree, warningCodes)
 	if err != nil {

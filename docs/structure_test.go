@@ -137,8 +137,8 @@ func TestMovedPages(t *testing.T) {
 	}
 }
 
-// TestNavigation checks that mkdocs.yml lists every page of this folder once.
-func TestNavigation(t *testing.T) {
+// TestNavigationListsEveryPage checks that mkdocs.yml lists every page of this folder once.
+func TestNavigationListsEveryPage(t *testing.T) {
 	text, err := fs.ReadFile(tree, "mkdocs.yml")
 	if err != nil {
 		t.Fatal(err)

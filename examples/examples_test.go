@@ -78,8 +78,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestStudies does the same for the recipes that request causal directions.
-func TestStudies(t *testing.T) {
+// TestStudyRecipes does the same for the recipes that request causal directions.
+func TestStudyRecipes(t *testing.T) {
 	files, err := filepath.Glob("causal/*.yaml")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d recipes, want at least 3: %v", len(files), err)

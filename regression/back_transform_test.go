@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestBack checks that a model of a transformed target predicts alike in blocks, record by record, and from its
-// file; that its predictions stay within the range of the target; and that a file that names another transform
-// is rejected.
-func TestBack(t *testing.T) {
+// TestBackTransformedPredictionsAgree checks that a model of a transformed target predicts alike in blocks, record by
+// record, and from its file; that its predictions stay within the range of the target; and that a file that names
+// another transform is rejected.
+func TestBackTransformedPredictionsAgree(t *testing.T) {
 	files, err := filepath.Glob("testdata/model-2*.json")
 	if err != nil {
 		t.Fatal(err)

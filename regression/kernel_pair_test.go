@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTogether checks that the interaction of a pair contains no main effect of either column, and is zero for
-// columns that the terms do not use.
-func TestTogether(t *testing.T) {
+// TestPairInteractionHasNoMainEffect checks that the interaction of a pair contains no main effect of either column,
+// and is zero for columns that the terms do not use.
+func TestPairInteractionHasNoMainEffect(t *testing.T) {
 	file, err := os.ReadFile("testdata/model-2-kernel.json")
 	if err != nil {
 		t.Fatal(err)

@@ -197,8 +197,8 @@ func TestNeighboursContradictions(t *testing.T) {
 	})
 }
 
-// TestNeighboursSaysSo checks that the file itself declares that the model is not private.
-func TestNeighboursSaysSo(t *testing.T) {
+// TestNeighboursFileDeclaresNotPrivate checks that the file itself declares that the model is not private.
+func TestNeighboursFileDeclaresNotPrivate(t *testing.T) {
 	file := string(encode(t, neighboursSample()))
 	if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {
 		t.Error(file)

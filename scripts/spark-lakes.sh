@@ -54,7 +54,7 @@ if [[ -n ${DPTRAIN_POSTGRES:-} ]]; then
   printf 'CREATE TABLE shop.public.houses AS SELECT * FROM rows\n' >>"$dir/lakes.sql"
   tables+=(shop.public.houses)
 fi
-DPTRAIN_SPARK_SQL=$dir/lakes.sql go test -C spark -count=1 -run '^TestStatements$' ./...
+DPTRAIN_SPARK_SQL=$dir/lakes.sql go test -C spark -count=1 -run '^TestStatementsOfFile$' ./...
 for table in "${tables[@]}"; do
   printf '%s\n' "$table"
   (cd internal/audit && DPTRAIN_SPARK_TABLE=$table DPTRAIN_SPARK_EXAMPLES=$examples "$dir/bin/audit.test" -test.run '^TestQueriesAgree$' -test.v | grep -v '^=== ')

@@ -159,7 +159,7 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestAdapterRefusesInvalidInput(t *testing.T) {
 	price := base.NewFloatAttribute("price")
 	rooms, ocean, garden := base.NewFloatAttribute("rooms"), categorical("ocean"),
 		base.NewBinaryAttribute("garden")
@@ -427,7 +427,7 @@ func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {
 	return out, nil
 }
 
-func TestClassification(t *testing.T) {
+func TestClassifierPredictsClasses(t *testing.T) {
 	g := grid(
 		[]base.Attribute{base.NewFloatAttribute("x"),
 			categorical("size", "large", "small", "huge")},

@@ -65,9 +65,9 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAccuracy checks that with a large budget both methods learn from the hidden column, and that with a tiny budget
-// they learn at most from the public one.
-func TestAccuracy(t *testing.T) {
+// TestBaselinesLearnHiddenColumn checks that with a large budget both methods learn from the hidden column, and that
+// with a tiny budget they learn at most from the public one.
+func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	train, test := sample(t, 4000), sample(t, 1001)
 	ctx, labels := context.Background(), Labels(test.All())
 	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.All(), []int{0})
@@ -103,8 +103,8 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// TestTotal checks that unusual tables cause no error and no panic.
-func TestTotal(t *testing.T) {
+// TestBaselinesAcceptAnyTable checks that unusual tables cause no error and no panic.
+func TestBaselinesAcceptAnyTable(t *testing.T) {
 	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
 		{Codes: []int32{}}}
 	odd := cells(sample(t, 12))
@@ -142,7 +142,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestBaselinesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := sample(t, 50)

@@ -44,7 +44,7 @@ func TestCopiesTable(t *testing.T) {
 	}
 }
 
-func TestCopiesJudge(t *testing.T) {
+func TestCopiesOutcomes(t *testing.T) {
 	table := copiesTable{group: []int{0, 0, 1, 2, 3, 4, -1}}
 	for _, c := range []struct {
 		picked        []int

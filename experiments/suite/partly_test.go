@@ -230,8 +230,8 @@ func TestPartlyPlan(t *testing.T) {
 	}
 }
 
-// TestToy checks that the toy example is solved with a large budget.
-func TestToy(t *testing.T) {
+// TestToyExampleIsSolved checks that the toy example is solved with a large budget.
+func TestToyExampleIsSolved(t *testing.T) {
 	task := toyTask(Options{Trials: 1})
 	keys := []Key{
 		{partlyCell(toySet, toyMethods()[0], 10), 1},

@@ -122,7 +122,7 @@ func TestRegressionKeepsItsSplits(t *testing.T) {
 	}
 }
 
-func TestRegressionTroubles(t *testing.T) {
+func TestRegressionFailuresAreReported(t *testing.T) {
 	data := t.TempDir()
 	smallTable(t, data, "small.csv", 60, 3)
 	run := regressionRun{path: filepath.Join(data, "small.csv"), trials: 1}

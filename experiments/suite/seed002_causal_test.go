@@ -102,8 +102,8 @@ func TestCausalRun(t *testing.T) {
 	}
 }
 
-// TestMadePair checks that generated pairs are standardised, and equal for equal seeds.
-func TestMadePair(t *testing.T) {
+// TestGeneratedPairIsStandardised checks that generated pairs are standardised, and equal for equal seeds.
+func TestGeneratedPairIsStandardised(t *testing.T) {
 	a, b := madePair(newGenerator("test", 1, 1), 500), madePair(newGenerator("test", 1, 1), 500)
 	sum := 0.
 	for i := range a.x {

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// TestClaims checks that the counts of the synthetic table have the mean and the variance of their rates, and that exact
-// curves explain more of them than a constant.
-func TestClaims(t *testing.T) {
+// TestSyntheticCountsHaveTheirRates checks that the counts of the synthetic table have the mean and the variance of
+// their rates, and that exact curves explain more of them than a constant.
+func TestSyntheticCountsHaveTheirRates(t *testing.T) {
 	table := newClaims(targetSource{kind: countTarget, name: "claims"}, 3)
 	if m := average(table.y); m < .05 || m > .3 {
 		t.Errorf("mean %g", m)
@@ -55,8 +55,8 @@ func (x *targetTrial) constantRate() []float64 {
 	return out
 }
 
-// TestParabola checks that the parabola is the best one: its errors sum to 0 with every power.
-func TestParabola(t *testing.T) {
+// TestParabolaIsLeastSquares checks that the parabola is the best one: its errors sum to 0 with every power.
+func TestParabolaIsLeastSquares(t *testing.T) {
 	constant, slope, square := parabolaOfExp(1)
 	for power := range 3 {
 		sum := 0.
@@ -102,8 +102,8 @@ func lossOfLevels(counts [][]float64, levels []float64) float64 {
 	return sum
 }
 
-// TestOffsets checks quantiles of counts, and that a width is symmetric.
-func TestOffsets(t *testing.T) {
+// TestCountQuantilesAreSymmetric checks quantiles of counts, and that a width is symmetric.
+func TestCountQuantilesAreSymmetric(t *testing.T) {
 	counts := []float64{10, 0, 20, 10}
 	for level, want := range map[float64]float64{.125: .125, .25: .5, .5: .625, .75: .75, 1: 1} {
 		if got := quantileOfCounts(counts, level); math.Abs(got-want) > 1e-9 {

@@ -12,9 +12,9 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestBalanced checks that every class has as many rows as the smallest, that rows in no class are removed, and that
-// the choice depends on the seed but not on the order of the rows.
-func TestBalanced(t *testing.T) {
+// TestBalancedClassesHaveEqualRows checks that every class has as many rows as the smallest, that rows in no class are
+// removed, and that the choice depends on the seed but not on the order of the rows.
+func TestBalancedClassesHaveEqualRows(t *testing.T) {
 	codes := make([]int32, 1000)
 	for i := range codes {
 		codes[i] = int32(min(i*i%7, 3)) // 0, 1, 2 or none

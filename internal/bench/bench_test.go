@@ -312,8 +312,8 @@ func TestRecipesAreMethods(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that finished trials are kept when the context ends.
-func TestInterrupted(t *testing.T) {
+// TestInterruptedKeepsFinishedTrials checks that finished trials are kept when the context ends.
+func TestInterruptedKeepsFinishedTrials(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(300, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	var rows []bench.Row
@@ -387,7 +387,7 @@ func TestMethodsArePaired(t *testing.T) {
 	}
 }
 
-func TestSameNameInTwoFolders(t *testing.T) {
+func TestTablesOfSameNameAreDistinct(t *testing.T) {
 	one := t.TempDir()
 	two := t.TempDir()
 	paths := []string{write(t, one, "line.csv", numbersTable(50, 1)),
@@ -416,8 +416,8 @@ func TestPublicTables(t *testing.T) {
 	}
 }
 
-// TestSkip checks that skipped trials do not run and that the others keep their splits.
-func TestSkip(t *testing.T) {
+// TestSkippedTrialsDoNotRun checks that skipped trials do not run and that the others keep their splits.
+func TestSkippedTrialsDoNotRun(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
 	c := bench.Config{
 		Public:  true,
@@ -452,8 +452,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestAbstention checks that a method that abstains yields rows with that status.
-func TestAbstention(t *testing.T) {
+// TestAbstainedTrialsAreRows checks that a method that abstains yields rows with that status.
+func TestAbstainedTrialsAreRows(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
 	rows, summaries := collect(t,
 		bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})

@@ -70,9 +70,9 @@ func TestStoreOf(t *testing.T) {
 	}
 }
 
-// TestHoldable checks that a table is rejected based on the size of its file, and that a table that may fit is
-// accepted.
-func TestHoldable(t *testing.T) {
+// TestTooLargeFileIsRejected checks that a table is rejected based on the size of its file, and that a table that may
+// fit is accepted.
+func TestTooLargeFileIsRejected(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"},
 		{Name: "b", Kind: dataset.Category}}}
 	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {

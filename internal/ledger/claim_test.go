@@ -180,9 +180,9 @@ func TestPutBackBeforeCommit(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that a file truncated at any page is rejected, unless only free pages were removed and every
-// entry is present.
-func TestTruncated(t *testing.T) {
+// TestTruncatedFileIsRejected checks that a file truncated at any page is rejected, unless only free pages were removed
+// and every entry is present.
+func TestTruncatedFileIsRejected(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	var claims []Claim
 	for k := range 3 {
@@ -232,9 +232,9 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// TestNonces checks that every reservation has a nonce of its own, and that entries without a nonce, with the nonce
-// of another run or with a malformed nonce are rejected.
-func TestNonces(t *testing.T) {
+// TestReservationsHaveOwnNonce checks that every reservation has a nonce of its own, and that entries without a nonce,
+// with the nonce of another run or with a malformed nonce are rejected.
+func TestReservationsHaveOwnNonce(t *testing.T) {
 	list, _, _ := chainOf(t, 6)
 	for name, edit := range map[string]func(){
 		"none":     func() { list[4].Run.Nonce = "" },

@@ -86,8 +86,8 @@ func childReadOnly() {
 	println("refused")
 }
 
-// TestReadOnlyForNobody is TestReadOnlyFolder for tests run by the superuser, who ignores file modes.
-func TestReadOnlyForNobody(t *testing.T) {
+// TestReadOnlyFolderForSuperuser is TestReadOnlyFolder for tests run by the superuser, who ignores file modes.
+func TestReadOnlyFolderForSuperuser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("TestReadOnlyFolder does without another user")
 	}

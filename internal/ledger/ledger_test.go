@@ -216,8 +216,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestUnits checks that a data set of people admits only runs that protect these people, with any cap.
-func TestUnits(t *testing.T) {
+// TestPeopleLedgerAdmitsMatchingRuns checks that a data set of people admits only runs that protect these people, with
+// any cap.
+func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	total := total(budget.ZCDP)
 	total.Unit = "who"
@@ -324,8 +325,8 @@ func TestNoLedger(t *testing.T) {
 	}
 }
 
-// TestBusy checks that a second process waits with a message and then gives up.
-func TestBusy(t *testing.T) {
+// TestBusyLedgerWaitsThenFails checks that a second process waits with a message and then gives up.
+func TestBusyLedgerWaitsThenFails(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	holder, err := l.openStore(t.Context(), true, nil, l.options.Wait)
 	if err != nil {

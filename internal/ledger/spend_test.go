@@ -79,9 +79,9 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-// TestUpgrade checks that a ledger of version 1 is upgraded only when needed, and then holds entries of both
-// versions.
-func TestUpgrade(t *testing.T) {
+// TestLedgerUpgradesOnlyWhenNeeded checks that a ledger of version 1 is upgraded only when needed, and then holds
+// entries of both versions.
+func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden.ledger")
 	if err != nil {
 		t.Fatal(err)
@@ -119,9 +119,9 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestCoverBesideWords checks that a step that loses a delta outright is charged for it in addition to the
-// distribution that covers the other steps, and that the entry can be read back.
-func TestCoverBesideWords(t *testing.T) {
+// TestCoverAndOutrightDeltaAreCharged checks that a step that loses a delta outright is charged for it in addition to
+// the distribution that covers the other steps, and that the entry can be read back.
+func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +157,10 @@ func TestCoverBesideWords(t *testing.T) {
 	}
 }
 
-// TestCover checks that a run with a coin is charged as the Gaussian distribution that covers it, that its entry
-// names this distribution, and that it upgrades a ledger of an earlier version to version 3. The charge does not
-// match another mu, or a missing one. A data set without enough delta charges the steps.
-func TestCover(t *testing.T) {
+// TestCoinRunIsChargedAsItsCover checks that a run with a coin is charged as the Gaussian distribution that covers it,
+// that its entry names this distribution, and that it upgrades a ledger of an earlier version to version 3. The charge
+// does not match another mu, or a missing one. A data set without enough delta charges the steps.
+func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {
 		t.Fatal(err)

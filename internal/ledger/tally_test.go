@@ -282,9 +282,9 @@ func BenchmarkReserve(b *testing.B) {
 	}
 }
 
-// TestDamagedBeside checks that a damaged byte of an old entry does not stop a run, whose sums are intact, and is
-// found by a full read.
-func TestDamagedBeside(t *testing.T) {
+// TestDamagedOldEntryIsFoundByFullRead checks that a damaged byte of an old entry does not stop a run, whose sums are
+// intact, and is found by a full read.
+func TestDamagedOldEntryIsFoundByFullRead(t *testing.T) {
 	l := long(t, 400)
 	image, err := os.ReadFile(l.path)
 	if err != nil {

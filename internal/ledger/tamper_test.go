@@ -68,9 +68,9 @@ func fileOf(t testing.TB, list []*Entry) *Ledger {
 
 const thousand = 1000
 
-// TestEveryEdit edits each entry of a ledger of 1,000 in turn: one of its bytes, its charge, its whole content, and
-// its position.
-func TestEveryEdit(t *testing.T) {
+// TestEveryEditedEntryIsDetected edits each entry of a ledger of 1,000 in turn: one of its bytes, its charge, its whole
+// content, and its position.
+func TestEveryEditedEntryIsDetected(t *testing.T) {
 	_, raw, head := chainOf(t, thousand)
 	if _, err := readBook(raw, head); err != nil {
 		t.Fatal(err)
@@ -153,9 +153,9 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// TestRewritten recomputes every hash after an edit. If the plan was edited too, the file alone cannot reveal this,
-// but every head from outside at or after the edit does.
-func TestRewritten(t *testing.T) {
+// TestRewrittenChainMissesKnownHead recomputes every hash after an edit. If the plan was edited too, the file alone
+// cannot reveal this, but every head from outside at or after the edit does.
+func TestRewrittenChainMissesKnownHead(t *testing.T) {
 	list, raw, head := chainOf(t, 12)
 	old, err := checkChain(raw, head)
 	if err != nil {
@@ -209,8 +209,8 @@ func TestChargeBelowPlan(t *testing.T) {
 	}
 }
 
-// TestMadeUpEntries checks chains that are intact but have entries that no run writes.
-func TestMadeUpEntries(t *testing.T) {
+// TestImpossibleEntriesAreRejected checks chains that are intact but have entries that no run writes.
+func TestImpossibleEntriesAreRejected(t *testing.T) {
 	edits := map[string]func(list []*Entry){
 		"a limit above the total": func(l []*Entry) {
 			d := *l[1].Dataset

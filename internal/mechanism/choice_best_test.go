@@ -117,9 +117,9 @@ func spend(c int, s *Session) (out []float64, err error) {
 	return out, nil
 }
 
-// TestTriesAreApart checks that each try has its own noise, and that each leaf can be spent once in each try of its
+// TestTriesHaveOwnNoise checks that each try has its own noise, and that each leaf can be spent once in each try of its
 // own candidate and nowhere else.
-func TestTriesAreApart(t *testing.T) {
+func TestTriesHaveOwnNoise(t *testing.T) {
 	s := searching(t, runsOf(t, 30), 3)
 	if _, err := Gaussian(s.Sub("train").Sub("a"), "model", vector(0)); !errors.Is(err, ErrTry) {
 		t.Errorf("outside a try: %v", err)

@@ -670,8 +670,8 @@ func TestPoints(t *testing.T) {
 	p.Set(0, []float64{1})
 }
 
-// TestGrid checks that rounding is toward zero, is monotone, and is lossless between 2^-147 and 2^200.
-func TestGrid(t *testing.T) {
+// TestGridRoundsTowardZero checks that rounding is toward zero, is monotone, and is lossless between 2^-147 and 2^200.
+func TestGridRoundsTowardZero(t *testing.T) {
 	for _, c := range []struct{ in, want float64 }{
 		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0},
 		{5e-324, 0},

@@ -199,9 +199,9 @@ func TestNewWordAppears(t *testing.T) {
 	}
 }
 
-// TestWordsPublishes checks that a text of many records is published with about its count, that the list is sorted,
-// and that the order of the records does not matter.
-func TestWordsPublishes(t *testing.T) {
+// TestFrequentWordsArePublished checks that a text of many records is published with about its count, that the list is
+// sorted, and that the order of the records does not matter.
+func TestFrequentWordsArePublished(t *testing.T) {
 	rows := slices.Concat(slices.Repeat([]int{0}, 300), slices.Repeat([]int{1}, 400),
 		slices.Repeat([]int{6}, 3), slices.Repeat([]int{3}, 500))
 	s := wordSession(t, 1, 1e-7, budget.AddRemove, budget.Unit{})

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// TestSides checks that computing many coins at once gives the coin of each record, whether or not the identities are
-// consecutive.
-func TestSides(t *testing.T) {
+// TestCoinsOfManyMatchSingle checks that computing many coins at once gives the coin of each record, whether or not the
+// identities are consecutive.
+func TestCoinsOfManyMatchSingle(t *testing.T) {
 	c := coinsOf(noise.Key{4, 2})
 	for name, of := range map[string]func(k int) uint64{
 		"places":            func(k int) uint64 { return uint64(k) },

@@ -72,9 +72,9 @@ func TestOneBranch(t *testing.T) {
 	}
 }
 
-// TestBestIsAlone checks that no other release and no other selection is possible while a private selection is being
-// carried out.
-func TestBestIsAlone(t *testing.T) {
+// TestSelectionExcludesOtherReleases checks that no other release and no other selection is possible while a private
+// selection is being carried out.
+func TestSelectionExcludesOtherReleases(t *testing.T) {
 	law, err := budget.SelectionForMean(0, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -225,10 +225,10 @@ func topOne(form TopKForm) func(*Session, Bounded[Vector]) (int, error) {
 	}
 }
 
-// TestLots checks that a lot depends on the key, the name, the unit, the content and the copy, and that each of four
-// records is the first equally often: of 8000 units each about 2000 times, and off by more than 240 with probability
-// below 1e-8.
-func TestLots(t *testing.T) {
+// TestLotIsUniformAmongRecords checks that a lot depends on the key, the name, the unit, the content and the copy, and
+// that each of four records is the first equally often: of 8000 units each about 2000 times, and off by more than 240
+// with probability below 1e-8.
+func TestLotIsUniformAmongRecords(t *testing.T) {
 	s, other := session(t, budget.AddRemove, 1), session(t, budget.AddRemove, 2)
 	content := [32]byte{1}
 	draw := s.Lots("a").Draw(7, content, 0)

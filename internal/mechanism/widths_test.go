@@ -138,9 +138,9 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestMostOf checks that a statistic that is not listed has the smallest limit, and that the page lists the limits
-// given here.
-func TestMostOf(t *testing.T) {
+// TestUnlistedStatisticHasSmallestLimit checks that a statistic that is not listed has the smallest limit, and that the
+// page lists the limits given here.
+func TestUnlistedStatisticHasSmallestLimit(t *testing.T) {
 	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatVotes,
 		StatAgreement, StatPrivateBlocks, "", "another"} {
 		if MostOf(x) != MostNarrow {

@@ -295,8 +295,8 @@ func TestPublicRoundTrip(t *testing.T) {
 	})
 }
 
-// TestSelectionOfTheFuture checks the rules about feature selection, for a build that supports it.
-func TestSelectionOfTheFuture(t *testing.T) {
+// TestSelectionRules checks the rules about feature selection, for a build that supports it.
+func TestSelectionRules(t *testing.T) {
 	for line, want := range map[string]string{
 		"{method: kendall, k: 1e300}":               "r.yml:3:33: selection.k must be at most 1000000",
 		"{method: kendall, k: 2, share: .5}":        "",

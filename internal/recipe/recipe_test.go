@@ -288,7 +288,7 @@ func TestDecodedValues(t *testing.T) {
 	}
 }
 
-func TestDataFileIsBesideTheRecipe(t *testing.T) {
+func TestDataPathIsRelativeToRecipe(t *testing.T) {
 	src := []byte(
 		"data: {path: ../t/houses.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {dataset: d}\n")
 	r, problems := Options{}.parse(filepath.Join("a", "b", "r.yml"), src, everything())
@@ -341,8 +341,8 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	}
 }
 
-// TestEveryNameIsJudged checks that each name of a closed list is accepted exactly if it is available.
-func TestEveryNameIsJudged(t *testing.T) {
+// TestAvailableNamesAreAccepted checks that each name of a closed list is accepted exactly if it is available.
+func TestAvailableNamesAreAccepted(t *testing.T) {
 	const base = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
 	const classes = "task: classification\ndata: {path: a.csv, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n"
 	accepts := func(o Options, name, line string) bool {

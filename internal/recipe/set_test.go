@@ -33,9 +33,9 @@ func TestPathSteps(t *testing.T) {
 	}
 }
 
-// TestSettings checks that a setting replaces the value in the text, and that setting a method removes the keys of
-// the previous one.
-func TestSettings(t *testing.T) {
+// TestSettingReplacesText checks that a setting replaces the value in the text, and that setting a method removes the
+// keys of the previous one.
+func TestSettingReplacesText(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: sis, k: 3, score: tau}\nmodel: {method: joint-gram}\n"
 	parse := func(settings ...Setting) *Recipe {
 		t.Helper()

@@ -134,9 +134,10 @@ func TestSendsFirst(t *testing.T) {
 	}
 }
 
-// TestCrowd opens more connections than the limits allow that withhold headers, bodies or the next record. It checks
-// that health checks and predictions are answered at once, and that an honest stream continues.
-func TestCrowd(t *testing.T) {
+// TestManyStalledClientsDoNotBlockOthers opens more connections than the limits allow that withhold headers, bodies or
+// the next record. It checks that health checks and predictions are answered at once, and that an honest stream
+// continues.
+func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 	for what, l := range map[string]Limits{
 		"in all":     {Connections: 40, PerClient: 40},
 		"per client": {Connections: 1000, PerClient: 40},
@@ -196,8 +197,9 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestFull checks that a new connection is refused if all connections belong to clients that keep the server busy.
-func TestFull(t *testing.T) {
+// TestFullServerRefusesConnection checks that a new connection is refused if all connections belong to clients that
+// keep the server busy.
+func TestFullServerRefusesConnection(t *testing.T) {
 	l := Limits{Connections: 2, PerClient: 1}.withDefaults()
 	g := newGate(l)
 	g.plain = true
@@ -278,8 +280,9 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	}
 }
 
-// TestDrips checks that bytes that do not complete a record do not extend the deadline of a client.
-func TestDrips(t *testing.T) {
+// TestIncompleteRecordKeepsDeadline checks that bytes that do not complete a record do not extend the deadline of a
+// client.
+func TestIncompleteRecordKeepsDeadline(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
 	for _, request := range []string{chunked,
 		strings.Replace(chunked, "application/x-ndjson", "application/json", 1),
@@ -304,8 +307,8 @@ func TestDrips(t *testing.T) {
 	}
 }
 
-// TestTakesNothing checks that a client that does not read its answers is disconnected.
-func TestTakesNothing(t *testing.T) {
+// TestClientThatReadsNothingIsDisconnected checks that a client that does not read its answers is disconnected.
+func TestClientThatReadsNothingIsDisconnected(t *testing.T) {
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
 	c := send(t, at,
 		strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))

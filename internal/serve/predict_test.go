@@ -182,8 +182,9 @@ func listOf(t *testing.T, answer string) []string {
 	return out
 }
 
-// TestExtras checks intervals, probabilities and the CSV header, with class names that need quotes.
-func TestExtras(t *testing.T) {
+// TestPredictIntervalsAndProbabilities checks intervals, probabilities and the CSV header, with class names that need
+// quotes.
+func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	m := readModel(t, numbers)
 	_, web := handle(t, numbers, Limits{})
 	interval := regression.IntervalsOf(m)[0]
@@ -256,9 +257,9 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// TestReadsAsTheModelSays checks that bodies are read with the dialect, the character set and the header setting of
-// the model, and that the charset parameter of a request overrides the character set.
-func TestReadsAsTheModelSays(t *testing.T) {
+// TestBodiesAreReadAsModelDeclares checks that bodies are read with the dialect, the character set and the header
+// setting of the model, and that the charset parameter of a request overrides the character set.
+func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 	m := xModel()
 	m.(*regression.Linear).Columns[0].Name = "größe"
 	for _, c := range []struct {

@@ -133,8 +133,8 @@ func TestModelIsDescribed(t *testing.T) {
 	}
 }
 
-// TestReady checks that a server is not ready once it is shutting down.
-func TestReady(t *testing.T) {
+// TestNotReadyDuringShutdown checks that a server is not ready once it is shutting down.
+func TestNotReadyDuringShutdown(t *testing.T) {
 	s, web := handle(t, numbers, Limits{})
 	for ending, want := range map[bool]string{
 		false: `{"status":"ready"}`,
@@ -253,8 +253,8 @@ func TestInputCounts(t *testing.T) {
 	}
 }
 
-// TestDashboard checks that /metrics has every metric used in examples/grafana/dptrain.json.
-func TestDashboard(t *testing.T) {
+// TestDashboardMetricsExist checks that /metrics has every metric used in examples/grafana/dptrain.json.
+func TestDashboardMetricsExist(t *testing.T) {
 	text, err := os.ReadFile("../../examples/grafana/dptrain.json")
 	if err != nil {
 		t.Fatal(err)

@@ -21,9 +21,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// TestRefuses checks that invalid requests get a 4xx status with the position and a reason that quotes no cell, and
-// that the next valid request is answered.
-func TestRefuses(t *testing.T) {
+// TestInvalidRequestsAreRefused checks that invalid requests get a 4xx status with the position and a reason that
+// quotes no cell, and that the next valid request is answered.
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	_, web := handle(t, numbers, Limits{Body: 2000, Line: 500})
 	m := readModel(t, numbers)
 	names := header(inputs(m))
@@ -151,9 +151,9 @@ func TestRefusesCompressed(t *testing.T) {
 	}
 }
 
-// TestBreaksOff checks that a stream that cannot continue is aborted rather than ended like a complete one. The
-// client receives the earlier answers and, in JSON Lines, the reason.
-func TestBreaksOff(t *testing.T) {
+// TestBrokenStreamIsAborted checks that a stream that cannot continue is aborted rather than ended like a complete one.
+// The client receives the earlier answers and, in JSON Lines, the reason.
+func TestBrokenStreamIsAborted(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Line: 1 << 14})
 	_, web := serveHandler(t, s)
 	for _, c := range []struct{ kind, record, bad, reason string }{
@@ -187,9 +187,9 @@ func TestBreaksOff(t *testing.T) {
 	}
 }
 
-// TestLockstep checks that a client that waits for each answer before sending the next record is answered, over
-// HTTP/1.1 and over HTTP/2 without TLS.
-func TestLockstep(t *testing.T) {
+// TestClientMayWaitForEachAnswer checks that a client that waits for each answer before sending the next record is
+// answered, over HTTP/1.1 and over HTTP/2 without TLS.
+func TestClientMayWaitForEachAnswer(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
 	var both http.Protocols
 	both.SetUnencryptedHTTP2(true)
@@ -245,9 +245,9 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
-// TestBusy checks that requests beyond the limit get status 503 with Retry-After, and that health checks are
-// answered.
-func TestBusy(t *testing.T) {
+// TestBusyServerAnswers503 checks that requests beyond the limit get status 503 with Retry-After, and that health
+// checks are answered.
+func TestBusyServerAnswers503(t *testing.T) {
 	s, web := handle(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
 	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
@@ -313,9 +313,9 @@ func TestMemoryBudget(t *testing.T) {
 	waitFor(t, "the memory", func() bool { return s.memory.free.Load() == base })
 }
 
-// TestStops checks that a server that is shutting down completes the requests in progress, accepts no new ones, and
-// ends.
-func TestStops(t *testing.T) {
+// TestShutdownCompletesRequests checks that a server that is shutting down completes the requests in progress, accepts
+// no new ones, and ends.
+func TestShutdownCompletesRequests(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{})
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -74,8 +74,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestPlace checks that lines and columns match those of an editor, counted in bytes.
-func TestPlace(t *testing.T) {
+// TestPlaceMatchesEditor checks that lines and columns match those of an editor, counted in bytes.
+func TestPlaceMatchesEditor(t *testing.T) {
 	text := strings.Repeat("ab\n\ncdé\r\n", 5000)
 	body := spoolOf(t, text)
 	for offset := 0; offset < len(text); offset += 977 {

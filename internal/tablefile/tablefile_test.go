@@ -2,7 +2,7 @@ package tablefile
 
 import "testing"
 
-func TestOf(t *testing.T) {
+func TestParsePath(t *testing.T) {
 	for path, want := range map[string]struct {
 		kind  Kind
 		stem  string

@@ -41,7 +41,7 @@ func repository(t *testing.T) (top string) {
 	return top
 }
 
-func TestLines(t *testing.T) {
+func TestDataSetLines(t *testing.T) {
 	top := repository(t)
 	got := PublicLines(t, "regression", "x.csv.gz")
 	if !slices.EqualFunc(got, [][]string{{"a", "b"}, {"1", "2,3"}}, slices.Equal) {
@@ -68,7 +68,7 @@ func same(t *testing.T, a, b string) bool {
 }
 
 // A test without its data set is skipped and runs no further.
-func TestAbsent(t *testing.T) {
+func TestAbsentDataSetSkipsTest(t *testing.T) {
 	repository(t)
 	skipped := false
 	t.Run("absent", func(t *testing.T) {

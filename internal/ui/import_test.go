@@ -85,8 +85,8 @@ func TestImportBroken(t *testing.T) {
 	}
 }
 
-// TestSample checks that the sample is the synthetic table of the tests, and that it replaces no file.
-func TestSample(t *testing.T) {
+// TestSampleIsSyntheticTable checks that the sample is the synthetic table of the tests, and that it replaces no file.
+func TestSampleIsSyntheticTable(t *testing.T) {
 	r := newRecorded(t)
 	for range 2 {
 		var got imported

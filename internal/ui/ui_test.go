@@ -103,9 +103,9 @@ func (r *recorded) ask(t *testing.T, what, body string, out any) int {
 	return w.Code
 }
 
-// TestRefuses checks that the API refuses requests from another origin, for another host, without a token or with a
-// wrong one, and runs no command for them.
-func TestRefuses(t *testing.T) {
+// TestAPIRefusesForeignRequests checks that the API refuses requests from another origin, for another host, without a
+// token or with a wrong one, and runs no command for them.
+func TestAPIRefusesForeignRequests(t *testing.T) {
 	r := newRecorded(t)
 	var paths []string
 	for _, what := range []string{"files", "columns", "preview", "runs", "recipe", "plan",
@@ -174,7 +174,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func TestMalformed(t *testing.T) {
+func TestAPIRefusesMalformedRequests(t *testing.T) {
 	r := newRecorded(t)
 	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`,
 		`{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
@@ -336,9 +336,9 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestCommands checks that the page runs the commands that a person would type, and that their output names files
-// relative to the folder.
-func TestCommands(t *testing.T) {
+// TestPageRunsTypedCommands checks that the page runs the commands that a person would type, and that their output
+// names files relative to the folder.
+func TestPageRunsTypedCommands(t *testing.T) {
 	r := newRecorded(t)
 	r.run = func(_ context.Context, c Call) int {
 		fmt.Fprintf(c.Stderr, "%s: no", c.Args[len(c.Args)-1])
@@ -537,8 +537,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestServes checks that the page is served on a real listener until the context ends.
-func TestServes(t *testing.T) {
+// TestServesUntilContextEnds checks that the page is served on a real listener until the context ends.
+func TestServesUntilContextEnds(t *testing.T) {
 	r := newRecorded(t)
 	server := httptest.NewUnstartedServer(nil)
 	ctx, stop := context.WithCancel(t.Context())

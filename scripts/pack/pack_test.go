@@ -20,8 +20,8 @@ import (
 	"aead.dev/minisign"
 )
 
-// TestVersions checks that a version sorts the same way for Debian, Python and Go.
-func TestVersions(t *testing.T) {
+// TestVersionsSortAlike checks that a version sorts the same way for Debian, Python and Go.
+func TestVersionsSortAlike(t *testing.T) {
 	for version, want := range map[string][2]string{
 		"v1.2.3":      {"1.2.3", "1.2.3"},
 		"v1.2.3-rc.1": {"1.2.3~rc.1", "1.2.3rc1"},

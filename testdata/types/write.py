@@ -127,7 +127,7 @@ t.to_feather("zone-pandas-offset.feather")
 t.to_parquet("zone-pandas-offset.parquet")
 
 with open("README.md", "w") as f:
-    f.write("# Columns of every type\n\n`write.py` writes these files and this page. `TestTypes` and `TestZones` in `dataset` read them.\n\n| file | written by |\n| --- | --- |\n")
+    f.write("# Columns of every type\n\n`write.py` writes these files and this page. `TestTypes` and `TestZonedTimesAreClockTimes` in `dataset` read them.\n\n| file | written by |\n| --- | --- |\n")
     for name in sorted(os.listdir(".")):
         if name in ("write.py", "README.md"):
             continue

@@ -33,8 +33,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestSpecification reproduces a tree that was computed beforehand in another language.
-func TestSpecification(t *testing.T) {
+// TestTreeMatchesSpecification reproduces a tree that was computed beforehand in another language.
+func TestTreeMatchesSpecification(t *testing.T) {
 	x := table(40, 6)
 	f, err := Fit(context.Background(), x, Options{Depth: 2, Budget: 4})
 	if err != nil {
@@ -129,9 +129,9 @@ func TestScoreCanBeNegative(t *testing.T) {
 	}
 }
 
-// TestSoft checks that each node of a soft tree is trained on all records and that prediction follows a single path
-// as in a hard tree.
-func TestSoft(t *testing.T) {
+// TestSoftTreeTrainsOnAllRecords checks that each node of a soft tree is trained on all records and that prediction
+// follows a single path as in a hard tree.
+func TestSoftTreeTrainsOnAllRecords(t *testing.T) {
 	x := table(400, 6)
 	soft, err := Fit(context.Background(), x, Options{Depth: 3, Budget: 2, Soft: true})
 	if err != nil {
@@ -148,8 +148,8 @@ func TestSoft(t *testing.T) {
 	}
 }
 
-// TestTables checks that inconsistent parts are refused.
-func TestTables(t *testing.T) {
+// TestInconsistentTablesAreRefused checks that inconsistent parts are refused.
+func TestInconsistentTablesAreRefused(t *testing.T) {
 	good := table(30, 6)
 	for what, spoil := range map[string]func(*Table){
 		"empty": func(x *Table) {

@@ -91,9 +91,9 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 	return float64(right) / float64(test.Len())
 }
 
-// TestInteraction checks that a tree with all features finds both conditions. Always predicting the larger class has
-// an accuracy of 0.75.
-func TestInteraction(t *testing.T) {
+// TestTreeFindsInteraction checks that a tree with all features finds both conditions. Always predicting the larger
+// class has an accuracy of 0.75.
+func TestTreeFindsInteraction(t *testing.T) {
 	train, test := corner(t, 1500, 1), corner(t, 500, 2)
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
 		if got := accuracyOf(t, name, train, test); got < least {

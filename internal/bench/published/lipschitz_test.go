@@ -12,7 +12,7 @@ import (
 
 // corrected is the canonical Lipschitz mechanism by its definition, over every set y individually, with loss
 // (1-gamma) max(a, b) - gamma b, where b is the least score in y and a the largest outside. Classes of C(t-h-2,
-// k-h-1) members give the same result; see TestCorrected.
+// k-h-1) members give the same result; see TestCorrectedMechanismMatchesSpecification.
 func corrected(m TopK, scores []float64) Law {
 	var sets []class
 	all := combin.Combinations(len(scores), m.K)
@@ -44,9 +44,9 @@ func corrected(m TopK, scores []float64) Law {
 	return law
 }
 
-// TestCorrected reproduces the output distributions of the corrected mechanism in the specification, which validates
-// the reference for the witnesses.
-func TestCorrected(t *testing.T) {
+// TestCorrectedMechanismMatchesSpecification reproduces the output distributions of the corrected mechanism in the
+// specification, which validates the reference for the witnesses.
+func TestCorrectedMechanismMatchesSpecification(t *testing.T) {
 	m := TopK{K: 2, Epsilon: 1, Gamma: .5, Gumbel: true}
 	for _, want := range [][]float64{
 		{.254027, .197836, .154075, .154075, .119994, .119994},

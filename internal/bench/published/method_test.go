@@ -29,8 +29,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that every method refuses invalid settings before it reads a row.
-func TestMistakes(t *testing.T) {
+// TestMethodsRefuseInvalidSettings checks that every method refuses invalid settings before it reads a row.
+func TestMethodsRefuseInvalidSettings(t *testing.T) {
 	v, target := view(t, waves(50, 7, 11, 13), waves(50, 3)[0])
 	category, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
@@ -99,8 +99,9 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestTotal checks that cells of any kind yield a selection, with the target anywhere among the columns.
-func TestTotal(t *testing.T) {
+// TestMethodsAcceptAnyCells checks that cells of any kind yield a selection, with the target anywhere among the
+// columns.
+func TestMethodsAcceptAnyCells(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for what, columns := range map[string][][]float64{
@@ -137,9 +138,9 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestDice checks uniform draws, permutations and subsets, with a tolerance of six standard deviations and a fixed
-// seed.
-func TestDice(t *testing.T) {
+// TestRandomDrawsAreUniform checks uniform draws, permutations and subsets, with a tolerance of six standard deviations
+// and a fixed seed.
+func TestRandomDrawsAreUniform(t *testing.T) {
 	const runs = 60000
 	d := dice{source(5)}
 	permutations := map[string]float64{}

@@ -63,9 +63,9 @@ func table(t *testing.T) (string, dataset.Schema) {
 			{Name: "x", Lower: 0, Upper: 10}}}
 }
 
-// TestRecords checks that the records of the files follow one another, and that a pass over any part has the sums of
-// a table in memory.
-func TestRecords(t *testing.T) {
+// TestClusterRecordsFollowFiles checks that the records of the files follow one another, and that a pass over any part
+// has the sums of a table in memory.
+func TestClusterRecordsFollowFiles(t *testing.T) {
 	path, schema := table(t)
 	e, stats, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
@@ -295,8 +295,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestWorkersSayNothing checks that an invalid task ends a worker without an answer.
-func TestWorkersSayNothing(t *testing.T) {
+// TestInvalidTaskEndsWorker checks that an invalid task ends a worker without an answer.
+func TestInvalidTaskEndsWorker(t *testing.T) {
 	var out bytes.Buffer
 	if err := Work(t.Context(), strings.NewReader("4711\n"), &out); err == nil ||
 		strings.Contains(err.Error(), "4711") || out.Len() > 0 {
@@ -337,9 +337,9 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestGroups checks that splits consist of whole row groups, and that together they have the records of the file,
-// each with its position.
-func TestGroups(t *testing.T) {
+// TestSplitsAreWholeRowGroups checks that splits consist of whole row groups, and that together they have the records
+// of the file, each with its position.
+func TestSplitsAreWholeRowGroups(t *testing.T) {
 	type row struct {
 		X float64 `parquet:"x"`
 	}

@@ -123,9 +123,9 @@ func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, st
 	return k, q, schema, path
 }
 
-// TestKept checks that the records of a query are those of a table in memory with the parts in sequence, including
-// units and text categories, regardless of how the rows are distributed to the workers.
-func TestKept(t *testing.T) {
+// TestQueryRecordsMatchMemory checks that the records of a query are those of a table in memory with the parts in
+// sequence, including units and text categories, regardless of how the rows are distributed to the workers.
+func TestQueryRecordsMatchMemory(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		k, q, schema, path := visitors(t, 3, 0, 700, 1)
 		k.pause = pause
@@ -185,9 +185,9 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptIsSealed checks that the stored blocks reveal no record and no key, and that blocks made again from the
-// same records have the same bytes.
-func TestKeptIsSealed(t *testing.T) {
+// TestStoredBlocksRevealNothing checks that the stored blocks reveal no record and no key, and that blocks made again
+// from the same records have the same bytes.
+func TestStoredBlocksRevealNothing(t *testing.T) {
 	k, q, schema, _ := visitors(t, 2*blockMost, 5)
 	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
 	if err != nil {
@@ -232,8 +232,9 @@ func TestKeptIsSealed(t *testing.T) {
 	}
 }
 
-// TestKeptFailsClosed checks that a block that is lost, duplicated, damaged or rebuilt from other rows ends the run.
-func TestKeptFailsClosed(t *testing.T) {
+// TestAlteredBlockEndsRun checks that a block that is lost, duplicated, damaged or rebuilt from other rows ends the
+// run.
+func TestAlteredBlockEndsRun(t *testing.T) {
 	for name, swapped := range map[string]func([][]byte) [][]byte{
 		"lost":    func(h [][]byte) [][]byte { return h[1:] },
 		"doubled": func(h [][]byte) [][]byte { return append(h, h[0]) },

@@ -136,8 +136,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestPlaces checks that packed positions are unpacked unchanged, batch by batch.
-func TestPlaces(t *testing.T) {
+// TestPackedPositionsRoundTrip checks that packed positions are unpacked unchanged, batch by batch.
+func TestPackedPositionsRoundTrip(t *testing.T) {
 	for range 200 {
 		n := rand.IntN(300)
 		var places []int

@@ -93,9 +93,9 @@ func (v Values) textOf(i int) string {
 	return fmt.Sprintf("%x", math.Float64bits(v.Floats[i]))
 }
 
-// TestFields checks that the cells of tables are those of the fields of a block, that the fields do
+// TestCellsMatchBlockFields checks that the cells of tables are those of the fields of a block, that the fields do
 // not depend on how the records are divided into tables, and that damaged fields are errors.
-func TestFields(t *testing.T) {
+func TestCellsMatchBlockFields(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for _, n := range []int{0, 1, 7, 900} {
 		table := someRecords(r, n)

@@ -65,8 +65,8 @@ func kept(t *testing.T, p *Encoder, x []float64, before Encoding) (Encoding, flo
 	return f, float64(len(data)) / float64(len(x))
 }
 
-// TestBits checks that the bits of any numbers are restored.
-func TestBits(t *testing.T) {
+// TestNumberBitsRoundTrip checks that the bits of any numbers are restored.
+func TestNumberBitsRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float64{0, math.Copysign(0, -1), math.NaN(),
 		math.Float64frombits(0x7ff8_7764_0000_0007),
@@ -105,8 +105,8 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestSizes checks the packed size of numbers with various decimals.
-func TestSizes(t *testing.T) {
+// TestPackedSizeOfDecimals checks the packed size of numbers with various decimals.
+func TestPackedSizeOfDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const n = 8192
 	for _, test := range []struct {
@@ -145,8 +145,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestSizeSaysLittle checks that lists with a few more exceptions have the same size.
-func TestSizeSaysLittle(t *testing.T) {
+// TestSizeHidesFewExceptions checks that lists with a few more exceptions have the same size.
+func TestSizeHidesFewExceptions(t *testing.T) {
 	sizes := map[int]bool{}
 	for others := range 33 {
 		x := make([]float64, 8192)

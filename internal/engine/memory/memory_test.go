@@ -33,9 +33,9 @@ func (c counting) State() mechanism.State {
 	return c.state
 }
 
-// TestStates checks that a state is created once, that a pass carries out only the new steps, and that Forget drops
-// the state.
-func TestStates(t *testing.T) {
+// TestStateIsCreatedOnce checks that a state is created once, that a pass carries out only the new steps, and that
+// Forget drops the state.
+func TestStateIsCreatedOnce(t *testing.T) {
 	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}},
 		[]dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
 	if err != nil {
@@ -62,9 +62,9 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestParts checks that the two parts of a split have all records, whichever is requested first, and that a recoded
-// column has the new values.
-func TestParts(t *testing.T) {
+// TestSplitPartsHaveAllRecords checks that the two parts of a split have all records, whichever is requested first, and
+// that a recoded column has the new values.
+func TestSplitPartsHaveAllRecords(t *testing.T) {
 	values := make([]int32, 500)
 	table, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{{

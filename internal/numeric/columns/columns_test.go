@@ -31,9 +31,9 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestSpread checks that a column that is constant up to rounding has no spread, and that a common offset costs no
-// digits.
-func TestSpread(t *testing.T) {
+// TestConstantColumnHasNoSpread checks that a column that is constant up to rounding has no spread, and that a common
+// offset costs no digits.
+func TestConstantColumnHasNoSpread(t *testing.T) {
 	if c := columns.Clean([]float64{.1 + .2, .3, .3}); c.Spread != 0 {
 		t.Errorf("rounding is a spread of %g", c.Spread)
 	}

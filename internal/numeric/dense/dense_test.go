@@ -48,8 +48,8 @@ func near(t *testing.T, what string, a, b Matrix, size float64) {
 	}
 }
 
-// TestLoops checks that the loops of this processor produce the same bytes as the portable ones.
-func TestLoops(t *testing.T) {
+// TestProcessorLoopsMatchPortable checks that the loops of this processor produce the same bytes as the portable ones.
+func TestProcessorLoopsMatchPortable(t *testing.T) {
 	r, fast := rand.New(rand.NewPCG(1, 2)), fastest()
 	numbers := func(n int) []float64 {
 		out := make([]float64, n)

@@ -77,9 +77,9 @@ func rss(x [][]float64, y, theta []float64) float64 {
 
 var costs = []float64{1, 1, 2, 2, 5, 5}
 
-// TestSpecification reproduces numbers that were computed beforehand in another language: the gain of each column
-// after the constant, and the order, cost, squared error and coefficients for five budgets.
-func TestSpecification(t *testing.T) {
+// TestGreedyMatchesSpecification reproduces numbers that were computed beforehand in another language: the gain of each
+// column after the constant, and the order, cost, squared error and coefficients for five budgets.
+func TestGreedyMatchesSpecification(t *testing.T) {
 	d := table(3, 2)
 	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111},
 		{.501020856, .133232041}} {
@@ -250,9 +250,9 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestFreeFirst checks that free groups come first, that paid columns are free, that a group is paid once, and that a
-// group that does not fit the budget is skipped.
-func TestFreeFirst(t *testing.T) {
+// TestFreeGroupsComeFirst checks that free groups come first, that paid columns are free, that a group is paid once,
+// and that a group that does not fit the budget is skipped.
+func TestFreeGroupsComeFirst(t *testing.T) {
 	x := table(40, 6)
 	p := problemOf(x, target(x), []float64{1, 1, 0, 2, 5, 5}, 1)
 	if got := p.Select().Groups(p); !slices.Equal(got, []int{2, 0}) {
@@ -275,9 +275,9 @@ func TestFreeFirst(t *testing.T) {
 	}
 }
 
-// TestTotal checks that rank-deficient and zero matrices, and matrices without a constant, yield a choice and a
-// finite fit.
-func TestTotal(t *testing.T) {
+// TestGreedyAcceptsSingularMatrices checks that rank-deficient and zero matrices, and matrices without a constant,
+// yield a choice and a finite fit.
+func TestGreedyAcceptsSingularMatrices(t *testing.T) {
 	zero := &Problem{
 		Gram:   mat.NewSymDense(3, nil),
 		Cross:  [][]float64{{1, 2, 3}},

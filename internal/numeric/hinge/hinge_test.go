@@ -174,9 +174,9 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// TestDegenerate covers equal rows, contradicting labels, zero rows, duplicate columns, and entries at the corners.
-// Each minimisation must end with a proof.
-func TestDegenerate(t *testing.T) {
+// TestDegenerateTablesEndWithProof covers equal rows, contradicting labels, zero rows, duplicate columns, and entries
+// at the corners. Each minimisation must end with a proof.
+func TestDegenerateTablesEndWithProof(t *testing.T) {
 	const one = 1 << 14
 	for name, p := range map[string]*Problem{
 		"equal":          {Columns: [][]int16{{one, one, one}}, Labels: []int8{1, 1, 1}},

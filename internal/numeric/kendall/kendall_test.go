@@ -232,9 +232,9 @@ func TestLargeSums(t *testing.T) {
 	}
 }
 
-// TestClusters uses long columns of clusters, which leave many keys in one bucket of the sort and many with one
+// TestClusteredColumns uses long columns of clusters, which leave many keys in one bucket of the sort and many with one
 // estimate. Their dense ranks, which are evenly spread, have the same S.
-func TestClusters(t *testing.T) {
+func TestClusteredColumns(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	const n = 60_000
 	for _, scale := range []float64{1e-9, 1e-7, 1e-5, 1e-2, 1, 1e3} {

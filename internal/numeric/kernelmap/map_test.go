@@ -19,7 +19,7 @@ func TestKernelError(t *testing.T) {
 	t.Log(worst * 0x1p13)
 }
 
-func TestAssembly(t *testing.T) {
+func TestAssemblyMatchesPortable(t *testing.T) {
 	tile, kernel, _ := fastestFunctions()
 	tiles := append(assembled(), tile)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -207,8 +207,8 @@ func TestCompressLosesClass(t *testing.T) {
 	}
 }
 
-// TestFarAway checks that vectors far from every record underflow no probability.
-func TestFarAway(t *testing.T) {
+// TestFarVectorsUnderflowNothing checks that vectors far from every record underflow no probability.
+func TestFarVectorsUnderflowNothing(t *testing.T) {
 	p := Points{Dim: 1, X: []float64{0, 1, 2, 3}, Class: []int32{0, 0, 1, 1}}
 	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), []float64{1e4, 2}, 1)
 	if err != nil || !(s.value > 1e8) || math.IsInf(s.value, 0) {

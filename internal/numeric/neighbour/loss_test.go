@@ -59,8 +59,9 @@ func length(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestSpecification compares loss, gradient and twenty steps of descent with numbers that were computed beforehand.
-func TestSpecification(t *testing.T) {
+// TestLossMatchesSpecification compares loss, gradient and twenty steps of descent with numbers that were computed
+// beforehand.
+func TestLossMatchesSpecification(t *testing.T) {
 	p, start := threeClasses()
 	count := [3]int{}
 	for _, c := range p.Class {

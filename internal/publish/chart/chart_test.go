@@ -31,8 +31,8 @@ func wellFormed(t *testing.T, svg SVG) []string {
 	}
 }
 
-// TestPictures checks that every picture is XML with its title, for any names and numbers.
-func TestPictures(t *testing.T) {
+// TestPicturesAreXML checks that every picture is XML with its title, for any names and numbers.
+func TestPicturesAreXML(t *testing.T) {
 	const name = `<b onload="x">&'</title><script>alert(1)</script>`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
 	for title, svg := range map[string]SVG{
@@ -129,8 +129,9 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestReaders checks that screen readers see a picture as an image with its title, and ignore the signs of a legend.
-func TestReaders(t *testing.T) {
+// TestScreenReadersSeeTitledImage checks that screen readers see a picture as an image with its title, and ignore the
+// signs of a legend.
+func TestScreenReadersSeeTitledImage(t *testing.T) {
 	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") ||
 		!strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
 		t.Error(s)
@@ -141,8 +142,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestStyles checks that two styles of fifty have the same colour, dash and glyph only if they are 49 apart.
-func TestStyles(t *testing.T) {
+// TestStylesAreDistinct checks that two styles of fifty have the same colour, dash and glyph only if they are 49 apart.
+func TestStylesAreDistinct(t *testing.T) {
 	seen := map[SVG]int{}
 	for i := range 49 {
 		s := Swatch(i)

@@ -36,9 +36,9 @@ func hostile() Page {
 	}
 }
 
-// TestTexts checks that every part of a page is written as text in both formats, and that characters that reverse or
-// hide text are replaced.
-func TestTexts(t *testing.T) {
+// TestTextIsEscaped checks that every part of a page is written as text in both formats, and that characters that
+// reverse or hide text are replaced.
+func TestTextIsEscaped(t *testing.T) {
 	var html, markdown strings.Builder
 	if err := errors.Join(HTML(&html, hostile()), Markdown(&markdown, hostile())); err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestMarks checks the decorations of a cell, and that the colour intensity is at most 1.
-func TestMarks(t *testing.T) {
+// TestCellDecorations checks the decorations of a cell, and that the colour intensity is at most 1.
+func TestCellDecorations(t *testing.T) {
 	for _, c := range []struct {
 		mark Mark
 		want string

@@ -440,8 +440,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestNoEntry checks that a run without a ledger is neither recorded nor spent.
-func TestNoEntry(t *testing.T) {
+// TestRunWithoutLedgerIsNotRecorded checks that a run without a ledger is neither recorded nor spent.
+func TestRunWithoutLedgerIsNotRecorded(t *testing.T) {
 	var e *Entry
 	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
 	e.Enter(&page)

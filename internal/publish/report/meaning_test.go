@@ -80,9 +80,9 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestNotTaken checks that the steps of the branch that a run did not take are marked; for a search, only those of
-// the winning try.
-func TestNotTaken(t *testing.T) {
+// TestSkippedBranchStepsAreMarked checks that the steps of the branch that a run did not take are marked; for a search,
+// only those of the winning try.
+func TestSkippedBranchStepsAreMarked(t *testing.T) {
 	events := func(paths ...string) []mechanism.Event {
 		var out []mechanism.Event
 		for _, path := range paths {

@@ -86,9 +86,9 @@ func pageOn(t *testing.T, s Source) (html, markdown string) {
 	return h.String(), m.String()
 }
 
-// TestPageIsAlone checks that a page loads no external resources and runs no code, whatever the names in a release;
-// that its elements are balanced; and that it is below 1 MB with 300 columns.
-func TestPageIsAlone(t *testing.T) {
+// TestPageLoadsNoResources checks that a page loads no external resources and runs no code, whatever the names in a
+// release; that its elements are balanced; and that it is below 1 MB with 300 columns.
+func TestPageLoadsNoResources(t *testing.T) {
 	files := lineFiles(t)
 	for name, s := range map[string]Source{
 		"line": {files.Report, files.Model, files.Recipe},
@@ -147,9 +147,9 @@ func TestPageIsAlone(t *testing.T) {
 	}
 }
 
-// TestPageSays checks that the guarantee, the metric, the warnings by severity, the steps, the recipe and the
-// instructions for verification are on the page, in HTML and in Markdown, and that equal releases give equal bytes.
-func TestPageSays(t *testing.T) {
+// TestPageShowsReleaseFacts checks that the guarantee, the metric, the warnings by severity, the steps, the recipe and
+// the instructions for verification are on the page, in HTML and in Markdown, and that equal releases give equal bytes.
+func TestPageShowsReleaseFacts(t *testing.T) {
 	s := evilSource(7)
 	html, markdown := pageOn(t, s)
 	again, _ := pageOn(t, s)

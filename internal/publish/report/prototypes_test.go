@@ -27,9 +27,9 @@ func prototypeModel() *regression.Classifier {
 	}
 }
 
-// TestTypical checks that every prototype names its class and its likeliest values, that the page has a row for every
-// term, and that the output for another model is empty.
-func TestTypical(t *testing.T) {
+// TestTypicalRecordsNameTheirClass checks that every prototype names its class and its likeliest values, that the page
+// has a row for every term, and that the output for another model is empty.
+func TestTypicalRecordsNameTheirClass(t *testing.T) {
 	m := prototypeModel()
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)
@@ -61,8 +61,8 @@ func TestTypical(t *testing.T) {
 	}
 }
 
-// TestTypicalIsShort checks that columns and prototypes beyond a limit are counted, not listed.
-func TestTypicalIsShort(t *testing.T) {
+// TestTypicalRecordsAreLimited checks that columns and prototypes beyond a limit are counted, not listed.
+func TestTypicalRecordsAreLimited(t *testing.T) {
 	m := prototypeModel()
 	score := m.Scores[0].(*regression.Prototypes)
 	var terms []regression.Term

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestTry checks that a second open file cannot be locked until the first is closed, for files and folders.
-func TestTry(t *testing.T) {
+// TestTryLockFailsWhileLocked checks that a second open file cannot be locked until the first is closed, for files and
+// folders.
+func TestTryLockFailsWhileLocked(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
 		t.Skip("this system has no such locks")
 	}

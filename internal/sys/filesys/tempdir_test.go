@@ -45,9 +45,9 @@ func clearOne(_, dead *os.Root, _ string) {
 	_ = dead.Remove("ours")
 }
 
-// TestSweep checks that only the folders of dead processes are removed from the folder of the results, and only their
-// files named ours.
-func TestSweep(t *testing.T) {
+// TestSweepRemovesFoldersOfDeadProcesses checks that only the folders of dead processes are removed from the folder of
+// the results, and only their files named ours.
+func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	at := func(name string) string { return filepath.Join(home, name) }
 	live, err := MakeTempDir(home, prefix)
@@ -99,7 +99,8 @@ func TestSweep(t *testing.T) {
 	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)
 }
 
-// TestMakeWhileSwept checks that a folder created while other processes sweep exists when MakeTempDir returns, and is kept.
+// TestMakeWhileSwept checks that a folder created while other processes sweep exists when MakeTempDir returns, and is
+// kept.
 func TestMakeWhileSwept(t *testing.T) {
 	home := t.TempDir()
 	done, ended := make(chan struct{}), make(chan struct{})

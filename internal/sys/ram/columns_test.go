@@ -2,9 +2,9 @@ package ram
 
 import "testing"
 
-// TestTake checks that memory has the requested shape, whatever was given back before, and that columns do not
-// overlap.
-func TestTake(t *testing.T) {
+// TestTakenColumnsDoNotOverlap checks that memory has the requested shape, whatever was given back before, and that
+// columns do not overlap.
+func TestTakenColumnsDoNotOverlap(t *testing.T) {
 	for _, shape := range [][2]int{{3, 5}, {3, 5}, {5, 3}, {0, 7}, {3, 6}, {1, 0}, {3, 5}} {
 		room := takeColumns(shape[0], shape[1])
 		if len(room) != shape[0] {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestRows checks that each place of a row holds the stored data, for any sizes, next to separate places, and that no
-// data can be read in the file.
-func TestRows(t *testing.T) {
+// TestRowPlacesRoundTrip checks that each place of a row holds the stored data, for any sizes, next to separate places,
+// and that no data can be read in the file.
+func TestRowPlacesRoundTrip(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter
 	type kept struct {

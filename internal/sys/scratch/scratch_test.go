@@ -35,7 +35,7 @@ func get(t *testing.T, f *File, p Place) []byte {
 	return data
 }
 
-func TestKeeps(t *testing.T) {
+func TestScratchRoundTrip(t *testing.T) {
 	f := create(t, t.TempDir())
 	a, b := f.Reserve(1000), f.Reserve(70)
 	first, second := bytes.Repeat([]byte("a"), 1000), bytes.Repeat([]byte("b"), 70)
@@ -56,9 +56,9 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
-// TestNoise checks that no written byte string appears in the file, and that the same bytes are never stored in the
-// same form.
-func TestNoise(t *testing.T) {
+// TestScratchBytesLookRandom checks that no written byte string appears in the file, and that the same bytes are never
+// stored in the same form.
+func TestScratchBytesLookRandom(t *testing.T) {
 	f := create(t, t.TempDir())
 	p := f.Reserve(4096)
 	text := bytes.Repeat([]byte("private!"), 512)
@@ -110,9 +110,9 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft checks that an open file has no name, that a closed file leaves no folder, and that the remains
-// of a killed process are removed when the next one starts.
-func TestNothingIsLeft(t *testing.T) {
+// TestClosedScratchLeavesNoFile checks that an open file has no name, that a closed file leaves no folder, and that the
+// remains of a killed process are removed when the next one starts.
+func TestClosedScratchLeavesNoFile(t *testing.T) {
 	folder := t.TempDir()
 	dead := filepath.Join(folder, folderPrefix+"123")
 	if err := os.Mkdir(dead, 0o700); err != nil {

@@ -54,9 +54,9 @@ type (
 	}
 )
 
-// TestSections: the members of a section are required where the section is set, and unknown where it is nil, also if
-// another section has a member of that name.
-func TestSections(t *testing.T) {
+// TestSectionMembersAreRequired: the members of a section are required where the section is set, and unknown where it
+// is nil, also if another section has a member of that name.
+func TestSectionMembersAreRequired(t *testing.T) {
 	const round, angular = `{"name":"a","radius":2,"label":"r","colour":"red"}`, `{"name":"a","label":"s","side":3,"colour":"red"}`
 	for text, want := range map[string]shape{
 		round:                         {Name: "a", circle: &circle{2, "r"}, Colour: "red"},

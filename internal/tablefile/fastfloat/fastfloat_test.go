@@ -43,7 +43,7 @@ func TestAnswersCommonShapes(t *testing.T) {
 	}
 }
 
-func TestDeclines(t *testing.T) {
+func TestParseDeclinesUncommonForms(t *testing.T) {
 	for _, s := range []string{
 		"", ".", "+", "-", "e5", "1e", "1e+", "1.2.3", " 1", "1 ", "0x10", "1_0", "inf", "NaN",
 		"1e9999", "1e400",
@@ -55,9 +55,9 @@ func TestDeclines(t *testing.T) {
 	}
 }
 
-// TestHalfway checks the hard cases of rounding: decimals exactly between two float64 values, and their
-// neighbours one digit away.
-func TestHalfway(t *testing.T) {
+// TestHalfwayDecimalsRoundExactly checks the hard cases of rounding: decimals exactly between two float64 values, and
+// their neighbours one digit away.
+func TestHalfwayDecimalsRoundExactly(t *testing.T) {
 	for e := 53; e < 64; e++ {
 		for k := uint64(0); k < 200; k++ {
 			half := uint64(1)<<e + k<<(e-53) + 1<<(e-53)>>1

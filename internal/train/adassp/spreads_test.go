@@ -57,8 +57,8 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 	}
 }
 
-// TestSpreadsOfNothing checks that without records every interval is finite and contains its value.
-func TestSpreadsOfNothing(t *testing.T) {
+// TestSpreadsWithoutRecordsAreFinite checks that without records every interval is finite and contains its value.
+func TestSpreadsWithoutRecordsAreFinite(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 0, 0)
 	for range 20 {
 		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)

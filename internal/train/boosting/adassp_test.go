@@ -220,9 +220,9 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 	}
 }
 
-// TestScales checks the noise scales sigma_G = B^2/mu_G and sigma_b = B C sqrt(T)/mu_b with C = 1 and mu_G^2 = mu_b^2
-// = mu^2/2. Under substitution they are sqrt2 and 2 times as large.
-func TestScales(t *testing.T) {
+// TestNoiseScalesMatchPlan checks the noise scales sigma_G = B^2/mu_G and sigma_b = B C sqrt(T)/mu_b with C = 1 and
+// mu_G^2 = mu_b^2 = mu^2/2. Under substitution they are sqrt2 and 2 times as large.
+func TestNoiseScalesMatchPlan(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	part := budget.GaussianMu(1, 1e-6) / math.Sqrt2
 	b2 := 2*scaling.NumericNorm + 1 + linear.Kappa*linear.Kappa // a, b and the block of c

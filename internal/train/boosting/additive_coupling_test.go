@@ -39,9 +39,9 @@ func coupledSample(t testing.TB, n int) sample {
 	return table(t, columns, data)
 }
 
-// TestCouplingForesees checks that the coupling predicts, up to a small error, how much a line, a curve and the curve
-// of the score change the predictions of the records of each step, whichever of them moved.
-func TestCouplingForesees(t *testing.T) {
+// TestCouplingPredictsChanges checks that the coupling predicts, up to a small error, how much a line, a curve and the
+// curve of the score change the predictions of the records of each step, whichever of them moved.
+func TestCouplingPredictsChanges(t *testing.T) {
 	x := coupledSample(t, 20000)
 	b := x.booster(t, 30)
 	line := []float64{.2, -.1, .05}

@@ -184,9 +184,9 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 	}
 }
 
-// TestAdditiveOfNothing checks that the model is valid for a table without rows, with one row, with only invalid
-// cells, with only categories, or with a constant target.
-func TestAdditiveOfNothing(t *testing.T) {
+// TestAdditiveWithoutUsableData checks that the model is valid for a table without rows, with one row, with only
+// invalid cells, with only categories, or with a constant target.
+func TestAdditiveWithoutUsableData(t *testing.T) {
 	only := table(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
 		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
@@ -287,9 +287,9 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestGroup checks that every fine bin belongs to one step, that steps are contiguous, that their counts add up
-// unless a floor applies, and that a full fine bin forms a step of its own.
-func TestGroup(t *testing.T) {
+// TestGroupedBinsFormSteps checks that every fine bin belongs to one step, that steps are contiguous, that their counts
+// add up unless a floor applies, and that a full fine bin forms a step of its own.
+func TestGroupedBinsFormSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
 		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
@@ -407,8 +407,9 @@ func TestShapeLearns(t *testing.T) {
 	}
 }
 
-// TestLikeliest compares the result with a search on a finer grid, and checks that pure noise is shrunk to 0.
-func TestLikeliest(t *testing.T) {
+// TestLikeliestMatchesGridSearch compares the result with a search on a finer grid, and checks that pure noise is
+// shrunk to 0.
+func TestLikeliestMatchesGridSearch(t *testing.T) {
 	signal := []float64{100, 50, 1}
 	energy := []float64{41, 21, 1.1}
 	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal,

@@ -240,9 +240,9 @@ func TestValuesSpendTheirPlan(t *testing.T) {
 	}
 }
 
-// TestValuesOfNothing checks that the model is valid for a table without rows, with one row, or with only unlisted
-// values.
-func TestValuesOfNothing(t *testing.T) {
+// TestValuesWithoutUsableData checks that the model is valid for a table without rows, with one row, or with only
+// unlisted values.
+func TestValuesWithoutUsableData(t *testing.T) {
 	for _, n := range []int{0, 1, 2000} {
 		x, _ := valuedSample(t, n, 80, .1)
 		x.columns[1].Other = n > 1

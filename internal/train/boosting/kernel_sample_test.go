@@ -56,8 +56,8 @@ func TestSampleIsScaled(t *testing.T) {
 	}
 }
 
-// TestFewRecordsAreAll checks that a table no larger than the sample size is not sampled.
-func TestFewRecordsAreAll(t *testing.T) {
+// TestFewRecordsAreNotSampled checks that a table no larger than the sample size is not sampled.
+func TestFewRecordsAreNotSampled(t *testing.T) {
 	k := surfaceSample(t, 4000).kernelBooster(t, 3)
 	if k.spend.sampled != 1 {
 		t.Errorf("a share of %v was taken", k.spend.sampled)

@@ -233,10 +233,10 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 	}
 }
 
-// TestTurnsByStrength checks that next to a kernel each sum has a pass of its own if there are few records for the
+// TestPassesDependOnBudget checks that next to a kernel each sum has a pass of its own if there are few records for the
 // budget, and that otherwise there are two rounds of one pass. Both models explain effects that no additive model
 // can.
-func TestTurnsByStrength(t *testing.T) {
+func TestPassesDependOnBudget(t *testing.T) {
 	x := crossedSample(t, 12000)
 	few := x.kernelBooster(t, 60)
 	many := x.kernelBooster(t, 200)
@@ -381,9 +381,9 @@ func TestFeaturesAreShort(t *testing.T) {
 	}
 }
 
-// TestKernelOfNothing checks for any budget that the model is valid for a table without rows, with one row, invalid
-// cells, only categories, absurd ranges, or a constant target.
-func TestKernelOfNothing(t *testing.T) {
+// TestKernelWithoutUsableData checks for any budget that the model is valid for a table without rows, with one row,
+// invalid cells, only categories, absurd ranges, or a constant target.
+func TestKernelWithoutUsableData(t *testing.T) {
 	only := table(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
 		{Name: "y", Ranged: true, Lower: -1, Upper: 1},

@@ -223,9 +223,10 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestLambda checks that the noise of the baseline follows its penalty, as does the bound for a training record: half
-// the penalty means about twice the noise. From a strong penalty on, only the bound for a test record counts.
-func TestLambda(t *testing.T) {
+// TestBaselineNoiseFollowsLambda checks that the noise of the baseline follows its penalty, as does the bound for a
+// training record: half the penalty means about twice the noise. From a strong penalty on, only the bound for a test
+// record counts.
+func TestBaselineNoiseFollowsLambda(t *testing.T) {
 	scale := func(lambda float64) float64 {
 		s := causal.Study{
 			Schema: schemaOf(true, "x", "y"),
@@ -286,8 +287,8 @@ func TestGaussianForManyPairs(t *testing.T) {
 	}
 }
 
-// TestShares checks that epsilon is divided among ranges, the count and the histograms as documented.
-func TestShares(t *testing.T) {
+// TestEpsilonSharesMatchPlan checks that epsilon is divided among ranges, the count and the histograms as documented.
+func TestEpsilonSharesMatchPlan(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		s := causal.Study{
 			Schema: schemaOf(false, "x", "y"),

@@ -398,9 +398,9 @@ func TestDefaultDepth(t *testing.T) {
 	}
 }
 
-// TestDraws checks that a tree of depth D makes D draws of matrices and D-1 of medians, independently of the number
-// of its nodes.
-func TestDraws(t *testing.T) {
+// TestDrawsDependOnDepthOnly checks that a tree of depth D makes D draws of matrices and D-1 of medians, independently
+// of the number of its nodes.
+func TestDrawsDependOnDepthOnly(t *testing.T) {
 	for depth := 1; depth <= maxDepth; depth++ {
 		fit, s := train(t, CostTree{Depth: depth}, 0, 40000, 1000)
 		if n := len(fit.Model.(*regression.Tree).Nodes); n != 1<<depth-1 {
@@ -475,9 +475,9 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 	}
 }
 
-// TestWeights checks that a record has weight 1 in one open node of a hard tree, and weights that sum to 1 in a soft
-// tree.
-func TestWeights(t *testing.T) {
+// TestRecordWeightsSumToOne checks that a record has weight 1 in one open node of a hard tree, and weights that sum to
+// 1 in a soft tree.
+func TestRecordWeightsSumToOne(t *testing.T) {
 	columns, ranges := columnsOf(0)
 	f := newFrame(columns, ranges)
 	r := newRows(f)
@@ -531,8 +531,8 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// TestSettings checks that settings out of range are errors at plan time.
-func TestSettings(t *testing.T) {
+// TestInvalidSettingsFailAtPlan checks that settings out of range are errors at plan time.
+func TestInvalidSettingsFailAtPlan(t *testing.T) {
 	columns, _ := columnsOf(0)
 	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()},
 		{Budget: 1e10}, {Costs: map[string]float64{"a": -1}},

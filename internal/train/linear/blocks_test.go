@@ -92,9 +92,9 @@ func TestBlocksOnlyOfManyLevels(t *testing.T) {
 	}
 }
 
-// TestProjection checks that moments without noise stay as they are, that those with noise have the
+// TestProjectionIsNearerToTruth checks that moments without noise stay as they are, that those with noise have the
 // properties of the blocks, and that the projection is nearer to the truth.
-func TestProjection(t *testing.T) {
+func TestProjectionIsNearerToTruth(t *testing.T) {
 	const levels = 20
 	exact, _ := manyRows(4000, levels)
 	b := blocksOf(manyColumns(levels))

@@ -135,9 +135,9 @@ func cellsOf(v dataset.View) regression.Rows {
 	return r
 }
 
-// TestLearns checks that with many records and a large budget the classifier separates classes that a line or a few
-// prototypes can separate. The classes are thirds, or quarters, of a circle.
-func TestLearns(t *testing.T) {
+// TestPrototypesSeparateClasses checks that with many records and a large budget the classifier separates classes that
+// a line or a few prototypes can separate. The classes are thirds, or quarters, of a circle.
+func TestPrototypesSeparateClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .9, 3: .85, 4: .85} {
 		columns, ranges := columnsOf(classes)
 		v := tableOf(t, columns, records(3000, classes), nil).All()
@@ -162,8 +162,8 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// TestStrangeTables checks that every table yields a consistent classifier.
-func TestStrangeTables(t *testing.T) {
+// TestAnyTableYieldsClassifier checks that every table yields a consistent classifier.
+func TestAnyTableYieldsClassifier(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3},
 		{a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
@@ -543,9 +543,9 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	}
 }
 
-// TestStretches checks that if noise hides everything, all directions are stretched equally, and that without noise
-// the mean squared norm is the requested one.
-func TestStretches(t *testing.T) {
+// TestStretchOfNoiseIsUniform checks that if noise hides everything, all directions are stretched equally, and that
+// without noise the mean squared norm is the requested one.
+func TestStretchOfNoiseIsUniform(t *testing.T) {
 	hidden := stretchFactors([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
 	if hidden[0]/hidden[3] > 1.01 {
 		t.Errorf("%v", hidden)

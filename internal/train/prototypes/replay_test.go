@@ -90,9 +90,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestFaults checks that each planted fault of this method is detected. The fault of the cells shows only if the
-// exact number of a cell is close to the limit, so the test tries several budgets.
-func TestFaults(t *testing.T) {
+// TestPlantedFaultsAreDetected checks that each planted fault of this method is detected. The fault of the cells shows
+// only if the exact number of a cell is close to the limit, so the test tries several budgets.
+func TestPlantedFaultsAreDetected(t *testing.T) {
 	for name, fault := range map[string]mechanism.Fault{
 		"weights clipped alone": mechanism.WeightsAlone,
 		"exact width":           mechanism.ExactWidth,

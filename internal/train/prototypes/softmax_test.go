@@ -100,9 +100,9 @@ func waveSample() (x, z [][]float64, y, class []int32) {
 	return x, z, y, class
 }
 
-// TestSpecification reproduces the objective, the gradient and the descent of the specification, which were computed
-// beforehand by a separate program.
-func TestSpecification(t *testing.T) {
+// TestSoftmaxMatchesSpecification reproduces the objective, the gradient and the descent of the specification, which
+// were computed beforehand by a separate program.
+func TestSoftmaxMatchesSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
 	loss, g := objective(x, z, y, class, 1)
 	near(t, "L", loss, 38.661033393)
@@ -265,8 +265,8 @@ func TestWeightsAreBounded(t *testing.T) {
 	})
 }
 
-// TestNearest checks that the first of the largest logits of the class wins.
-func TestNearest(t *testing.T) {
+// TestLargestLogitWins checks that the first of the largest logits of the class wins.
+func TestLargestLogitWins(t *testing.T) {
 	logits := []float64{5, 1, 2, 2}
 	nearestWeights(logits, []int32{0, 1, 1, 1}, 1)
 	for j, want := range []float64{0, 0, 1, 0} {

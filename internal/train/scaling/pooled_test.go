@@ -72,9 +72,10 @@ func TestPooledSums(t *testing.T) {
 	}
 }
 
-// TestAround checks that a target with a single visible bin has a range that contains the neighbouring bins, on
-// either side and of either sign, where these are unlikely to be empty, and that the range of a feature is that bin.
-func TestAround(t *testing.T) {
+// TestSingleBinRangeHasNeighbours checks that a target with a single visible bin has a range that contains the
+// neighbouring bins, on either side and of either sign, where these are unlikely to be empty, and that the range of a
+// feature is that bin.
+func TestSingleBinRangeHasNeighbours(t *testing.T) {
 	const threshold = 10
 	bin := int(exponentBin(3))
 	for _, c := range []struct {

@@ -115,8 +115,8 @@ func TestDeclaredRangesAreKept(t *testing.T) {
 	}
 }
 
-// TestTotal checks that the ranges of any table are finite and of positive width.
-func TestTotal(t *testing.T) {
+// TestRangesOfAnyTableAreFinite checks that the ranges of any table are finite and of positive width.
+func TestRangesOfAnyTableAreFinite(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
@@ -181,9 +181,9 @@ func TestExponentBins(t *testing.T) {
 	}
 }
 
-// TestThreshold reproduces the specification: at c=10 columns and mu=.3 the
+// TestThresholdMatchesSpecification reproduces the specification: at c=10 columns and mu=.3 the
 // noise is 10.5409 and the threshold 52.6135.
-func TestThreshold(t *testing.T) {
+func TestThresholdMatchesSpecification(t *testing.T) {
 	sigma := math.Sqrt(10) / .3
 	threshold := sigma * math.Sqrt(2*math.Log(exponentBins*10/spurious))
 	if math.Abs(sigma-10.5409) > 1e-4 || math.Abs(threshold-52.6135) > 1e-4 {

@@ -138,9 +138,9 @@ func TestSurrogate(t *testing.T) {
 	}
 }
 
-// TestBlurred checks that the accuracy assumed by the surrogate falls to 1/2 as the model gets noisier, and rises
-// with the number of records.
-func TestBlurred(t *testing.T) {
+// TestSurrogateAccuracyFallsWithNoise checks that the accuracy assumed by the surrogate falls to 1/2 as the model gets
+// noisier, and rises with the number of records.
+func TestSurrogateAccuracyFallsWithNoise(t *testing.T) {
 	d := &discriminant{counts: []float64{500, 500}, total: 1000}
 	last := d.modelDistance(2, 0, 1, .1, .4)
 	if last != 2 {
@@ -306,9 +306,9 @@ func TestPublishedGraphFails(t *testing.T) {
 	}
 }
 
-// TestGraph checks that the ends of a chain of correlated neighbours are kept, and that the dynamic relevance prefers
-// columns uncorrelated with the selected ones.
-func TestGraph(t *testing.T) {
+// TestGraphKeepsChainEnds checks that the ends of a chain of correlated neighbours are kept, and that the dynamic
+// relevance prefers columns uncorrelated with the selected ones.
+func TestGraphKeepsChainEnds(t *testing.T) {
 	e := scaling.NewEncoder(make([]dataset.Column, 3), make([]scaling.Range, 3))
 	m := mechanism.ClassMoments{
 		Counts: []float64{1000, 1000}, Squares: [][]float64{{300, 300, 300}, {300, 300, 300}},

@@ -175,9 +175,9 @@ func accuracy(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
 	return float64(right) / float64(v.Len())
 }
 
-// TestAccuracy checks with a large budget that the separating line is found for two and for three classes, under
-// every relation. The three classes are sectors that lines separate only roughly.
-func TestAccuracy(t *testing.T) {
+// TestSVMSeparatesClasses checks with a large budget that the separating line is found for two and for three classes,
+// under every relation. The three classes are sectors that lines separate only roughly.
+func TestSVMSeparatesClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
 		v := tableOf(t, columns, records(20000, classes), nil).All()
@@ -193,11 +193,11 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// TestNoise checks over fits of one table that the spread of an SVM's weight matches its standard error and that the
-// spread of a logistic weight does not exceed it. With 200 fits, a ratio of variances above 1.7 or below .55 has
-// probability below 1e-6 (chi-square with 199 degrees of freedom). The ratio over 800 fits with Laplace noise has
-// about the spread of 320 fits with Gaussian noise.
-func TestNoise(t *testing.T) {
+// TestSVMSpreadMatchesStandardErrors checks over fits of one table that the spread of an SVM's weight matches its
+// standard error and that the spread of a logistic weight does not exceed it. With 200 fits, a ratio of variances above
+// 1.7 or below .55 has probability below 1e-6 (chi-square with 199 degrees of freedom). The ratio over 800 fits with
+// Laplace noise has about the spread of 320 fits with Gaussian noise.
+func TestSVMSpreadMatchesStandardErrors(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	v := tableOf(t, columns, records(300, 2), nil).All()
 	for name, tr := range trainers() {
@@ -224,9 +224,9 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestTotal checks that tables without rows, with one row, one class, records in no class, or missing and infinite
-// cells yield finite models that can predict.
-func TestTotal(t *testing.T) {
+// TestSVMAcceptsAnyTable checks that tables without rows, with one row, one class, records in no class, or missing and
+// infinite cells yield finite models that can predict.
+func TestSVMAcceptsAnyTable(t *testing.T) {
 	for classes := 2; classes <= 4; classes++ {
 		columns, ranges := columnsOf(classes)
 		weird := records(60, classes)
@@ -266,9 +266,9 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestScale checks that the noise of the release is (R + 2g)/(Lambda mu) in units of x/B, twice that under
+// TestSVMNoiseScale checks that the noise of the release is (R + 2g)/(Lambda mu) in units of x/B, twice that under
 // substitution and sqrt(3) times that for three classes.
-func TestScale(t *testing.T) {
+func TestSVMNoiseScale(t *testing.T) {
 	for _, c := range []struct {
 		classes int
 		rel     budget.Relation
@@ -385,8 +385,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestEvents checks that every priced draw is released.
-func TestEvents(t *testing.T) {
+// TestSVMReleasesEveryDraw checks that every priced draw is released.
+func TestSVMReleasesEveryDraw(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	for name, tr := range trainers() {
 		s, err := mechanism.NewSession(priced(t, tr, columns, 1, budget.AddRemove))

@@ -197,9 +197,9 @@ func TestBucketsFollowRecords(t *testing.T) {
 	}
 }
 
-// TestSplit checks that the settings reach the check, that another split needs more buckets, and that an omitted
-// share is the remainder of the other.
-func TestSplit(t *testing.T) {
+// TestDepthSplitNeedsBuckets checks that the settings reach the check, that another split needs more buckets, and that
+// an omitted share is the remainder of the other.
+func TestDepthSplitNeedsBuckets(t *testing.T) {
 	facts := method.Facts{Columns: numbers(4), Epsilon: 1, Delta: 1e-6}
 	made := func(v method.Values) Tukey { return Tukey{}.Method().New(v).(Tukey) }
 	usual := Tukey{}.Records(facts)

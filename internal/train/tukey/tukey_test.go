@@ -270,8 +270,8 @@ func TestBucketModel(t *testing.T) {
 	}
 }
 
-// TestTotal checks that a run on any table succeeds or abstains.
-func TestTotal(t *testing.T) {
+// TestTukeyAcceptsAnyTable checks that a run on any table succeeds or abstains.
+func TestTukeyAcceptsAnyTable(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}

@@ -92,9 +92,9 @@ func preview(t *testing.T, text string, r look.Reading) *look.Preview {
 	return s.Preview(r)
 }
 
-// TestProposals checks which settings are proposed for the format of a table, and that there are no further
+// TestFormatProposals checks which settings are proposed for the format of a table, and that there are no further
 // proposals once these are applied.
-func TestProposals(t *testing.T) {
+func TestFormatProposals(t *testing.T) {
 	rows := func(header string, row func(i int) string) string {
 		out := header + "\n"
 		for i := range 40 {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-// TestIdentifies checks that exactly the columns that identify the owners of records are recognised.
-func TestIdentifies(t *testing.T) {
+// TestUnitColumnsAreRecognised checks that exactly the columns that identify the owners of records are recognised.
+func TestUnitColumnsAreRecognised(t *testing.T) {
 	const rows = 30_000
 	type answer struct{ looks, byName bool }
 	columns := []struct {

@@ -27,9 +27,9 @@ func shop(types ...string) *server {
 	}}
 }
 
-// TestKeep checks that the columns of a query are requested, that the task is sent separately from the query,
-// that tasks of later passes name the kept rows, and that these are removed at the end.
-func TestKeep(t *testing.T) {
+// TestQueryColumnsAreRequested checks that the columns of a query are requested, that the task is sent separately from
+// the query, that tasks of later passes name the kept rows, and that these are removed at the end.
+func TestQueryColumnsAreRequested(t *testing.T) {
 	s := shop("double", "string", "decimal(10,2)")
 	head, _ := asked(t, serve(t, s))
 	const query = "select a, `b c`, d from shop -- all of it"
@@ -154,9 +154,9 @@ func TestOnSpark(t *testing.T) {
 	}
 }
 
-// TestStatements executes the statements of the file DPTRAIN_SPARK_SQL, one per line, in one session. .ci/spark
+// TestStatementsOfFile executes the statements of the file DPTRAIN_SPARK_SQL, one per line, in one session. .ci/spark
 // uses it to create tables of other formats and of a database.
-func TestStatements(t *testing.T) {
+func TestStatementsOfFile(t *testing.T) {
 	address, file := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_SQL")
 	if address == "" || file == "" {
 		t.Skip("there is no cluster: .ci/spark has one")

@@ -283,9 +283,9 @@ func converse(t *testing.T, input string, want int) (string, error) {
 	return string(got[:n]) + string(rest), <-ended
 }
 
-// TestAnswers checks that the program arrives whole, that tasks are answered pass by pass and are not part of a
-// query, and that the session is ended.
-func TestAnswers(t *testing.T) {
+// TestSessionAnswersPassByPass checks that the program arrives whole, that tasks are answered pass by pass and are not
+// part of a query, and that the session is ended.
+func TestSessionAnswersPassByPass(t *testing.T) {
 	s := &server{files: map[string][]byte{}}
 	head, program := asked(t, serve(t, s))
 	want := list(t) + list(t, "KEY4711", "B") + list(t) + list(t, "C")
@@ -310,8 +310,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoWordOfTheServer checks that the text of a server error is not repeated.
-func TestNoWordOfTheServer(t *testing.T) {
+// TestServerErrorTextIsNotRepeated checks that the text of a server error is not repeated.
+func TestServerErrorTextIsNotRepeated(t *testing.T) {
 	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"),
 		"token":  status.Error(codes.Unauthenticated, "4711"),
 		"broken": status.Error(codes.Unavailable, "4711")} {
@@ -344,9 +344,9 @@ func TestBadBatch(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that operations on the cluster are interrupted when standard input ends in the middle
-// of a pass.
-func TestInterrupted(t *testing.T) {
+// TestClosedInputInterruptsCluster checks that operations on the cluster are interrupted when standard input ends in
+// the middle of a pass.
+func TestClosedInputInterruptsCluster(t *testing.T) {
 	s := &server{files: map[string][]byte{}, block: make(chan struct{}), begun: make(chan struct{})}
 	head, _ := asked(t, serve(t, s))
 	in, write := io.Pipe()
@@ -370,8 +370,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestNotThere checks the failures without a server, and for a question of another version.
-func TestNotThere(t *testing.T) {
+// TestMissingServerFails checks the failures without a server, and for a question of another version.
+func TestMissingServerFails(t *testing.T) {
 	head, _ := asked(t, "127.0.0.1:1")
 	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil ||
 		err.Error() != "connect" {

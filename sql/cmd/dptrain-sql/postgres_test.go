@@ -138,8 +138,8 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 	}
 }
 
-// TestSnapshot checks that rows that others insert and delete while the query runs are not seen.
-func TestSnapshot(t *testing.T) {
+// TestQueryReadsOneSnapshot checks that rows that others insert and delete while the query runs are not seen.
+func TestQueryReadsOneSnapshot(t *testing.T) {
 	execute(t,
 		"DROP TABLE IF EXISTS shot; CREATE TABLE shot AS SELECT i AS x, repeat('a', 20) AS s FROM generate_series(1, 100000) i")
 	out := &after{do: func() {
@@ -247,9 +247,9 @@ INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old'
 	}
 }
 
-// TestCut checks that a lost connection ends the run with exit code 4 and no release. If it is lost before the
-// columns are known, no budget is spent; if it is lost while rows arrive, the price remains spent.
-func TestCut(t *testing.T) {
+// TestLostConnectionEndsRun checks that a lost connection ends the run with exit code 4 and no release. If it is lost
+// before the columns are known, no budget is spent; if it is lost while rows arrive, the price remains spent.
+func TestLostConnectionEndsRun(t *testing.T) {
 	execute(t,
 		"DROP TABLE IF EXISTS cut; CREATE TABLE cut AS SELECT i % 97 AS a, i % 89 AS b, i % 1000 AS y FROM generate_series(1, 100000) i")
 	program, folder := programs(t), t.TempDir()
@@ -290,8 +290,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that a client that disconnects ends the query.
-func TestCancelled(t *testing.T) {
+// TestClosedClientCancelsQuery checks that a client that disconnects ends the query.
+func TestClosedClientCancelsQuery(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}
 	if err := answerQuestion(ctx,
