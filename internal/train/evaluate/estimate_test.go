@@ -47,8 +47,8 @@ func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 	}
 }
 
-// TestEdges: the bins of sizes, of which upper ends belong to the bin.
-func TestEdges(t *testing.T) {
+// TestSizeBinEdges: the bins of sizes, of which upper ends belong to the bin.
+func TestSizeBinEdges(t *testing.T) {
 	for b := range sizeBins {
 		want := math.Exp2(float64(min(b, lastBin-1)+firstEdge) / 2)
 		if math.Abs(upperEdge(b)/want-1) > 1e-15 {
@@ -121,9 +121,9 @@ func TestReleasedNumbers(t *testing.T) {
 	}
 }
 
-// TestLuckFactor: a release that measures more sampling error than the rules make of it widens the interval, one that measures less
-// narrows it, and one that measures nothing, for its noise, leaves the rules nearly as they are. Residuals that are seen beyond the
-// limit, which it does not measure, never narrow it.
+// TestLuckFactor: a release that measures more sampling error than the rules make of it widens the interval, one that
+// measures less narrows it, and one that measures nothing, for its noise, leaves the rules nearly as they are.
+// Residuals that are seen beyond the limit, which it does not measure, never narrow it.
 func TestLuckFactor(t *testing.T) {
 	width := func(contrast, noise float64, nodes ...float64) float64 {
 		sizes, l, a := specified(nodes...)
@@ -191,8 +191,8 @@ func TestLimitsWithoutSignal(t *testing.T) {
 	}
 }
 
-// TestNoise: the standard deviations of the noise at mu = 1, as specified.
-func TestNoise(t *testing.T) {
+// TestCountNoiseMatchesSpecification: the standard deviations of the noise at mu = 1, as specified.
+func TestCountNoiseMatchesSpecification(t *testing.T) {
 	for _, c := range []struct {
 		relation            budget.Relation
 		sizes, sum, squares float64
@@ -248,9 +248,9 @@ func TestSeenNodes(t *testing.T) {
 	}
 }
 
-// TestScale: the scale of normal sizes is found to a few percent, and where nothing is counted the
+// TestScaleOfNormalSizes: the scale of normal sizes is found to a few percent, and where nothing is counted the
 // result is a size.
-func TestScale(t *testing.T) {
+func TestScaleOfNormalSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, sigma := range []float64{.003, .2, 3} {
 		counts := make([]float64, sizeBins)
@@ -269,8 +269,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestClimb: windows of 1, 2 and 4 bins, none of them beyond the top.
-func TestClimb(t *testing.T) {
+// TestClimbWindows: windows of 1, 2 and 4 bins, none of them beyond the top.
+func TestClimbWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts []float64
 		k, top int
@@ -331,9 +331,10 @@ func TestLimitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestConsistent: a mean absolute error is never above the root of the mean square, neither the value nor an end of the interval,
-// and each interval is used for the other; of two that exclude each other noise misled one, and both become what holds the two.
-func TestConsistent(t *testing.T) {
+// TestErrorsAreConsistent: a mean absolute error is never above the root of the mean square, neither the value nor an
+// end of the interval, and each interval is used for the other; of two that exclude each other noise misled one, and
+// both become what holds the two.
+func TestErrorsAreConsistent(t *testing.T) {
 	for _, c := range [][4]Quality{
 		{{2, 1, 3, .95}, {4, 3, 5, .95}, {2, 1, 3, .95}, {4, 3, 5, .95}},
 		{{6, 2, 9, .95}, {4, 0, 5, .95}, {5, 2, 5, .95}, {5, 2, 5, .95}},
@@ -362,8 +363,8 @@ func TestConsistent(t *testing.T) {
 	})
 }
 
-// TestCombined: weights 1/variance.
-func TestCombined(t *testing.T) {
+// TestCombinedWeightsByVariance: weights 1/variance.
+func TestCombinedWeightsByVariance(t *testing.T) {
 	if got := combineCounts(Count{10, 1}, Count{20, 2}); got.Value != 12 ||
 		math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
 		t.Errorf("%+v", got)
@@ -389,8 +390,8 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// TestFieller compares the interval with its definition on a grid of ratios.
-func TestFieller(t *testing.T) {
+// TestFiellerMatchesDefinition compares the interval with its definition on a grid of ratios.
+func TestFiellerMatchesDefinition(t *testing.T) {
 	for _, c := range []struct{ e, t, varE, varT, covariance float64 }{
 		{3, 10, 1, 1, 0}, {0, 10, 1, 4, 0}, {-1, 10, 1, 1, 0}, {3, 2, 1, 4, 0}, {9, 2, 1, 4, 0},
 		{1, 100, .01, 25, 0},

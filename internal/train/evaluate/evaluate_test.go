@@ -194,11 +194,11 @@ func within1(x, low, high float64) bool {
 	return x >= low && x <= high
 }
 
-// TestFarTargets: where targets are seen beyond the range, the limits move out to them and the
+// TestExtremeTargetLimits: where targets are seen beyond the range, the limits move out to them and the
 // released R² is that of targets cut there, not at the range. Past a gap the limits do not
 // move, R² is still that of targets cut at the limits, and the release says that targets
 // are beyond. The noise of R² is below 4e-4, so a difference of .005 has odds below 1e-30.
-func TestFarTargets(t *testing.T) {
+func TestExtremeTargetLimits(t *testing.T) {
 	const (
 		n   = 3000
 		far = 60
@@ -249,16 +249,16 @@ func TestWideRange(t *testing.T) {
 	if covered < 80 {
 		t.Errorf("%d of %d intervals cover", covered, releases)
 	}
-	// Noise alone moves a limit outward if it exceeds three standard deviations in one of three windows, which has odds of
-	// at most .0041. More than 8 of 100 have odds below 1e-9.
+	// Noise alone moves a limit outward if it exceeds three standard deviations in one of three windows, which has odds
+	// of at most .0041. More than 8 of 100 have odds below 1e-9.
 	if wide > 8 {
 		t.Errorf("%d of %d limits are as wide as the range", wide, releases)
 	}
 }
 
-// TestBeyond: the share of targets beyond the limits. Here 28 of 750 are beyond a gap, and no window of bins is
-// seen.
-func TestBeyond(t *testing.T) {
+// TestShareOfTargetsBeyondLimits: the share of targets beyond the limits. Here 28 of 750 are beyond a gap, and no
+// window of bins is seen.
+func TestShareOfTargetsBeyondLimits(t *testing.T) {
 	sizes, l, a := specified(0, 0)
 	o := readOctaves(sizes, l)
 	a.Cells = make([]float64, o.cellGroups().Len())
@@ -311,8 +311,8 @@ func TestRulesOfPublication(t *testing.T) {
 	}
 }
 
-// TestTotal: whatever the held-out part and the range, the result is finite and ordered.
-func TestTotal(t *testing.T) {
+// TestMetricsOfAnyTableAreFinite: whatever the held-out part and the range, the result is finite and ordered.
+func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	nan := math.NaN()
 	big := math.MaxFloat64
 	budgets := []*budget.Priced{price(t, .05), price(t, 1), price(t, 20)}

@@ -8,8 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestParts: the edges of parts are thirty-seconds of an octave, upper ends belong to a part, and sizes in other bins to none.
-func TestParts(t *testing.T) {
+// TestPartEdges: the edges of parts are thirty-seconds of an octave, upper ends belong to a part, and sizes in other
+// bins to none.
+func TestPartEdges(t *testing.T) {
 	o := octaves{3, 4, 20}
 	for i, b := range o {
 		for k := range parts {

@@ -76,8 +76,8 @@ func TestReliabilityReproduces(t *testing.T) {
 	isNear(t, "precision", th.Precision.Value, 17./21, 1e-12)
 }
 
-// TestPortion compares the interval with its definition on a grid of shares.
-func TestPortion(t *testing.T) {
+// TestPortionMatchesDefinition compares the interval with its definition on a grid of shares.
+func TestPortionMatchesDefinition(t *testing.T) {
 	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12},
 		{-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
 		part := noisy{c[0], c[2]}
