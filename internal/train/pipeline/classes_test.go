@@ -81,9 +81,9 @@ func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	return right / all
 }
 
-// TestClassifiers checks that every classification method is far more accurate than a constant with two classes, and
-// those that support more than two also with three.
-func TestClassifiers(t *testing.T) {
+// TestClassifiersBeatConstant checks that every classification method is far more accurate than a constant with two
+// classes, and those that support more than two also with three.
+func TestClassifiersBeatConstant(t *testing.T) {
 	for _, c := range []struct {
 		classes []string
 		least   float64

@@ -140,9 +140,9 @@ func TestSelectorFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestTrainerLeftAlone checks that a run that ended early makes no releases afterwards, even if its trainer is still
-// running.
-func TestTrainerLeftAlone(t *testing.T) {
+// TestEndedRunReleasesNothing checks that a run that ended early makes no releases afterwards, even if its trainer is
+// still running.
+func TestEndedRunReleasesNothing(t *testing.T) {
 	tab := houses(t, 50)
 	p := describe(tab)
 	p.Model = adassp.JointGram{}

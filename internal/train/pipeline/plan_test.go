@@ -265,8 +265,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTotal checks that odd tables give a valid model and no error.
-func TestTotal(t *testing.T) {
+// TestAnyTableYieldsModel checks that odd tables give a valid model and no error.
+func TestAnyTableYieldsModel(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{

@@ -79,9 +79,9 @@ func TestStageOrder(t *testing.T) {
 	}
 }
 
-// TestTukey checks that enough records give a good model, that too few give an abstention without an error, and that
-// a fallback gives a model in either case.
-func TestTukey(t *testing.T) {
+// TestTukeyNeedsRecords checks that enough records give a good model, that too few give an abstention without an error,
+// and that a fallback gives a model in either case.
+func TestTukeyNeedsRecords(t *testing.T) {
 	p := describe(houses(t, 0))
 	p.Model = tukey.Tukey{}
 	p.Budget = budget.Target{Epsilon: 3, Delta: 1e-5}
@@ -147,9 +147,9 @@ func TestFallbackRefusals(t *testing.T) {
 	}
 }
 
-// TestRecordsIsHonest checks that with the planned number of rows the released bound of n lets the mechanism run
-// about 95% of the time.
-func TestRecordsIsHonest(t *testing.T) {
+// TestRecordsBoundHoldsUsually checks that with the planned number of rows the released bound of n lets the mechanism
+// run about 95% of the time.
+func TestRecordsBoundHoldsUsually(t *testing.T) {
 	p := describe(houses(t, 0))
 	p.Model = tukey.Tukey{}
 	p.Budget = budget.Target{Epsilon: 1, Delta: 1e-5}

@@ -229,9 +229,9 @@ func TestTargetUnread(t *testing.T) {
 	}
 }
 
-// TestFewRecordsAreNotBlamed checks that, if the budget is too small to detect any column, no message claims that its
-// cells are not numbers.
-func TestFewRecordsAreNotBlamed(t *testing.T) {
+// TestFewRecordsCauseNoUnreadWarning checks that, if the budget is too small to detect any column, no message claims
+// that its cells are not numbers.
+func TestFewRecordsCauseNoUnreadWarning(t *testing.T) {
 	p := describe(houses(t, 60))
 	p.Budget.Epsilon = .1
 	p.Model = adassp.JointGram{}

@@ -216,9 +216,9 @@ func askingRows(t *testing.T, p *Pipeline, n int, numbers bool) *dataset.Table {
 	return table
 }
 
-// TestWordsAreAskedFirst checks that a table of numbers spends only the counts of kinds on text categories, that a
-// table with texts finds them, and that the skipped branch makes no releases.
-func TestWordsAreAskedFirst(t *testing.T) {
+// TestKindsAreCountedBeforeText checks that a table of numbers spends only the counts of kinds on text categories, that
+// a table with texts finds them, and that the skipped branch makes no releases.
+func TestKindsAreCountedBeforeText(t *testing.T) {
 	for _, numbers := range []bool{false, true} {
 		p := askingRun()
 		res, err := p.Fit(context.Background(), askingRows(t, p, 6000, numbers), Options{})
@@ -250,8 +250,8 @@ func TestWordsAreAskedFirst(t *testing.T) {
 	}
 }
 
-// TestSelectorsOfWords checks that every selector chooses among columns that turn out to be text, by the steps that were
-// planned when this was not known.
+// TestSelectorsOfWords checks that every selector chooses among columns that turn out to be text, by the steps that
+// were planned when this was not known.
 func TestSelectorsOfWords(t *testing.T) {
 	for _, m := range Selectors() {
 		if !m.Private || m.NeedsClasses {
@@ -349,8 +349,8 @@ func onlyWay(n budget.Node, way string) budget.Node {
 	return n
 }
 
-// TestAskingIsRehearsed checks that both branches are rehearsed at a budget near the end of the grid.
-func TestAskingIsRehearsed(t *testing.T) {
+// TestTextBranchesAreRehearsed checks that both branches are rehearsed at a budget near the end of the grid.
+func TestTextBranchesAreRehearsed(t *testing.T) {
 	p := askingRun()
 	p.Budget.Epsilon = 1e-4
 	plan, err := p.Plan()
@@ -378,9 +378,9 @@ func TestAskingIsRehearsed(t *testing.T) {
 	}
 }
 
-// TestFaint checks that a run that may pay for text categories is rehearsed at a tiny budget only. The part of the
-// budget that new text categories lose outright draws no noise.
-func TestFaint(t *testing.T) {
+// TestTextPricesAreRehearsedAtTinyBudget checks that a run that may pay for text categories is rehearsed at a tiny
+// budget only. The part of the budget that new text categories lose outright draws no noise.
+func TestTextPricesAreRehearsedAtTinyBudget(t *testing.T) {
 	for epsilon, want := range map[float64]bool{1: false, .3: false, 1e-4: true} {
 		p := askingRun()
 		p.Budget.Epsilon = epsilon

@@ -76,9 +76,9 @@ func TestManyColumnsOfWords(t *testing.T) {
 	}
 }
 
-// TestWordsFitWherePlansDo checks that a plan that is accepted leaves enough entries for the columns without text
+// TestAcceptedPlanHasRoomForText checks that a plan that is accepted leaves enough entries for the columns without text
 // categories, for any number of other columns and every combination of selector and trainer.
-func TestWordsFitWherePlansDo(t *testing.T) {
+func TestAcceptedPlanHasRoomForText(t *testing.T) {
 	for name, x := range map[string]struct {
 		numbers int
 		change  func(*Pipeline)
