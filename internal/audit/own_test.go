@@ -224,8 +224,8 @@ func TestOwnTable(t *testing.T) {
 	}
 }
 
-// TestOwnTableStrange audits tables with columns that are missing, constant or at the ends of float64.
-func TestOwnTableStrange(t *testing.T) {
+// TestOwnTableWithExtremeColumns audits tables with columns that are missing, constant or at the ends of float64.
+func TestOwnTableWithExtremeColumns(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	nan := math.NaN()
 	for name, a := range map[string][]float64{

@@ -145,8 +145,8 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 var full = flag.Bool("full", false,
 	"replay every run on every neighbour under every seed, and stream every example in every way")
 
-// replayedNeighbours returns the neighbours on which an example is replayed under a seed: one for each kind of change, so
-// that every position (first, middle, last) occurs for some kind, and other positions under another seed.
+// replayedNeighbours returns the neighbours on which an example is replayed under a seed: one for each kind of change,
+// so that every position (first, middle, last) occurs for some kind, and other positions under another seed.
 //
 // A sensitivity that is too small for a kind of change is too small at every position, because statistics are sums
 // over records. A release that depends on the order or the number of records does so for every kind. With -full, as in
@@ -197,8 +197,8 @@ func inPosition(t *testing.T, name, position string) string {
 	return ""
 }
 
-// compareNeighbours carries a run out again on each neighbour of its table, with the noise of the first time. It returns
-// what depends on the record, and the largest share of a bound that was attained.
+// compareNeighbours carries a run out again on each neighbour of its table, with the noise of the first time. It
+// returns what depends on the record, and the largest share of a bound that was attained.
 func compareNeighbours(
 	first *mechanism.Recorder, published map[string]string, neighbours []Neighbour, record func(*dataset.Table, *mechanism.Recorder) map[string]string,
 ) (faults []string, closest float64) {
@@ -237,8 +237,8 @@ func replayOn(
 		})
 }
 
-// TestRecordAndReplay replays every example recipe under each relation it supports, with every kind of change to a record,
-// under several coins; see [replayedNeighbours].
+// TestRecordAndReplay replays every example recipe under each relation it supports, with every kind of change to a
+// record, under several coins; see [replayedNeighbours].
 func TestRecordAndReplay(t *testing.T) {
 	for _, file := range recipeFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
@@ -333,9 +333,9 @@ func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 	}
 }
 
-// TestReplayCatchesALie checks that a sensitivity that is too small, a release decided by the data, and a published
-// exact number are all found.
-func TestReplayCatchesALie(t *testing.T) {
+// TestReplayDetectsFalseSensitivity checks that a sensitivity that is too small, a release decided by the data, and a
+// published exact number are all found.
+func TestReplayDetectsFalseSensitivity(t *testing.T) {
 	r, p, tab := example(t, "../../examples/categories.yaml")
 	first := mechanism.NewRecorder(1)
 	record(t, r, p, plan(t, p), tab, first)

@@ -142,8 +142,8 @@ func TestUnitReplayOnTinyTables(t *testing.T) {
 	}
 }
 
-// TestReplayCatchesSeveralUnits checks that several whole units at once move releases farther than declared for one.
-func TestReplayCatchesSeveralUnits(t *testing.T) {
+// TestReplayDetectsSeveralUnits checks that several whole units at once move releases farther than declared for one.
+func TestReplayDetectsSeveralUnits(t *testing.T) {
 	r, p, tab := example(t, "../../examples/unit.yaml")
 	priced := plan(t, p)
 	first := mechanism.NewRecorder(1).KeepColumns()
