@@ -413,8 +413,9 @@ func run(name string, predict func(map[string]any) (float64, error), probabiliti
 `}
 }
 
-// TestPrograms checks that programs in every language agree with the model on 10,000 records, including hostile ones.
-func TestPrograms(t *testing.T) {
+// TestExportedProgramsAgreeWithModel checks that programs in every language agree with the model on 10,000 records,
+// including hostile ones.
+func TestExportedProgramsAgreeWithModel(t *testing.T) {
 	for _, rt := range runtimes {
 		t.Run(rt.name, func(t *testing.T) {
 			t.Parallel()
@@ -864,7 +865,7 @@ func (db *database) value(r *rand.Rand, c regression.Column) (cell any, text str
 	return x, strconv.FormatFloat(x, 'e', -1, 64), false
 }
 
-func TestRefuses(t *testing.T) {
+func TestExportRefuses(t *testing.T) {
 	data, err := os.ReadFile("../../regression/testdata/model-2-neighbours.json")
 	if err != nil {
 		t.Fatal(err)
