@@ -6,7 +6,7 @@ Pictures of docs/tutorials/first.md show the report of the run on that page, in 
 
 The picture of docs/guide/ui.md is ui-columns.png among the screenshots of a test:
 
-    DPTRAIN_UI_SHOTS=shots go test ./cmd/dptrain -run TestHospitalInChromium
+    DPTRAIN_UI_SHOTS=shots go test ./cmd/dptrain -run TestHospitalWorkflowInChromium
     PYTHON scripts/pictures.py shots/ui-columns.png docs/guide/pictures
 """
 

@@ -15,9 +15,9 @@ privacy: {epsilon: 1}
 model: {method: tukey}
 `
 
-// TestAbstained checks that a run whose mechanism abstains ends with its own exit code, writes a report of the spent
-// budget but no model, and removes an old model from the folder.
-func TestAbstained(t *testing.T) {
+// TestAbstainedRunWritesReportOnly checks that a run whose mechanism abstains ends with its own exit code, writes a
+// report of the spent budget but no model, and removes an old model from the folder.
+func TestAbstainedRunWritesReportOnly(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(50))
 	write(t, "recipe.yaml", tukeyRecipe)

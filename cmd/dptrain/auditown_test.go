@@ -129,9 +129,9 @@ func TestOwnAuditVerdicts(t *testing.T) {
 	}
 }
 
-// TestOwnAuditBesideARun checks that the verdict is written next to the private files of a run, that it is not
+// TestOwnAuditIsWrittenNextToARun checks that the verdict is written next to the private files of a run, that it is not
 // replaced without --force, and that the output folder can be changed.
-func TestOwnAuditBesideARun(t *testing.T) {
+func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(40))
 	write(t, "recipe.yaml", goodRecipe)

@@ -196,10 +196,10 @@ func TestClassMistakes(t *testing.T) {
 	}
 }
 
-// TestWordsFound trains on a table of text columns with only the target and the task declared. It checks that the
-// model contains the categories, that the report lists them as found privately, and that predictions name the
-// classes.
-func TestWordsFound(t *testing.T) {
+// TestFoundTextCategoriesAreReported trains on a table of text columns with only the target and the task declared. It
+// checks that the model contains the categories, that the report lists them as found privately, and that predictions
+// name the classes.
+func TestFoundTextCategoriesAreReported(t *testing.T) {
 	chdir(t)
 	var table strings.Builder
 	table.WriteString("age,ward,name,ill\n")

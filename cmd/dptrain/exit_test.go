@@ -71,9 +71,9 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestPanicSaysNothing checks that a report about a panic contains only source positions, those of the goroutine
-// that panicked.
-func TestPanicSaysNothing(t *testing.T) {
+// TestPanicReportHasPositionsOnly checks that a report about a panic contains only source positions, those of the
+// goroutine that panicked.
+func TestPanicReportHasPositionsOnly(t *testing.T) {
 	for i, debug := range []bool{false, true, false, true} {
 		chdir(t)
 		write(t, "line.csv", lineCSV(50))

@@ -171,8 +171,8 @@ func cancelled(t *testing.T, at int) (result, []string) {
 	return result{code, stdout.String(), stderr.String()}, stages
 }
 
-// TestInterrupted cancels a run before it starts and at each of its stages.
-func TestInterrupted(t *testing.T) {
+// TestFitInterruptedAtEachStage cancels a run before it starts and at each of its stages.
+func TestFitInterruptedAtEachStage(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(200))
 	got, stages := cancelled(t, 1000) // never

@@ -39,12 +39,12 @@ func hospital(n int, seed uint64) string {
 	return b.String()
 }
 
-// TestHospital checks that every misread column of a messy table is named on the terminal, and that no line of the
-// release claims an effect of a column that was not read. At epsilon 3, a column of 12,000 numbers and a gap of 30%
-// exceed their thresholds by more than seven standard deviations of the noise. A column without numbers passes as
-// numeric, by noise alone, in fewer than one run in a thousand; the probability that more than two of four runs do
-// is below 1e-8.
-func TestHospital(t *testing.T) {
+// TestMisreadColumnsAreNamed checks that every misread column of a messy table is named on the terminal, and that no
+// line of the release claims an effect of a column that was not read. At epsilon 3, a column of 12,000 numbers and a
+// gap of 30% exceed their thresholds by more than seven standard deviations of the noise. A column without numbers
+// passes as numeric, by noise alone, in fewer than one run in a thousand; the probability that more than two of four
+// runs do is below 1e-8.
+func TestMisreadColumnsAreNamed(t *testing.T) {
 	strict := []string{"years", "weight"} // columns of numbers with additional characters
 	missed := 0
 	for seed := range uint64(4) {
@@ -94,10 +94,10 @@ func TestHospital(t *testing.T) {
 	}
 }
 
-// TestHospitalExport trains on a hospital export with the recipe that look proposes. All columns must be used, and the
-// patients protected with the proposed number of records. At epsilon 3, every column exceeds its threshold by more than
-// six standard deviations of the noise.
-func TestHospitalExport(t *testing.T) {
+// TestHospitalExportFitsProposedRecipe trains on a hospital export with the recipe that look proposes. All columns must
+// be used, and the patients protected with the proposed number of records. At epsilon 3, every column exceeds its
+// threshold by more than six standard deviations of the noise.
+func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "export.csv", hospitalExport(12000, 5))
 	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--decimal",

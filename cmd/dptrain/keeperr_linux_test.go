@@ -85,9 +85,9 @@ func process(t *testing.T, env []string, args ...string) ended {
 	return e
 }
 
-// TestDiesInSilence checks that the messages of the Go runtime about a dying process are discarded, whatever the
-// cause, and that the process ends with a signal rather than an exit code.
-func TestDiesInSilence(t *testing.T) {
+// TestRuntimeMessagesAreDiscarded checks that the messages of the Go runtime about a dying process are discarded,
+// whatever the cause, and that the process ends with a signal rather than an exit code.
+func TestRuntimeMessagesAreDiscarded(t *testing.T) {
 	for _, way := range []string{"stack", "quit", "panic"} {
 		if got := process(t,
 			[]string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT,
@@ -100,8 +100,8 @@ func TestDiesInSilence(t *testing.T) {
 	}
 }
 
-// TestEndings checks that a signal that is ignored at the start of the process stays ignored.
-func TestEndings(t *testing.T) {
+// TestIgnoredSignalsStayIgnored checks that a signal that is ignored at the start of the process stays ignored.
+func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}

@@ -414,9 +414,9 @@ func TestLedgerOfRecords(t *testing.T) {
 	}
 }
 
-// TestLedgerMisspelt checks that a protected column that is missing from the table causes a warning, and that a run
-// that uses a column of a similar name as public is refused.
-func TestLedgerMisspelt(t *testing.T) {
+// TestLedgerWarnsOfMisspeltColumn checks that a protected column that is missing from the table causes a warning, and
+// that a run that uses a column of a similar name as public is refused.
+func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 	chdir(t)
 	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
 	recipe := func(name, columns string) {
@@ -496,9 +496,9 @@ func TestTooSmallForTheGrid(t *testing.T) {
 	}
 }
 
-// TestEndedRunSaysWhatItSpent checks that the message about a run that ends after its price was entered includes
+// TestEndedRunReportsSpentBudget checks that the message about a run that ends after its price was entered includes
 // that the price stays spent.
-func TestEndedRunSaysWhatItSpent(t *testing.T) {
+func TestEndedRunReportsSpentBudget(t *testing.T) {
 	withLedger(t)
 	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
 	const note = "; the price of this run remains spent in my.ledger\n"

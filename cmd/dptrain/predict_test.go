@@ -200,9 +200,9 @@ func TestPredictInterrupted(t *testing.T) {
 	}
 }
 
-// TestSignal sends a real process the signals of Ctrl-C, Ctrl-\\, a closed terminal and kill while it waits for
-// input.
-func TestSignal(t *testing.T) {
+// TestSignalsEndPredict sends a real process the signals of Ctrl-C, Ctrl-\\, a closed terminal and kill while it waits
+// for input.
+func TestSignalsEndPredict(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals there")
 	}

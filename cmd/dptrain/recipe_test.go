@@ -188,8 +188,8 @@ func TestFlagsOverRecipe(t *testing.T) {
 	}
 }
 
-// TestBlame checks that the message about an invalid flag names the flag.
-func TestBlame(t *testing.T) {
+// TestInvalidFlagIsNamed checks that the message about an invalid flag names the flag.
+func TestInvalidFlagIsNamed(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(5))
 	write(t, "recipe.yaml", goodRecipe+"selection: {method: fixed, features: [a]}\n")

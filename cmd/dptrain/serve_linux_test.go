@@ -131,9 +131,9 @@ func TestServeWithheldConnections(t *testing.T) {
 	}
 }
 
-// TestServeEndsBesideStreams checks that an endless stream is aborted when the time limit for shutting down ends,
+// TestServeAbortsStreamsAtShutdown checks that an endless stream is aborted when the time limit for shutting down ends,
 // that a message reports it, and that the exit code is 0. The output of the process contains no cell.
-func TestServeEndsBesideStreams(t *testing.T) {
+func TestServeAbortsStreamsAtShutdown(t *testing.T) {
 	p := serveProcess(t, "", "../../regression/testdata/model-2.json", "--drain", "1s")
 	in, out := io.Pipe()
 	go func() {

@@ -46,9 +46,9 @@ func forgeModel(t *testing.T, dir string) {
 	write(t, filepath.Join(dir, "report.json"), encoded.String())
 }
 
-// TestSignature checks that verify --key accepts a signed release and rejects one with edited coefficients, even if
-// all hashes were recomputed and verify without the key reports no problem.
-func TestSignature(t *testing.T) {
+// TestVerifyKeyRejectsEditedRelease checks that verify --key accepts a signed release and rejects one with edited
+// coefficients, even if all hashes were recomputed and verify without the key reports no problem.
+func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(20000))
 	for _, args := range [][]string{
@@ -171,8 +171,8 @@ func TestSigningKeys(t *testing.T) {
 	}
 }
 
-// TestSignaturesOfTasks: the release of every task can be signed, and fits afterwards with and without the key. An edit of
-// its report does not.
+// TestSignaturesOfTasks: the release of every task can be signed, and fits afterwards with and without the key. An edit
+// of its report does not.
 func TestSignaturesOfTasks(t *testing.T) {
 	data, err := filepath.Abs("../../testdata")
 	if err != nil {

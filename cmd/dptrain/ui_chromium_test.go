@@ -306,10 +306,10 @@ func hospitalExport(n int, seed uint64) string {
 	return b.String()
 }
 
-// TestHospitalInChromium gets from a hospital export to the report with at most eight clicks. It checks that the
-// proposed settings read the file, that the patients are proposed as the unit, and that at least eleven columns are
+// TestHospitalWorkflowInChromium gets from a hospital export to the report with at most eight clicks. It checks that
+// the proposed settings read the file, that the patients are proposed as the unit, and that at least eleven columns are
 // used. Every text value has more than 3,000 training records; about 600 are enough for it to be found.
-func TestHospitalInChromium(t *testing.T) {
+func TestHospitalWorkflowInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))

@@ -12,9 +12,9 @@ import (
 // the writing direction, and one beyond 16 bits.
 const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
 
-// TestNothingMovesTheCursor passes names full of control characters to every command, as arguments and in recipes,
-// tables, models, reports and ledgers. It checks that the output never contains these characters unescaped.
-func TestNothingMovesTheCursor(t *testing.T) {
+// TestOutputHasNoControlCharacters passes names full of control characters to every command, as arguments and in
+// recipes, tables, models, reports and ledgers. It checks that the output never contains these characters unescaped.
+func TestOutputHasNoControlCharacters(t *testing.T) {
 	chdir(t)
 	quoted := strconv.QuoteToASCII(hostileName)
 	inYAML := strings.NewReplacer(`\x7f`, `\x7F`, `\a`, `\a`).Replace(quoted)
