@@ -141,11 +141,17 @@ type Largest struct {
 
 // Run releases the counts. s is the session of the node that Plan is a child of.
 func (c Classification) Run(
-	ctx context.Context, s *mechanism.Session, l Labels,
+	ctx context.Context,
+	s *mechanism.Session,
+	l Labels,
 ) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
-	pass, err := mechanism.Sum[*confusionPass](ctx, s, l.Records,
-		confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins, l.Groups})
+	pass, err := mechanism.Sum[*confusionPass](
+		ctx,
+		s,
+		l.Records,
+		confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins, l.Groups},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -226,14 +232,17 @@ func tablesOf(
 		},
 			{Cells: 2*bins + 1, Share: scoreShare}}
 	default:
-		all = []mechanism.JointTable{{
-			Cells: matrix,
-			Share: 1. / 4,
-		},
+		all = []mechanism.JointTable{
+			{
+				Cells: matrix,
+				Share: 1. / 4,
+			},
 			{
 				Cells: 2 * bins,
 				Share: 1. / 4,
-			}, {Cells: 2*classes + 1, Share: 1. / 2}}
+			},
+			{Cells: 2*classes + 1, Share: 1. / 2},
+		}
 	}
 	if groups == 0 {
 		return all, nil

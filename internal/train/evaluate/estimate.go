@@ -78,7 +78,10 @@ func computeEstimates(
 ) estimates {
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
 	e := estimates{
-		limits: l, top: l.largestResidual(), n: max(a.Count, 1), countNoise: a.CountNoise,
+		limits:     l,
+		top:        l.largestResidual(),
+		n:          max(a.Count, 1),
+		countNoise: a.CountNoise,
 		error:      square(l.residual) * a.Residual,
 		errorNoise: square(square(l.residual) * a.ResidualNoise),
 		total:      square(l.target)*a.Target - max(a.Count, 1)*square(mean),
@@ -284,9 +287,14 @@ func (e estimates) r2() (value, lower, upper float64) {
 
 // r2Interval returns the interval of 1 - squares/T, where squares has the noise and the sampling error of E.
 func (e estimates) r2Interval(squares float64) (lower, upper float64) {
-	least, most := fiellerInterval(squares, e.total, e.errorNoise+e.luckFactor*e.errorLuck,
+	least, most := fiellerInterval(
+		squares,
+		e.total,
+		e.errorNoise+e.luckFactor*e.errorLuck,
 		e.totalNoise+e.luckFactor*e.totalLuck,
-		e.noiseCovariance+e.luckFactor*e.luckCovariance, twoSided)
+		e.noiseCovariance+e.luckFactor*e.luckCovariance,
+		twoSided,
+	)
 	return clampR2(1 - most), clampR2(1 - least)
 }
 
@@ -335,8 +343,14 @@ func (e estimates) allErrorsLower() float64 {
 // rmse returns the root of E/n with its interval, made as that of R².
 func (e estimates) rmse() (value, lower, upper float64) {
 	squares := max(e.error, 0)
-	least, most := fiellerInterval(squares, e.n, e.errorNoise+e.errorLuck, square(e.countNoise), 0,
-		twoSided)
+	least, most := fiellerInterval(
+		squares,
+		e.n,
+		e.errorNoise+e.errorLuck,
+		square(e.countNoise),
+		0,
+		twoSided,
+	)
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
 

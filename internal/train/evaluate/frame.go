@@ -53,12 +53,14 @@ func (p Pairs) targetFrame() (center, half float64) {
 
 // A scaler returns the scaled values of a block of records, in the frame (c, h) of its pairs.
 type scaler struct {
-	Target             int
-	Lower, Upper       float64
-	Center, Half       float64
-	From               rescale.Transform
-	Predictions        *predictions
-	target, prediction []float64
+	Target       int
+	Lower, Upper float64
+	Center       float64
+	Half         float64
+	From         rescale.Transform
+	Predictions  *predictions
+	target       []float64
+	prediction   []float64
 }
 
 func newScaler(p Pairs) scaler {
@@ -180,8 +182,9 @@ func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 
 type sizePass struct {
 	scaler
-	counts           *mechanism.SizeCounts
-	residual, target []uint16
+	counts   *mechanism.SizeCounts
+	residual []uint16
+	target   []uint16
 }
 
 func (a *sizePass) Add(b mechanism.Block) {
@@ -190,7 +193,8 @@ func (a *sizePass) Add(b mechanism.Block) {
 		a.residual = make([]uint16, n)
 		a.target = make([]uint16, n)
 	}
-	a.residual, a.target = a.residual[:n], a.target[:n]
+	a.residual = a.residual[:n]
+	a.target = a.target[:n]
 	t, p := a.scaleBlock(b)
 	for i, x := range t {
 		a.residual[i], a.target[i] = mechanism.NoSize, 0
@@ -209,11 +213,12 @@ func (a *sizePass) Cells() mechanism.Cells {
 // prediction, clamped to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts |t-p|, both
 // unclamped, in the parts of some bins.
 type sumStatistic struct {
-	Scaler                     scaler
-	TargetLimit, ResidualLimit float64
-	Ratio                      float64
-	Octaves                    octaves
-	Groups                     Groups
+	Scaler        scaler
+	TargetLimit   float64
+	ResidualLimit float64
+	Ratio         float64
+	Octaves       octaves
+	Groups        Groups
 }
 
 // State implements [mechanism.Stateful].
@@ -229,8 +234,13 @@ func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	}
 	p := &sumPass{scaler: x.Scaler, x: x}
 	if groups := x.Groups.count(); groups > 0 {
-		p.grouped = m.NewGroupedSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio,
-			groups, x.Groups.Change)
+		p.grouped = m.NewGroupedSquareSums(
+			l.residualNodes(),
+			x.Octaves.cellGroups(),
+			x.Ratio,
+			groups,
+			x.Groups.Change,
+		)
 		return p
 	}
 	p.sums = m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio)

@@ -158,8 +158,10 @@ func (g *Group) setRecords(n Count) bool {
 
 // An estimate is a metric of a group with its interval at the level of differences.
 type groupMetric struct {
-	value, lower, upper float64
-	known               bool
+	value float64
+	lower float64
+	upper float64
+	known bool
 }
 
 // compare sets the reference group and the differences from it. measured returns the metric of a group at a level.

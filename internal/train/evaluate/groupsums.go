@@ -30,7 +30,11 @@ const (
 
 // releasedSums collects the numbers of groups. a has the sums over all records, from both halves.
 func releasedSums(
-	half float64, sizes mechanism.Sizes, l limits, a mechanism.Squares, groups mechanism.GroupedSquares,
+	half float64,
+	sizes mechanism.Sizes,
+	l limits,
+	a mechanism.Squares,
+	groups mechanism.GroupedSquares,
 ) *ReleasedSums {
 	errors := noisySum{}
 	limit := square(square(l.residual))
@@ -55,7 +59,10 @@ func releasedSums(
 	}
 	n := max(a.Count, 1)
 	return &ReleasedSums{
-		Unit: half, TargetLimit: l.target, ErrorLimit: l.residual, Scale: groups.Unit,
+		Unit:           half,
+		TargetLimit:    l.target,
+		ErrorLimit:     l.residual,
+		Scale:          groups.Unit,
 		Sums:           groups.Groups,
 		ErrorKurtosis:  kurtosis(errors, square(l.residual)*a.Residual, n),
 		TargetKurtosis: kurtosis(targets, square(l.target)*a.Target, n),
@@ -87,7 +94,9 @@ func RegressionGroups(column string, names []string, x *ReleasedSums) *ByGroup {
 		g.R2 = &Quality{r2.value, r2.lower, r2.upper, Level}
 		mae, rmse := makeConsistent(e.mae(x), e.rmse(x))
 		bias := e.bias(x)
-		g.MAE, g.RMSE, g.Bias = &mae, &rmse, &bias
+		g.MAE = &mae
+		g.RMSE = &rmse
+		g.Bias = &bias
 	}
 	// Differences from an R² that is nearly unknown are given as well: to leave them out by the width of its interval would
 	// leave too many wrong ones among the others.
@@ -114,13 +123,15 @@ func (x *ReleasedSums) estimate(group int) groupEstimates {
 	limit := x.TargetLimit
 	mean := min(max(limit*a.Sum/n, -limit), limit)
 	e := groupEstimates{
-		n: n, countVariance: square(noise.Count),
-		error:      max(square(x.ErrorLimit)*a.Residual, 0),
-		errorNoise: square(square(x.ErrorLimit) * noise.Residual),
-		total:      square(limit)*a.Target - n*square(mean),
+		n:             n,
+		countVariance: square(noise.Count),
+		error:         max(square(x.ErrorLimit)*a.Residual, 0),
+		errorNoise:    square(square(x.ErrorLimit) * noise.Residual),
+		total:         square(limit)*a.Target - n*square(mean),
 		totalNoise: square(square(limit)*noise.Target) + square(2*mean*limit*noise.Sum) +
 			square(square(mean)*noise.Count),
-		signed: x.ErrorLimit * a.Signed, absolute: max(x.ErrorLimit*a.Absolute, 0),
+		signed:        x.ErrorLimit * a.Signed,
+		absolute:      max(x.ErrorLimit*a.Absolute, 0),
 		errorVariance: square(x.ErrorLimit * noise.Signed),
 	}
 	e.errorLuck = max(groupLuckMargin*x.ErrorKurtosis-1, leastErrorLuck) * square(e.error) / n
@@ -133,8 +144,14 @@ func (x *ReleasedSums) estimate(group int) groupEstimates {
 // r2 returns R² with Fieller's interval.
 func (e groupEstimates) r2(level float64) groupMetric {
 	covariance := sharedLuck * min(e.errorLuck, e.totalLuck)
-	least, most := fiellerInterval(e.error, e.total, e.errorNoise+e.errorLuck,
-		e.totalNoise+e.totalLuck, covariance, normalDeviations(level))
+	least, most := fiellerInterval(
+		e.error,
+		e.total,
+		e.errorNoise+e.errorLuck,
+		e.totalNoise+e.totalLuck,
+		covariance,
+		normalDeviations(level),
+	)
 	lower := clampR2(1 - most)
 	upper := clampR2(1 - least)
 	value := float64(floor)
@@ -153,15 +170,27 @@ func (e groupEstimates) r2(level float64) groupMetric {
 func (e groupEstimates) mae(x *ReleasedSums) Quality {
 	mean := square(e.absolute) / e.n
 	luck := max(e.error-mean, leastAbsoluteLuck*mean)
-	lower, upper := fiellerInterval(e.absolute, e.n, e.errorVariance+luck, e.countVariance, 0,
-		twoSided)
+	lower, upper := fiellerInterval(
+		e.absolute,
+		e.n,
+		e.errorVariance+luck,
+		e.countVariance,
+		0,
+		twoSided,
+	)
 	return x.inUnits(e.absolute/e.n, lower, upper)
 }
 
 // rmse returns the root of the mean squared error, in units of the target.
 func (e groupEstimates) rmse(x *ReleasedSums) Quality {
-	lower, upper := fiellerInterval(e.error, e.n, e.errorNoise+e.errorLuck, e.countVariance, 0,
-		twoSided)
+	lower, upper := fiellerInterval(
+		e.error,
+		e.n,
+		e.errorNoise+e.errorLuck,
+		e.countVariance,
+		0,
+		twoSided,
+	)
 	return x.inUnits(math.Sqrt(e.error/e.n), math.Sqrt(lower), math.Sqrt(upper))
 }
 

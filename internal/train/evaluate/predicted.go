@@ -85,7 +85,8 @@ func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 	first, last := sizeBins, 0
 	for _, x := range intervalLevels() {
 		top := min(guessBin(sizes, 1-x.level), highest)
-		first, last = min(first, top-depth+1), max(last, top)
+		first = min(first, top-depth+1)
+		last = max(last, top)
 	}
 	var o octaves
 	for b := max(first, 1); b <= last; b++ {

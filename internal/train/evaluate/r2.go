@@ -139,8 +139,12 @@ func (Regression) Run(
 	}
 	l := readLimits(sizes, squareNoise)
 	o := readOctaves(sizes, l)
-	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records,
-		sumStatistic{scaled, l.target, l.residual, l.ratio(), o, p.Groups})
+	sums, err := mechanism.Sum[*sumPass](
+		ctx,
+		s,
+		p.Records,
+		sumStatistic{scaled, l.target, l.residual, l.ratio(), o, p.Groups},
+	)
 	if err != nil {
 		return R2{}, err
 	}
@@ -158,8 +162,11 @@ func (Regression) Run(
 	squares := grouped.Value().Join()
 	out := readR2(p, sizes, l, o, squares)
 	_, half := p.targetFrame()
-	out.Groups = RegressionGroups(p.Groups.Column, p.Groups.Names,
-		releasedSums(half, sizes, l, squares, grouped.Value()))
+	out.Groups = RegressionGroups(
+		p.Groups.Column,
+		p.Groups.Names,
+		releasedSums(half, sizes, l, squares, grouped.Value()),
+	)
 	return out, nil
 }
 
@@ -192,8 +199,11 @@ func readR2(
 	inUnits := func(value, lower, upper float64) Quality {
 		upper = min(upper, e.cut)
 		value = min(value, upper)
-		return quality(clampFinite(value*half), clampFinite(min(lower, value)*half),
-			clampFinite(upper*half))
+		return quality(
+			clampFinite(value*half),
+			clampFinite(min(lower, value)*half),
+			clampFinite(upper*half),
+		)
 	}
 	mae := inUnits(e.mae())
 	rmse := inUnits(e.rmse())
@@ -229,7 +239,8 @@ func readR2(
 // covers the two.
 func makeConsistent(mae, rmse Quality) (Quality, Quality) {
 	if mae.Lower > rmse.Upper {
-		mae.Lower, rmse.Upper = rmse.Lower, mae.Upper
+		mae.Lower = rmse.Lower
+		rmse.Upper = mae.Upper
 	}
 	mae.Upper = min(mae.Upper, rmse.Upper)
 	rmse.Lower = max(rmse.Lower, mae.Lower)

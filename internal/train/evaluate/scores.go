@@ -33,8 +33,11 @@ type Estimate struct{ Value, StdError float64 }
 
 // A Loss is a mean loss of fresh records, in nats, with its interval.
 type Loss struct {
-	Value, Lower, Upper, Level float64
-	Sigma                      float64 // standard deviation of the noise in Value
+	Value float64
+	Lower float64
+	Upper float64
+	Level float64
+	Sigma float64 // standard deviation of the noise in Value
 }
 
 // A Threshold is the effect of predicting the second class above an edge.
@@ -89,7 +92,8 @@ func readScores(
 		falseAbove := sumPart(q[b+1:], v)
 		falseBelow := sumPart(q[:b+1], v)
 		out.Thresholds = append(out.Thresholds, Threshold{
-			Edge: edge, Recall: portionOf(above, below, Level),
+			Edge:        edge,
+			Recall:      portionOf(above, below, Level),
 			FirstRecall: portionOf(falseBelow, falseAbove, Level),
 			Precision:   portionOf(above, falseAbove, Level),
 		})

@@ -127,7 +127,8 @@ func solveFieller(
 
 // limitShare limits a share and the ends of its interval to [0, 1], which contains the true share.
 func limitShare(s Share) Share {
-	s.Lower, s.Upper = min(max(s.Lower, 0), 1), min(max(s.Upper, 0), 1)
+	s.Lower = min(max(s.Lower, 0), 1)
+	s.Upper = min(max(s.Upper, 0), 1)
 	s.Value = min(max(s.Value, s.Lower), s.Upper)
 	return s
 }
@@ -180,7 +181,8 @@ func classRecalls(hits, misses []noisy) (each []Share, mean Share) {
 		under += (s.Value - s.Lower) / n
 		over += (s.Upper - s.Value) / n
 	}
-	mean.Lower, mean.Upper = mean.Value-under-math.Sqrt(below)/n, mean.Value+over+math.Sqrt(above)/n
+	mean.Lower = mean.Value - under - math.Sqrt(below)/n
+	mean.Upper = mean.Value + over + math.Sqrt(above)/n
 	return each, limitShare(mean)
 }
 
