@@ -18,8 +18,8 @@ var (
 	ErrSetting = errors.New("a setting is out of range")
 )
 
-// sides lists the private and the public features.
-func sides(columns []dataset.Column) (private, public []int) {
+// splitFeatures lists the private and the public features.
+func splitFeatures(columns []dataset.Column) (private, public []int) {
 	for j, c := range columns[:len(columns)-1] {
 		if c.Private {
 			private = append(private, j)
@@ -37,7 +37,7 @@ func check(columns []dataset.Column) error {
 		columns[last].Private {
 		return ErrColumns
 	}
-	if private, _ := sides(columns); len(private) == 0 {
+	if private, _ := splitFeatures(columns); len(private) == 0 {
 		return ErrColumns
 	}
 	return nil
@@ -52,8 +52,8 @@ func checkRelation(s *mechanism.Session) error {
 	return nil
 }
 
-// pick returns the elements of a list at the given positions.
-func pick[T any](list []T, at []int) []T {
+// elementsAt returns the elements of a list at the given positions.
+func elementsAt[T any](list []T, at []int) []T {
 	out := make([]T, len(at))
 	for k, j := range at {
 		out[k] = list[j]

@@ -98,7 +98,7 @@ func (t PATE) Run(
 		queries = queries.Select(upTo(t.Queries))
 	}
 	s = s.Sub(pateNode)
-	_, public := sides(t.Columns)
+	_, public := splitFeatures(t.Columns)
 	student, err := FitOpen(ctx, nonprivate.NonprivateLogistic, v, public)
 	if err != nil {
 		return nil, err
@@ -188,21 +188,21 @@ func (t PATE) vote(
 			out.answers.Add(nil)
 			continue
 		}
-		if err := t.teach(ctx, out, v.Select(rows), asked, queries, size); err != nil {
+		if err := t.addTeacherVotes(ctx, out, v.Select(rows), asked, queries, size); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// teach adds the votes of one teacher.
-func (t PATE) teach(
+// addTeacherVotes adds the votes of one teacher.
+func (t PATE) addTeacherVotes(
 	ctx context.Context,
 	out *ballots,
 	bucket, students, queries dataset.View,
 	size [2]float64,
 ) error {
-	private, _ := sides(t.Columns)
+	private, _ := splitFeatures(t.Columns)
 	teacher, err := FitOpen(ctx, nonprivate.NonprivateLogistic, bucket, private)
 	if err != nil {
 		return err

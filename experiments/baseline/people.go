@@ -97,7 +97,7 @@ func (t People) Run(
 		return nil, err
 	}
 	s = s.Sub(peopleNode)
-	private, public := sides(t.Columns)
+	private, public := splitFeatures(t.Columns)
 	start, err := FitOpen(ctx, nonprivate.NonprivateLogistic, v, public)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (t People) Run(
 	m := &PeopleModel{
 		start:   start,
 		private: private,
-		enc:     scaling.NewEncoder(pick(t.Columns, private), pick(ranges, private)),
+		enc:     scaling.NewEncoder(elementsAt(t.Columns, private), elementsAt(ranges, private)),
 	}
 	margins, err := m.margins(v)
 	if err != nil {

@@ -134,7 +134,7 @@ func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) err
 				}
 				return Outcome{
 					Status: OK,
-					Values: t.judge(picked),
+					Values: t.compareGroups(picked),
 					Picked: fromOne(picked),
 				}
 			}
@@ -200,8 +200,8 @@ const (
 	metricGroups = "groups" // share of the groups with a chosen column
 )
 
-// judge compares the chosen columns with the groups.
-func (t copiesTable) judge(picked []int) map[string]float64 {
+// compareGroups compares the chosen columns with the groups.
+func (t copiesTable) compareGroups(picked []int) map[string]float64 {
 	seen := map[int]int{}
 	for _, j := range picked {
 		seen[t.group[j]]++

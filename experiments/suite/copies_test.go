@@ -53,7 +53,7 @@ func TestCopiesOutcomes(t *testing.T) {
 		{[]int{1, 2, 3, 4, 5}, 1, 1}, {[]int{0, 1, 2, 3, 4}, 0, .8}, {[]int{2, 3, 4, 5, 6}, 0, .8},
 		{[]int{0, 1, 2, 3, 4, 5}, 0, 1}, {[]int{6}, 0, 0},
 	} {
-		got := table.judge(c.picked)
+		got := table.compareGroups(c.picked)
 		if got[metricRight] != c.right || got[metricGroups] != c.groups {
 			t.Errorf("%v: %v", c.picked, got)
 		}

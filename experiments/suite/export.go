@@ -18,12 +18,12 @@ var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "c
 // fields returns the values of settingHead.
 func (c Cell) fields() []string {
 	s := c.Setting
-	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N),
-		whole(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
+	return []string{c.Data, c.Method, integerCell(s.K), number(s.Epsilon), number(s.Delta), integerCell(s.N),
+		integerCell(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
 }
 
-// whole and number return an empty string for an unused field.
-func whole(n int) string {
+// integerCell and number return an empty string for an unused field.
+func integerCell(n int) string {
 	if n == 0 {
 		return ""
 	}

@@ -34,8 +34,8 @@ func (p publishedPipeline) name() string {
 	return publishedBefore + p.selector + " + " + p.model
 }
 
-// ours returns the method of this program that corresponds to the pipeline, or "" if seed-001 has no such method.
-func (p publishedPipeline) ours() string {
+// ownMethod returns the method of this program that corresponds to the pipeline, or "" if seed-001 has no such method.
+func (p publishedPipeline) ownMethod() string {
 	switch p.selector {
 	case "":
 		return strings.TrimSuffix(p.model, ", calibrated noise")
@@ -361,7 +361,7 @@ func (t regressionTable) publishedSections() []Section {
 				paper.add(figure)
 			}
 			code.add(score(published))
-			if name := p.ours(); name != "" {
+			if name := p.ownMethod(); name != "" {
 				mine := t.summary(data, name)
 				ours.add(score(mine))
 				row = append(row, medianEntry(mine, false), Entry{Text: claimed})

@@ -57,8 +57,8 @@ func newReference(
 	return reference{byMagnitude(scaled), regression.R2(prediction, y)}, nil
 }
 
-// top returns the first k columns, or all if there are fewer.
-func (r reference) top(k int) []int {
+// firstColumns returns the first k columns, or all if there are fewer.
+func (r reference) firstColumns(k int) []int {
 	return r.order[:min(k, len(r.order))]
 }
 

@@ -235,14 +235,14 @@ func TestRegressionPageByHand(t *testing.T) {
 	if len(ranks) != 8 || len(table.rankIn("b", 5)) != 0 || len(table.rankIn("a", 10)) != 0 {
 		t.Errorf("ranks %v, %v, %v", ranks, table.rankIn("b", 5), table.rankIn("a", 10))
 	}
-	if s := table.standing("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 ||
+	if s := table.standingOf("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 ||
 		s.positive != 1 || s.tables != 1 {
 		t.Errorf("standing %+v", s)
 	}
-	if s := table.standing("tukey", 5); s.abstained != 2 || s.positive != 0 {
+	if s := table.standingOf("tukey", 5); s.abstained != 2 || s.positive != 0 {
 		t.Errorf("standing %+v", s)
 	}
-	if s := table.standing("tukey", 10); s.tables != 0 || !math.IsNaN(s.mean) {
+	if s := table.standingOf("tukey", 10); s.tables != 0 || !math.IsNaN(s.mean) {
 		t.Errorf("standing %+v", s)
 	}
 	for i, p := range publishedPipelines() {

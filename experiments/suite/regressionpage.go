@@ -46,9 +46,9 @@ func (t regressionTable) summary(data, method string) Summary {
 	return t.index.summary(regressionCell(data, method, t.ks), bench.MetricR2)
 }
 
-// contest lists the private methods that are ranked together for k columns: those that choose k columns, and those
-// that choose no fixed number.
-func (t regressionTable) contest(k int) []string {
+// rankedMethods lists the private methods that are ranked together for k columns: those that choose k columns, and
+// those that choose no fixed number.
+func (t regressionTable) rankedMethods(k int) []string {
 	var out []string
 	for _, m := range t.methods {
 		if m != nonPrivate && (t.ks[m] == 0 || t.ks[m] == k) {
@@ -82,7 +82,7 @@ func (t regressionTable) rankIn(data string, k int) map[string]float64 {
 	if !t.applies(data, k) {
 		return out
 	}
-	contest := t.contest(k)
+	contest := t.rankedMethods(k)
 	scores := make([]float64, len(contest))
 	for i, m := range contest {
 		scores[i] = score(t.summary(data, m))
@@ -111,7 +111,7 @@ func regressionPage(records []Record) Page {
 	}
 	p.Sections = []Section{t.medians(), t.ranking(), t.rounds()}
 	p.Sections = append(p.Sections, t.publishedSections()...)
-	p.Sections = append(p.Sections, t.figures(), t.silent())
+	p.Sections = append(p.Sections, t.figures(), t.missingValues())
 	for _, data := range t.data {
 		p.Sections = append(p.Sections, t.quantiles(data))
 	}
@@ -126,7 +126,7 @@ func (t regressionTable) medians() Section {
 			"Rows are tables, columns are methods. A median over the trials that gave a value; the best private one of a row is bold. A note says how many trials gave none.",
 		},
 	}
-	table := Table{Head: append([]string{"table"}, breakable(t.methods)...)}
+	table := Table{Head: append([]string{"table"}, wrappableHeads(t.methods)...)}
 	for _, data := range t.data {
 		best := math.Inf(-1)
 		for _, m := range t.methods {
@@ -145,8 +145,8 @@ func (t regressionTable) medians() Section {
 	return s
 }
 
-// breakable formats method names so that a table head may wrap them.
-func breakable(methods []string) []string {
+// wrappableHeads formats method names so that a table head may wrap them.
+func wrappableHeads(methods []string) []string {
 	out := make([]string, len(methods))
 	for i, m := range methods {
 		out[i] = strings.ReplaceAll(m, "+", " + ")
@@ -202,8 +202,8 @@ func (t regressionTable) ranking() Section {
 				"tables", "trials that abstained", "trials not applicable", "trials that failed"},
 		}
 		var standings []standing
-		for _, m := range t.contest(k) {
-			standings = append(standings, t.standing(m, k))
+		for _, m := range t.rankedMethods(k) {
+			standings = append(standings, t.standingOf(m, k))
 		}
 		slices.SortStableFunc(standings, func(a, b standing) int {
 			return cmp.Compare(a.mean, b.mean)
@@ -227,8 +227,8 @@ type standing struct {
 	abstained, notApplicable, failed int // trials
 }
 
-// standing computes the result of a method in the contest for k.
-func (t regressionTable) standing(method string, k int) standing {
+// standingOf computes the result of a method in the contest for k.
+func (t regressionTable) standingOf(method string, k int) standing {
 	out := standing{method: method}
 	for _, data := range t.data {
 		rank, ok := t.rankIn(data, k)[method]
@@ -331,8 +331,8 @@ func clampR2(x float64) float64 {
 	return math.Max(x, lowestR2)
 }
 
-// silent lists the reasons of trials without a value.
-func (t regressionTable) silent() Section {
+// missingValues lists the reasons of trials without a value.
+func (t regressionTable) missingValues() Section {
 	s := Section{
 		Title: "Trials without a value",
 		Text: []string{
@@ -346,7 +346,7 @@ func (t regressionTable) silent() Section {
 			if found := t.summary(data, m); found.Abstained+found.NotApplicable+found.Failed > 0 {
 				row := append(
 					text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable),
-						strconv.Itoa(found.Failed)), t.asked(data, m)...)
+						strconv.Itoa(found.Failed)), t.neededRows(data, m)...)
 				table.Rows = append(table.Rows, append(row, Entry{
 					Text:  found.Reason,
 					Prose: true,
@@ -362,9 +362,9 @@ func (t regressionTable) silent() Section {
 	return s
 }
 
-// asked returns the number of rows that the plan of a method needs and the number that it gets. It returns no entry
-// for a method that never abstains.
-func (t regressionTable) asked(data, method string) []Entry {
+// neededRows returns the number of rows that the plan of a method needs and the number that it gets. It returns no
+// entry for a method that never abstains.
+func (t regressionTable) neededRows(data, method string) []Entry {
 	cell := planCell(data, method, t.ks)
 	rows := t.index.summary(cell, metricTrain)
 	needed := t.index.summary(cell, metricNeeded)

@@ -254,7 +254,7 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 		Status: OK,
 		Picked: fromOne(picked),
 		Values: map[string]float64{
-			metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
+			metricOverlap: overlap(picked, s.reference.firstColumns(k.Setting.K), k.Setting.K),
 		},
 	}
 	if m.quality {
@@ -288,7 +288,7 @@ func (s *screened) open(k Key, g *generator) Outcome {
 	}
 	picked := largest(scores, k.Setting.K, g)
 	values := map[string]float64{
-		metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
+		metricOverlap: overlap(picked, s.reference.firstColumns(k.Setting.K), k.Setting.K),
 		metricRows:    float64(len(s.y)),
 		metricColumns: float64(len(s.x)),
 		metricKept:    float64(len(s.reference.order)),

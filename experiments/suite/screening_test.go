@@ -132,7 +132,7 @@ func TestReferenceOrder(t *testing.T) {
 	if got := byMagnitude([]float64{0, -3, 2, 3, 0, -2.5}); !slices.Equal(got, []int{1, 3, 5, 2}) {
 		t.Errorf("order %v", got)
 	}
-	if got := (reference{order: []int{4, 2}}).top(5); !slices.Equal(got, []int{4, 2}) {
+	if got := (reference{order: []int{4, 2}}).firstColumns(5); !slices.Equal(got, []int{4, 2}) {
 		t.Errorf("top %v", got)
 	}
 	if got := overlap([]int{1, 2, 3, 4, 5}, []int{5, 9, 1}, 5); got != .4 {

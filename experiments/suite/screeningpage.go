@@ -105,8 +105,8 @@ func (t screeningTable) references() Section {
 			cell.Method = plainSIS
 			plain := t.index.summary(cell, metricOverlap)
 			table.Rows = append(table.Rows, append(
-				text(data, whole(int(of(metricRows))), whole(int(of(metricColumns))),
-					short(of(metricR2)), whole(int(of(metricKept))), strconv.Itoa(k)),
+				text(data, integerCell(int(of(metricRows))), integerCell(int(of(metricColumns))),
+					short(of(metricR2)), integerCell(int(of(metricKept))), strconv.Itoa(k)),
 				Entry{
 					Text: short(tau.Mean),
 					Heat: tau.Mean,

@@ -219,7 +219,7 @@ func (x *causalSet) values(
 	}
 	for i, p := range x.pairs {
 		sum += causalChance(k, scores[i], m[i], p)
-		noiseless += rightness(scores[i].Prefers(), p.forward)
+		noiseless += directionScore(scores[i].Prefers(), p.forward)
 	}
 	n := float64(len(x.pairs))
 	return map[string]float64{
@@ -264,22 +264,22 @@ func (x *causalSet) histogram(
 			return nil, err
 		}
 		r := res.Pairs[0].Reading
-		v[metricDirection] += rightness(r.Preferred, p.forward) / n
-		v[metricVote] += rightness(r.Vote, p.forward) / n
+		v[metricDirection] += directionScore(r.Preferred, p.forward) / n
+		v[metricVote] += directionScore(r.Vote, p.forward) / n
 		for _, score := range r.Scores {
 			switch score.Name {
 			case direction.Likelihood:
-				v[metricLikelihood] += rightness(score.Prefers(), p.forward) / n
+				v[metricLikelihood] += directionScore(score.Prefers(), p.forward) / n
 			case direction.HSIC:
-				v[metricHSICRight] += rightness(score.Prefers(), p.forward) / n
+				v[metricHSICRight] += directionScore(score.Prefers(), p.forward) / n
 			case direction.IGCI:
-				v[metricIGCIRight] += rightness(score.Prefers(), p.forward) / n
+				v[metricIGCIRight] += directionScore(score.Prefers(), p.forward) / n
 			}
 		}
 		v[metricPairsMean] += float64(len(p.x)) / n
 		if r.Direction != 0 {
 			decided++
-			stated += rightness(r.Direction, p.forward)
+			stated += directionScore(r.Direction, p.forward)
 		}
 	}
 	if v[metricDecided] = decided / n; decided > 0 {
@@ -288,8 +288,8 @@ func (x *causalSet) histogram(
 	return v, nil
 }
 
-// rightness returns 1 for the correct direction, 0 for the wrong one, and 1/2 for no direction.
-func rightness(d int, forward bool) float64 {
+// directionScore returns 1 for the correct direction, 0 for the wrong one, and 1/2 for no direction.
+func directionScore(d int, forward bool) float64 {
 	switch {
 	case d == 0:
 		return .5

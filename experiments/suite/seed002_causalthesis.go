@@ -142,7 +142,7 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 	n := float64(len(fits))
 	for i, f := range fits {
 		forward := x.pairs[i].forward
-		noiseless += rightness(f.Score(direction.IQR).Prefers(), forward)
+		noiseless += directionScore(f.Score(direction.IQR).Prefers(), forward)
 		var laws [8][]float64
 		for j := range laws {
 			laws[j] = quartileLaw(f, j, k.Setting.Epsilon/8)
@@ -154,9 +154,9 @@ func (x *causalSet) quartiles(k Key) map[string]float64 {
 			}
 			for j, law := range laws {
 				b.Quartiles = append(b.Quartiles,
-					mechanism.QuartileAt(pick(law, g.uniform()), quartileReach(j)))
+					mechanism.QuartileAt(quantileIndex(law, g.uniform()), quartileReach(j)))
 			}
-			sum += rightness(b.Read().Preferred, forward)
+			sum += directionScore(b.Read().Preferred, forward)
 		}
 	}
 	return map[string]float64{
@@ -197,8 +197,8 @@ func quartileLaw(f direction.Fit, j int, epsilon float64) []float64 {
 	return law
 }
 
-// pick returns the index at which the cumulative probability exceeds u.
-func pick(law []float64, u float64) int {
+// quantileIndex returns the index at which the cumulative probability exceeds u.
+func quantileIndex(law []float64, u float64) int {
 	for i, p := range law {
 		if u -= p; u < 0 {
 			return i

@@ -266,7 +266,7 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 	if ways[i].private {
 		predictions, paid, err = ways[i].privately(ctx, train, test)
 	} else {
-		predictions, paid, err = ways[i].exactly(ctx, train, test)
+		predictions, paid, err = ways[i].trainExactTree(ctx, train, test)
 	}
 	if err != nil {
 		return failed(err)
@@ -327,8 +327,8 @@ func (w costWay) privately(
 	return classes, paid, err
 }
 
-// exactly trains an exact tree and returns classes and costs.
-func (w costWay) exactly(
+// trainExactTree trains an exact tree and returns classes and costs.
+func (w costWay) trainExactTree(
 	ctx context.Context,
 	train, test *dataset.Table,
 ) (classes, paid []float64, err error) {

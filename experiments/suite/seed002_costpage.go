@@ -33,14 +33,14 @@ func logisticSection(x index) Section {
 			cell := costCell(tableOne, c.method, 0, 0, 0, p.lambda)
 			wrong := x.summary(cell, metricTrained).Median
 			row = append(row,
-				Entry{Text: fine(wrong) + ", " + times(x.summary(cell, metricPaid).Median)})
+				Entry{Text: fourDecimals(wrong) + ", " + times(x.summary(cell, metricPaid).Median)})
 			distance[i] = max(distance[i], math.Abs(wrong-p.err))
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	last := text("largest difference in error", "")
 	for _, d := range distance {
-		last = append(last, Entry{Text: fine(d)})
+		last = append(last, Entry{Text: fourDecimals(d)})
 	}
 	table.Rows = append(table.Rows, last)
 	s.Tables = []Table{table}

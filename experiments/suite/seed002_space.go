@@ -272,14 +272,14 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 				Out:    test.Dim,
 			}.Apply(test)
 		}
-		o.Values[metricWeighted] = wrong(
+		o.Values[metricWeighted] = errorShare(
 			search.Classes(test, neighbour.Vote{
 				K:      compress.Voters,
 				Gamma2: snc.Gamma2,
 			}),
 			test.Class)
 	}
-	o.Values[metricError] = wrong(search.Classes(test, nearestOne), test.Class)
+	o.Values[metricError] = errorShare(search.Classes(test, nearestOne), test.Class)
 	if k.Data == noisyLetters {
 		return o
 	}
@@ -348,8 +348,8 @@ func ones(n int) []float64 {
 	return out
 }
 
-// wrong returns the share of predictions that differ from the truth.
-func wrong(predicted, truth []int32) float64 {
+// errorShare returns the share of predictions that differ from the truth.
+func errorShare(predicted, truth []int32) float64 {
 	n := 0
 	for i, c := range predicted {
 		if c != truth[i] {

@@ -59,7 +59,7 @@ func spaceErrors(x index) Section {
 			for _, share := range spaceShares {
 				found := x.summary(spaceCell(set.name, m, share, 0), metricError)
 				curve.Points = append(curve.Points, Point{share, found.Mean, found.Low, found.High})
-				row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
+				row = append(row, Entry{Text: fourDecimals(found.Mean), Strong: found.Mean <= all})
 			}
 			f.Series = append(f.Series, curve)
 			table.Rows = append(table.Rows, row)
@@ -67,7 +67,7 @@ func spaceErrors(x index) Section {
 				row = text(set.name, m+", weighted votes")
 				for _, share := range spaceShares {
 					found := x.summary(spaceCell(set.name, m, share, 0), metricWeighted)
-					row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
+					row = append(row, Entry{Text: fourDecimals(found.Mean), Strong: found.Mean <= all})
 				}
 				table.Rows = append(table.Rows, row)
 			}
@@ -83,7 +83,7 @@ func spaceErrors(x index) Section {
 			kept := x.summary(spaceCell(set.name, m, 0, 0), metricShare).Mean
 			table.Rows = append(table.Rows,
 				append(text(set.name, fmt.Sprintf("%s (keeps %s)", m, percent(kept))),
-					Entry{Text: fine(found.Mean)}))
+					Entry{Text: fourDecimals(found.Mean)}))
 		}
 		s.Figures = append(s.Figures, f)
 	}
@@ -214,7 +214,7 @@ func noiseSection(x index) Section {
 			keeps.Points = append(keeps.Points,
 				Point{noise, vectors.Mean, vectors.Low, vectors.High})
 			row = append(row, Entry{
-				Text: fine(found.Mean),
+				Text: fourDecimals(found.Mean),
 				Note: "keeps " + percent(vectors.Mean),
 			})
 		}

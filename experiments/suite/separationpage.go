@@ -81,7 +81,7 @@ func scoreSection(x index) Section {
 				"F, mean " + short(at(metricMeanF)(1).Median)}, {metricImportance, "importance"}} {
 				row := text(of.Data, size, m.name)
 				for _, e := range scoreEpsilons {
-					row = append(row, Entry{Text: fine(at(m.metric)(e).Median)})
+					row = append(row, Entry{Text: fourDecimals(at(m.metric)(e).Median)})
 				}
 				table.Rows = append(table.Rows, row)
 			}
@@ -92,8 +92,8 @@ func scoreSection(x index) Section {
 	return s
 }
 
-// fine formats a number with four decimals.
-func fine(x float64) string {
+// fourDecimals formats a number with four decimals.
+func fourDecimals(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
 	}

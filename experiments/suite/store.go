@@ -42,8 +42,8 @@ type Header struct {
 }
 
 // A Store keeps the finished trials of one experiment in results.jsonl. Every trial is one line, written in one call,
-// so that an interrupted run loses at most the line it was writing; [OpenStore] removes such an incomplete last line. If
-// a trial has several lines, the last one counts.
+// so that an interrupted run loses at most the line it was writing; [OpenStore] removes such an incomplete last line.
+// If a trial has several lines, the last one counts.
 //
 // A Store is not safe for concurrent use. It locks results.jsonl until it is closed: a second process that opens the
 // same folder is refused.
@@ -87,7 +87,7 @@ func (s *Store) open(h Header) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file.Name(), err)
 	}
-	if err := s.settle(int64(whole), h); err != nil {
+	if err := s.truncateToLines(int64(whole), h); err != nil {
 		return unwritable(err)
 	}
 	return nil
@@ -97,8 +97,8 @@ func unwritable(err error) error {
 	return fmt.Errorf("%w cannot be used: %w", ErrOutput, err)
 }
 
-// settle truncates the file to its complete lines. It starts an empty file with the header.
-func (s *Store) settle(whole int64, h Header) error {
+// truncateToLines truncates the file to its complete lines. It starts an empty file with the header.
+func (s *Store) truncateToLines(whole int64, h Header) error {
 	if err := s.file.Truncate(whole); err != nil {
 		return err
 	}

@@ -324,8 +324,8 @@ func valuesAt[T any](values []T, rows []int) []T {
 	return out
 }
 
-// hold returns a table of rows for dptrain. classes are those of the target, or nil for numbers.
-func (t *targetTable) hold(
+// tableOf returns a table of rows for dptrain. classes are those of the target, or nil for numbers.
+func (t *targetTable) tableOf(
 	rows []int,
 	classes []string,
 ) (*dptrain.Table, error) {
@@ -368,7 +368,7 @@ func (t *targetTable) fitAuto(
 	classes []string,
 	share float64,
 ) ([]float64, error) {
-	table, err := t.hold(rows, classes)
+	table, err := t.tableOf(rows, classes)
 	if err != nil {
 		return nil, err
 	}
@@ -392,7 +392,7 @@ func (t *targetTable) fitAuto(
 	if err != nil {
 		return nil, err
 	}
-	other, err := t.hold(predicted, classes)
+	other, err := t.tableOf(predicted, classes)
 	if err != nil {
 		return nil, err
 	}
