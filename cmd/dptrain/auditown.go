@@ -37,7 +37,7 @@ func (a *app) auditOwn(
 	if err != nil {
 		return err
 	}
-	if err := j.holdable(p, 2); err != nil {
+	if err := j.checkMemory(p, 2); err != nil {
 		return err
 	}
 	if err := a.noteAudit(ctx, j, p, plan); err != nil {
@@ -89,7 +89,7 @@ func (a *app) noteAudit(
 	}
 	_, err := a.openLedger(j.ledger).Note(ctx, ledger.Note{
 		Dataset: j.recipe.Ledger.Dataset,
-		Table:   entry.RealPath(j.filed()),
+		Table:   entry.RealPath(j.ledgerPath()),
 		Method:  plan.Method(),
 		What:    ledger.NoteAudit,
 	})
@@ -135,7 +135,7 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 			Commit:  tool.Commit,
 			Go:      tool.Go,
 		},
-		Data:       j.shown(),
+		Data:       j.tableName(),
 		Method:     x.Method,
 		Relation:   x.Relation,
 		Confidence: x.Confidence,

@@ -95,7 +95,7 @@ func benchCommand(a *app) *cobra.Command {
 			if err := f.config.RefuseKnown(cmd.Context(), f.ledger, a.openLedger); err != nil {
 				return err
 			}
-			if err := f.settle(cmd.Flags().Changed, args); err != nil {
+			if err := f.resolve(cmd.Flags().Changed, args); err != nil {
 				return err
 			}
 			return a.bench(cmd.Context(), f.config, f.json)
@@ -175,8 +175,8 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 // plainText lists the characters that need no quotes in a shell.
 const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"
 
-// settle validates the flags and completes the configuration.
-func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
+// resolve validates the flags and completes the configuration.
+func (f *benchFlags) resolve(changed func(string) bool, recipes []string) error {
 	c := &f.config
 	c.Recipes = recipes
 	if c.Trials < 1 {

@@ -46,7 +46,7 @@ func causalCommand(a *app) *cobra.Command {
 				return usagef(
 					"nothing to do: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
 			}
-			j, err := flags.noted(args, note)
+			j, err := flags.loadForLedger(args, note)
 			if err != nil {
 				return err
 			}

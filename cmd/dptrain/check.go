@@ -53,7 +53,7 @@ type checkProblem struct {
 
 // check prints the problems of a recipe.
 func (a *app) check(ctx context.Context, path string, asJSON bool) error {
-	unread, err := a.judge(ctx, path)
+	unread, err := a.validateRecipe(ctx, path)
 	if !asJSON {
 		return a.checkedText(path, unread, err)
 	}
@@ -91,8 +91,8 @@ func (a *app) checkedText(path, unread string, err error) error {
 	return err
 }
 
-// priceable computes the price of the run for a table with this header and returns the error, if any.
-func (j *job) priceable(ctx context.Context, header []string) error {
+// checkPrice computes the price of the run for a table with this header and returns the error, if any.
+func (j *job) checkPrice(ctx context.Context, header []string) error {
 	if j.recipe.Task == recipe.TaskCausal {
 		s, err := j.causalPrice(header)
 		if err == nil {
@@ -110,10 +110,10 @@ func (j *job) priceable(ctx context.Context, header []string) error {
 	return err
 }
 
-// judge validates a recipe against its schema, against the header of its table, and by computing a price. A declared
-// column that is missing from the header is an error of the recipe here. If the table cannot be read, judge returns
-// its path in unread and does not check the columns.
-func (a *app) judge(
+// validateRecipe validates a recipe against its schema, against the header of its table, and by computing a price. A
+// declared column that is missing from the header is an error of the recipe here. If the table cannot be read,
+// validateRecipe returns its path in unread and does not check the columns.
+func (a *app) validateRecipe(
 	ctx context.Context,
 	path string,
 ) (unread string, err error) {
@@ -124,7 +124,7 @@ func (a *app) judge(
 	}
 	header, err := j.columns(ctx)
 	if errors.Is(err, dataset.ErrUnreadable) {
-		return j.shown(), nil
+		return j.tableName(), nil
 	}
 	if err != nil {
 		return "", err
@@ -132,5 +132,5 @@ func (a *app) judge(
 	if problems := j.recipe.Validate(header); len(problems) > 0 {
 		return "", problems
 	}
-	return "", j.priceable(ctx, header)
+	return "", j.checkPrice(ctx, header)
 }

@@ -78,8 +78,8 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 	return heading.Names, err
 }
 
-// dial starts a session for a job and a plan that the cluster can run. It spends no budget.
-func (f *engineFlags) dial(
+// startSession starts a session for a job and a plan that the cluster can run. It spends no budget.
+func (f *engineFlags) startSession(
 	ctx context.Context,
 	j *job,
 	p *pipeline.Pipeline,
@@ -127,7 +127,7 @@ func (j *job) onCluster(
 			return nil, nil, err
 		}
 		if most := plan.MostRecords(); int64(stats.Rows) > most {
-			return nil, nil, mechanism.TooMany(j.shown(), most)
+			return nil, nil, mechanism.TooMany(j.tableName(), most)
 		}
 		e.Passing = j.progress.beginPass
 		seconds := ended()

@@ -58,7 +58,7 @@ func compressCommand(a *app) *cobra.Command {
 		Example: compressExample,
 		Args:    exactly(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.settle(cmd.Flags().Changed); err != nil {
+			if err := f.validateFlags(cmd.Flags().Changed); err != nil {
 				return err
 			}
 			known := bench.Config{Public: true, Data: args}
@@ -121,8 +121,8 @@ func compressMethods() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// settle validates the flags.
-func (f *compressFlags) settle(changed func(string) bool) error {
+// validateFlags validates the flags.
+func (f *compressFlags) validateFlags(changed func(string) bool) error {
 	starts := f.Method == compress.SNC || f.Method == compress.Subsample
 	switch {
 	case !f.public:

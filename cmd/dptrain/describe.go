@@ -44,7 +44,7 @@ func describeCommand(a *app) *cobra.Command {
 		Args: exactly(1, "the table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.table = args[0]
-			j, err := flags.noted(nil, note)
+			j, err := flags.loadForLedger(nil, note)
 			if err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func (f *engineFlags) fitter(
 		return nil, nil, errOnSpark
 	}
 	if f.name == engineSpark {
-		s, err := f.dial(ctx, j, p, plan)
+		s, err := f.startSession(ctx, j, p, plan)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -101,7 +101,7 @@ func (f *engineFlags) storeOf(
 	if err != nil || store != nil {
 		return store, err
 	}
-	return nil, j.holdable(p, 1)
+	return nil, j.checkMemory(p, 1)
 }
 
 // stored returns a fitter that reads the table into a store and trains on that.

@@ -123,7 +123,7 @@ func exportCommand(a *app) *cobra.Command {
   dptrain export out/release/model.json --sql duckdb --table patients`,
 		Args: exactly(1, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := flags.form()
+			write, err := flags.writer()
 			if err != nil {
 				return err
 			}
@@ -146,8 +146,8 @@ func exportCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// form returns the writer of the requested form.
-func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
+// writer returns the writer of the requested form.
+func (f *exportFlags) writer() (func(io.Writer, regression.Model) error, error) {
 	var chosen []int
 	usages := make([]string, len(exportForms))
 	for i, x := range exportForms {

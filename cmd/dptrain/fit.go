@@ -45,7 +45,7 @@ func fitCommand(a *app) *cobra.Command {
 				return usagef(
 					"nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`")
 			}
-			j, err := flags.noted(args, note)
+			j, err := flags.loadForLedger(args, note)
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (t *training) run(ctx context.Context) (report.Files, error) {
 	if err != nil {
 		return report.Files{}, err
 	}
-	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, t.job.shown()),
+	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, t.job.tableName()),
 		nil
 }
 

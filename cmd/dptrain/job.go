@@ -98,8 +98,8 @@ func readRecipe(o recipe.Options, args []string) (*recipe.Recipe, error) {
 	return r, problems.Err()
 }
 
-// noted is load for a run with a ledger note.
-func (f *recipeFlags) noted(args []string, note string) (*job, error) {
+// loadForLedger is load for a run with a ledger note.
+func (f *recipeFlags) loadForLedger(args []string, note string) (*job, error) {
 	j, err := f.load(args)
 	if err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ func (j *job) pipeline(
 	return j.recipe.Pipeline(header)
 }
 
-// checkTypes checks the columns against the types in the schema of the file, if it has one, and notes undeclared dates. It reads
-// no row.
+// checkTypes checks the columns against the types in the schema of the file, if it has one, and notes undeclared dates.
+// It reads no row.
 func (j *job) checkTypes(header []string) error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
@@ -274,8 +274,8 @@ func (j *job) placed(err error) error {
 		})}
 }
 
-// holdable returns an error if the table does not fit into memory; see [engine.Holdable].
-func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
+// checkMemory returns an error if the table does not fit into memory; see [engine.Holdable].
+func (j *job) checkMemory(p *pipeline.Pipeline, copies int) error {
 	return engine.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 

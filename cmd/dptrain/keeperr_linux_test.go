@@ -40,7 +40,7 @@ func die(way string) {
 		panic(secret)
 	case "ignored":
 		signal.Ignore(syscall.SIGHUP)
-		fmt.Fprintln(stderr, endings(nil))
+		fmt.Fprintln(stderr, endSignals(nil))
 	case "library":
 		fmt.Fprintln(os.Stderr, len(secret))
 		println(len(secret))
@@ -102,7 +102,7 @@ func TestRuntimeMessagesAreDiscarded(t *testing.T) {
 
 // TestIgnoredSignalsStayIgnored checks that a signal that is ignored at the start of the process stays ignored.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
-	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
+	if got := endSignals(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}
 	if got := process(t,

@@ -322,7 +322,7 @@ func ledgerVerify(a *app) *cobra.Command {
 			}
 			line := fmt.Sprintf("%s: ok, %s, %s%s", path,
 				plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"),
-				found(len(want)))
+				headsFoundText(len(want)))
 			_, err = fmt.Fprintf(a.stdout, "%s\n%s",
 				strings.ReplaceAll(text.WrapSoft(line, 78), " \n", "\n"),
 				report.Paragraph("Head", book.Head().String()))
@@ -424,8 +424,8 @@ func ledgerOf(args []string) string {
 	return args[0]
 }
 
-// found returns the sentence that the requested heads are in the ledger.
-func found(heads int) string {
+// headsFoundText returns the sentence that the requested heads are in the ledger.
+func headsFoundText(heads int) string {
 	switch heads {
 	case 0:
 		return "; no head was compared: give one with --report or --head"

@@ -52,7 +52,7 @@ func (a *app) reserve(
 		Ledger:  a.openLedger(j.ledger),
 		Dataset: j.recipe.Ledger.Dataset,
 		Note:    j.note,
-		Table:   j.filed(),
+		Table:   j.ledgerPath(),
 		Format:  j.recipe.Data.Reading().Format,
 		Header:  j.header,
 		Run:     r,
@@ -124,7 +124,7 @@ func (a *app) entryOf(
 		err = acc.CheckPublic(r.Public)
 	}
 	if err == nil {
-		err = acc.CheckRecords(entry.Records(j.filed(), j.recipe.Data.Reading().Format))
+		err = acc.CheckRecords(entry.Records(j.ledgerPath(), j.recipe.Data.Reading().Format))
 	}
 	if err != nil {
 		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, r)

@@ -196,7 +196,7 @@ func spendsTable(acc *ledger.Account) string {
 		}
 		lines = append(lines,
 			line{r.Sequence,
-				table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12),
+				table.Row{r.Sequence, day(r.Date), shorten(r.Method, 16), shorten(r.Target, 12),
 					digits(r.Epsilon), cost(r.Cost()), state}, r.Note})
 	}
 	for _, x := range acc.Spends {
@@ -237,8 +237,8 @@ func day(date string) string {
 	return day
 }
 
-// cut shortens a name to at most most characters.
-func cut(name string, most int) string {
+// shorten shortens a name to at most most characters.
+func shorten(name string, most int) string {
 	name = printable(name)
 	if utf8.RuneCountInString(name) <= most {
 		return name

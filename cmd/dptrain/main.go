@@ -45,7 +45,7 @@ func main() {
 		os.Exit(exitInternal)
 	}
 	growFirst()
-	ctx, stop := signal.NotifyContext(context.Background(), endings(os.Args[1:])...)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals(os.Args[1:])...)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(patience)
 		stop()
@@ -86,10 +86,10 @@ func growFirst() {
 	}, 0)
 }
 
-// endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and the signal of kill. A signal
+// endSignals returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and the signal of kill. A signal
 // that was ignored at the start of the process stays ignored, as nohup requires. SIGHUP does not end a server that
 // reloads its model on that signal.
-func endings(args []string) []os.Signal {
+func endSignals(args []string) []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGQUIT}
 	if len(args) == 0 || args[0] != "serve" || !hangupReloads() {
 		all = append(all, syscall.SIGHUP)

@@ -130,7 +130,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 			return err
 		}
 	}
-	if err := score.chances(modelPath, model, flags.classes); err != nil {
+	if err := score.setProbabilities(modelPath, model, flags.classes); err != nil {
 		return err
 	}
 	if flags.cost {
@@ -145,7 +145,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if shown { // class names are arbitrary texts from the model file
 		out = a.stdout
 	}
-	watch := a.watch(flags.out != "" || !shown)
+	watch := a.progressDisplay(flags.out != "" || !shown)
 	defer watch.Clear()
 	s := &scoring{
 		in:     in,

@@ -15,9 +15,9 @@ type classFlags struct {
 	given       bool // whether a threshold was set
 }
 
-// chances changes the columns that predict adds. With a threshold, the class is chosen by its probability. With
-// probability, it adds one column, or one per class if there are more than two. path is the path of the model.
-func (s *scorer) chances(
+// setProbabilities changes the columns that predict adds. With a threshold, the class is chosen by its probability.
+// With probability, it adds one column, or one per class if there are more than two. path is the path of the model.
+func (s *scorer) setProbabilities(
 	path string,
 	m regression.Model,
 	flags classFlags,

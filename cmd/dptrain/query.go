@@ -21,8 +21,8 @@ func (j *job) queries() bool {
 	return j.recipe.Data.SQL != nil
 }
 
-// shown returns the name of the table in messages.
-func (j *job) shown() string {
+// tableName returns the name of the table in messages.
+func (j *job) tableName() string {
 	switch {
 	case j.queries():
 		return query.Name
@@ -32,8 +32,8 @@ func (j *job) shown() string {
 	return j.table
 }
 
-// filed returns the path of the table for a ledger, or "" for rows from a database or a cluster.
-func (j *job) filed() string {
+// ledgerPath returns the path of the table for a ledger, or "" for rows from a database or a cluster.
+func (j *job) ledgerPath() string {
 	if j.queries() || j.onSpark() {
 		return ""
 	}

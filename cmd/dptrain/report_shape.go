@@ -95,7 +95,7 @@ func (p part) print(w io.Writer, name string) error {
 	case j >= 0 && p.Columns[j].Type == regression.Category:
 		row("Column", name+": a category; values "+unit)
 		b.WriteString("\n" + p.categories(j) + "\n")
-		if text := p.bend(j); text != "" {
+		if text := p.curveText(j); text != "" {
 			b.WriteString("\n")
 			row("Score", text)
 		}
@@ -118,7 +118,7 @@ func (p part) print(w io.Writer, name string) error {
 		} else {
 			row("Curve", "none")
 		}
-		if text := p.bend(j); text != "" {
+		if text := p.curveText(j); text != "" {
 			b.WriteString("\n")
 			row("Score", text)
 		}
@@ -145,13 +145,13 @@ func (p part) curve(column int) *regression.Step {
 	return nil
 }
 
-// bend describes the effect of the curve of the score on a column. The score is linear in all columns, so the curve
-// changes the effect of each. It returns "" for a model without such a curve.
-func (p part) bend(column int) string {
+// curveText describes the effect of the curve of the score on a column. The score is linear in all columns, so the
+// curve changes the effect of each. It returns "" for a model without such a curve.
+func (p part) curveText(column int) string {
 	if p.Score == nil {
 		return ""
 	}
-	from, to, low, high := p.ends(column)
+	from, to, low, high := p.rangeEnds(column)
 	curve := func(x float64) string {
 		return digits(p.Score.At(x))
 	}
@@ -161,10 +161,10 @@ func (p part) bend(column int) string {
 		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
 }
 
-// ends returns the scores of the model at the two ends of the range of a column, or at the categories with the
+// rangeEnds returns the scores of the model at the two ends of the range of a column, or at the categories with the
 // lowest and the highest score, and the names of these ends. Other numeric columns are at the middle of their range,
 // and other categorical columns contribute 0.
-func (p part) ends(column int) (from, to string, low, high float64) {
+func (p part) rangeEnds(column int) (from, to string, low, high float64) {
 	score := p.Score
 	base := score.Intercept
 	c := p.Columns[column]

@@ -215,9 +215,9 @@ func (e *partial) Unwrap() error {
 	return e.error
 }
 
-// watch returns a display of the progress of predict. It is active only if shown is set and standard error is a
-// terminal.
-func (a *app) watch(shown bool) *terminal.Watch {
+// progressDisplay returns a display of the progress of predict. It is active only if shown is set and standard error is
+// a terminal.
+func (a *app) progressDisplay(shown bool) *terminal.Watch {
 	if !shown || !a.terminal {
 		return terminal.NewWatch(nil)
 	}

@@ -123,7 +123,7 @@ func TestPredictShowsProgress(t *testing.T) {
 		var stderr bytes.Buffer
 		a := newApp(strings.NewReader(""), io.Discard, &stderr)
 		a.terminal, a.screen = c.terminal, &stderr
-		if got := a.watch(c.shown).Enabled(); got != c.want {
+		if got := a.progressDisplay(c.shown).Enabled(); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -250,7 +250,7 @@ func (s *study) run(ctx context.Context) (report.Files, error) {
 			return none, err
 		}
 	}
-	return report.Collect(r, nil, curator, stats, public, s.job.shown()), nil
+	return report.Collect(r, nil, curator, stats, public, s.job.tableName()), nil
 }
 
 func (s *study) stage(name string) {
@@ -278,8 +278,8 @@ func (s *study) newBill() *bill {
 	return b
 }
 
-// printBill prints the price of a run, and returns the error of one that its ledger would refuse. equal is the number of
-// equal runs whose epsilon is asked for, or nil.
+// printBill prints the price of a run, and returns the error of one that its ledger would refuse. equal is the number
+// of equal runs whose epsilon is asked for, or nil.
 func (a *app) printBill(
 	ctx context.Context,
 	j *job,
