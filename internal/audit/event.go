@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Number of single values whose threshold events are tried by each of two measures, of thresholds of a score, and the criterion for
-// including a value in the linear score.
+// Number of single values whose threshold events are tried by each of two measures, of thresholds of a score, and the
+// criterion for including a value in the linear score.
 const (
 	singles    = 16
 	thresholds = 96
@@ -46,7 +46,7 @@ type event struct {
 	side  int
 }
 
-func (e event) holds(x []float64) bool {
+func (e event) contains(x []float64) bool {
 	return (e.score.value(x) < e.at) == e.below
 }
 
@@ -77,14 +77,14 @@ func learnEvents(runs [2][][]float64, delta, z float64) learned {
 			slices.Sort(values[side])
 		}
 		for _, at := range cuts(values) {
-			out.consider(s, at, values, delta, z)
+			out.tryThreshold(s, at, values, delta, z)
 		}
 	}
 	return out
 }
 
-// consider tries the two events of a threshold, each in both directions.
-func (l *learned) consider(
+// tryThreshold tries the two events of a threshold, each in both directions.
+func (l *learned) tryThreshold(
 	s score,
 	at float64,
 	values [2][]float64,

@@ -79,7 +79,8 @@ type Measure struct {
 	Runs       int // on each side
 }
 
-// A trial executes a run on side 0 or 1 of a pair of neighbours and returns a constant number of outputs. It is called from several goroutines at once.
+// A trial executes a run on side 0 or 1 of a pair of neighbours and returns a constant number of outputs. It is called
+// from several goroutines at once.
 type trial func(ctx context.Context, side int) ([]float64, error)
 
 // learnedCells bounds the memory of the runs that choose the event.
@@ -199,7 +200,7 @@ func count(
 		}
 		x = replaceNaN(x)
 		for k, e := range events {
-			if e.holds(x) {
+			if e.contains(x) {
 				side := 1
 				if i%2 == e.side {
 					side = 0

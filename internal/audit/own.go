@@ -132,7 +132,7 @@ type owner struct {
 func (w *owner) changes(records int, lot func(i int) uint64) []change {
 	rel := w.pipeline.Budget.Relation
 	var out []change
-	picked := chooseStandouts(w.standouts(), records, lot)
+	picked := chooseStandouts(w.scoreUnits(), records, lot)
 	for _, g := range picked {
 		at := int(g.first)
 		switch {
@@ -171,7 +171,7 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 			name += ", whose target disagrees"
 		}
 		out = append(out, change{name, func() (*dataset.Table, error) {
-			return w.add(extreme(w.pipeline, 1, agrees, w.reach))
+			return w.add(extreme(w.pipeline, 1, agrees, w.columnRange))
 		}})
 	}
 	if len(picked) > 0 {
@@ -207,7 +207,7 @@ func (w *owner) opposite(at int) []cell {
 	t := w.table
 	out := make([]cell, len(t.Schema().Columns))
 	for j, c := range t.Schema().Columns {
-		lo, hi := w.reach(c)
+		lo, hi := w.columnRange(c)
 		last := int32(max(len(c.Categories)-1, 0))
 		if c.Found && c.Kind == dataset.Category {
 			last = int32(len(t.Data(j).Words) - 1)
@@ -228,8 +228,8 @@ func (w *owner) opposite(at int) []cell {
 	return out
 }
 
-// reach returns the ends of a column: those declared, or those of the table.
-func (w *owner) reach(c dataset.Column) (lo, hi float64) {
+// columnRange returns the ends of a column: those declared, or those of the table.
+func (w *owner) columnRange(c dataset.Column) (lo, hi float64) {
 	if !c.Ranged && c.Kind == dataset.Numeric {
 		return w.ends[c.Name][0], w.ends[c.Name][1]
 	}

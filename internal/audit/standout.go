@@ -23,9 +23,9 @@ type standout struct {
 	rows  int
 }
 
-// standouts scores every record, or every unit by its records: the mean, times as many
+// scoreUnits scores every record, or every unit by its records: the mean, times as many
 // as are kept. Records that belong to no unit are in no run.
-func (w *owner) standouts() []standout {
+func (w *owner) scoreUnits() []standout {
 	t := w.table
 	norm, pull := w.distances()
 	if t.Schema().Unit == "" {

@@ -22,11 +22,11 @@ type WorstPair struct {
 	Slow bool
 	// Relations lists the relations that have this pair.
 	Relations []budget.Relation
-	// Companion, if it has a name, is a second leaf that the release spends. The outputs on both sides of the pair depend
-	// on the first leaf only.
+	// Companion, if it has a name, is a second leaf that the release spends. The outputs on both sides of the pair
+	// depend on the first leaf only.
 	Companion Companion
-	// Prepare computes the private statistic of side 0 or 1 of the pair and returns its release. s has the relation, and
-	// law is the noise distribution of a draw.
+	// Prepare computes the private statistic of side 0 or 1 of the pair and returns its release. s has the relation,
+	// and law is the noise distribution of a draw.
 	Prepare func(
 		ctx context.Context, s *mechanism.Session, law budget.Law, side int,
 	) (WorstRelease, error)
@@ -140,13 +140,13 @@ func RecordOn(rel budget.Relation, side int) int {
 	return -1
 }
 
-// pick returns one of three values by a code from [RecordOn].
-func pick[T any](record int, minus, absent, plus T) T {
+// byRecord returns one of three values by a code from [RecordOn].
+func byRecord[T any](record int, minus, absent, plus T) T {
 	return [...]T{minus, absent, plus}[record+1]
 }
 
-// lead returns the lead, in units of score, of the candidate that loses from a record over the candidate that gains, for
-// a score of sensitivity width. With this lead the candidate that gains is rare on side 0, and the ratio of its
+// lead returns the lead, in units of score, of the candidate that loses from a record over the candidate that gains,
+// for a score of sensitivity width. With this lead the candidate that gains is rare on side 0, and the ratio of its
 // probabilities is near e^epsilon.
 func lead(law budget.Law, width float64) int {
 	return int(math.Ceil(width * (1 + 1.5/law.Epsilon)))

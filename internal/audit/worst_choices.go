@@ -29,8 +29,8 @@ func interceptsPair() WorstPair {
 			_ context.Context, s *mechanism.Session, law budget.Law, record int,
 		) (boundedVector, error) {
 			a := s.NewIntercepts(1, 1, 2)
-			// The records with label -1 that vote -1 with both candidates add 2 ahead to both sums. The others vote +1 with
-			// candidate 1, so the sums are 3 ahead and ahead.
+			// The records with label -1 that vote -1 with both candidates add 2 ahead to both sums. The others vote +1
+			// with candidate 1, so the sums are 3 ahead and ahead.
 			ahead := max(1, lead(law, doubleWidth(s, 2))/2)
 			for range ahead {
 				a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
@@ -86,8 +86,8 @@ func kendallPair() WorstPair {
 			}
 			if record != 0 { // the record is above all targets
 				target = append(target, float64(n))
-				agrees = append(agrees, pick(record, float64(n), 0, -1))
-				constant = append(constant, pick[float64](record, -2, 0, 1))
+				agrees = append(agrees, byRecord(record, float64(n), 0, -1))
+				constant = append(constant, byRecord[float64](record, -2, 0, 1))
 			}
 			columns := [][]float64{constant, agrees}
 			k, err := s.NewKendallOnce(ctx, len(columns),
@@ -115,7 +115,7 @@ func mediansPair() WorstPair {
 			values := slices.Repeat([]float64{0}, ahead)
 			values = append(values, slices.Repeat([]float64{1}, 2*ahead)...)
 			values = append(values,
-				pick(RecordOn(s.Relation(), side), []float64{0}, nil, []float64{2})...)
+				byRecord(RecordOn(s.Relation(), side), []float64{0}, nil, []float64{2})...)
 			m := s.NewMedians(1, []float64{0, 1})
 			m.Add([][]float64{values}, [][]float64{slices.Repeat([]float64{1}, len(values))})
 			x := m.Bound()
@@ -249,8 +249,8 @@ func prepareTopK(
 	choice.K = law.Draws
 	switch {
 	case choice.Form == mechanism.Lipschitz || choice.Form == mechanism.LipschitzExponential:
-		// With gamma near 1 a set is as good as its worst member: five of the six sets lose together against the best one,
-		// and by the whole width.
+		// With gamma near 1 a set is as good as its worst member: five of the six sets lose together against the best
+		// one, and by the whole width.
 		choice.K = 2
 		choice.Gamma = .99
 		choice.HasGamma = true
@@ -269,8 +269,8 @@ func prepareTopK(
 	}
 }
 
-// tukeyDepthPair has a cloud of one dimension in which all points but a few coincide. Their number is such that the check
-// passes about half of the time. On side 1 another point moves away.
+// tukeyDepthPair has a cloud of one dimension in which all points but a few coincide. Their number is such that the
+// check passes about half of the time. On side 1 another point moves away.
 func tukeyDepthPair() WorstPair {
 	return WorstPair{
 		Statistic: mechanism.StatTukey,
@@ -348,8 +348,8 @@ func countWords(
 	return s.NewLexicon(table.All(), positions), nil
 }
 
-// wordCountsPair has two words of many records each; one record more has the second word on side 1, and the first one on
-// the other side of a substitution. The threshold, with a delta of one half, is so low that both counts pass it.
+// wordCountsPair has two words of many records each; one record more has the second word on side 1, and the first one
+// on the other side of a substitution. The threshold, with a delta of one half, is so low that both counts pass it.
 func wordCountsPair() WorstPair {
 	threshold := Companion{"threshold", mechanism.StatNewWords, budget.Law{
 		Kind:  budget.Approximate,
@@ -369,7 +369,7 @@ func wordCountsPair() WorstPair {
 			n := 2 + int(math.Ceil(20*sigma))
 			codes := append(slices.Repeat([]int32{0}, n), slices.Repeat([]int32{1}, n)...)
 			codes = append(codes,
-				pick(RecordOn(s.Relation(), side), []int32{0}, nil, []int32{1})...)
+				byRecord(RecordOn(s.Relation(), side), []int32{0}, nil, []int32{1})...)
 			x, err := countWords(s, codes)
 			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
 				released, err := mechanism.Words(s, name, threshold.Name, x)
@@ -402,7 +402,7 @@ func newWordsPair() WorstPair {
 		Prepare: func(
 			_ context.Context, s *mechanism.Session, _ budget.Law, side int,
 		) (WorstRelease, error) {
-			codes := pick(
+			codes := byRecord(
 				RecordOn(s.Relation(), side),
 				[]int32{0},
 				[]int32{},

@@ -61,7 +61,7 @@ func histogramPair() WorstPair {
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			h := s.NewHistogram([]int{1, 2}, 3)
 			record := RecordOn(s.Relation(), side)
-			h.Add(pick(record, [][]uint16{{0}, {2}}, [][]uint16{{}, {}}, [][]uint16{{1}, {0}}))
+			h.Add(byRecord(record, [][]uint16{{0}, {2}}, [][]uint16{{}, {}}, [][]uint16{{1}, {0}}))
 			return h.Bound(), nil
 		})
 }
@@ -70,7 +70,7 @@ func cellsPair() WorstPair {
 	return cellPair(mechanism.StatCells,
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			h := s.NewHistogram([]int{1}, 3)
-			h.Add(pick(RecordOn(s.Relation(), side), [][]uint16{{0}}, [][]uint16{{}},
+			h.Add(byRecord(RecordOn(s.Relation(), side), [][]uint16{{0}}, [][]uint16{{}},
 				[][]uint16{{1}}))
 			return h.CellBound(), nil
 		})
@@ -103,7 +103,7 @@ func clampedSumsPair() WorstPair {
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			b := s.NewSums([]float64{-1, 0}, []float64{1, 2})
 			record := RecordOn(s.Relation(), side)
-			b.Add(pick(record, [][]float64{{-1}, {0}}, [][]float64{{}, {}}, [][]float64{{1}, {2}}))
+			b.Add(byRecord(record, [][]float64{{-1}, {0}}, [][]float64{{}, {}}, [][]float64{{1}, {2}}))
 			return b.Bound(), nil
 		})
 }
@@ -139,7 +139,7 @@ func eigenvaluePair() WorstPair {
 	return vectorPair(mechanism.StatEigenvalue, recordRelations(),
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			g := s.NewGram(1, 1)
-			g.Add([][]int16{pick(RecordOn(s.Relation(), side), []int16{0}, nil,
+			g.Add([][]int16{byRecord(RecordOn(s.Relation(), side), []int16{0}, nil,
 				[]int16{mechanism.FixedOne})})
 			return g.SmallestEigenvalue(), nil
 		})
@@ -150,7 +150,7 @@ func gramEntriesPair() WorstPair {
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			g := s.NewGram(1, 1)
 			record := RecordOn(s.Relation(), side)
-			g.Add(pick(record, [][]int16{{0}}, [][]int16{{}}, [][]int16{{mechanism.FixedOne}}))
+			g.Add(byRecord(record, [][]int16{{0}}, [][]int16{{}}, [][]int16{{mechanism.FixedOne}}))
 			return g.EntryBound(), nil
 		})
 }
@@ -160,7 +160,7 @@ func gramPair() WorstPair {
 	return jointPair(mechanism.StatGram,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
 			g := s.NewGram(2, 1)
-			g.Add(pick(record, [][]int16{{0}, {one}}, [][]int16{{}, {}}, [][]int16{{one}, {0}}))
+			g.Add(byRecord(record, [][]int16{{0}, {one}}, [][]int16{{}, {}}, [][]int16{{one}, {0}}))
 			x := g.Bound()
 			return func(s *mechanism.Session, name string) ([]float64, error) {
 				out, err := mechanism.SymmetricGaussian(s, name, x)
@@ -203,7 +203,7 @@ func privateBlocksPair() WorstPair {
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			g := s.NewPartGram([]int{mechanism.CrossWeight(2)}, 1, 1)
 			g.Add([][]int16{{one}},
-				[][]int16{{pick[int16](RecordOn(s.Relation(), side), -one, 0, one)}})
+				[][]int16{{byRecord[int16](RecordOn(s.Relation(), side), -one, 0, one)}})
 			return g.Bound()
 		})
 }
@@ -216,7 +216,7 @@ func labelSumsPair() WorstPair {
 		func(s *mechanism.Session, side int) (boundedVector, error) {
 			x := s.NewLabelSums(1, 0)
 			x.AddNumbers([][]int16{{one}},
-				[]int16{pick[int16](RecordOn(s.Relation(), side), -one, 0, one)})
+				[]int16{byRecord[int16](RecordOn(s.Relation(), side), -one, 0, one)})
 			return x.Bound()
 		})
 }
@@ -227,7 +227,7 @@ func partClassStatisticsPair() WorstPair {
 	x := jointPair(mechanism.StatPartClassStatistics,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
 			c := s.NewPartClassStats([]bool{true}, 2, 1, true, mechanism.ClassWeights{})
-			c.Add([][]int16{{one}}, []int32{pick[int32](record, 0, 0, 1)})
+			c.Add([][]int16{{one}}, []int32{byRecord[int32](record, 0, 0, 1)})
 			return func(s *mechanism.Session, name string) ([]float64, error) {
 				released, err := c.Release(s, name)
 				m := released.Value()
@@ -246,7 +246,7 @@ func partClassStatisticsPair() WorstPair {
 // addMinimizerRow adds the record with the given code, if there is one.
 func addMinimizerRow(m *mechanism.Minimizer, record int) {
 	row := []int16{mechanism.FixedOne}
-	m.Add([][]int16{pick(record, row, nil, row)}, pick(record, []int32{0}, nil, []int32{1}))
+	m.Add([][]int16{byRecord(record, row, nil, row)}, byRecord(record, []int32{0}, nil, []int32{1}))
 }
 
 // minimizerPair has R^2/Lambda = 1/2, where the bound is attained.
@@ -289,13 +289,13 @@ func classStatisticsPair() WorstPair {
 	return jointPair(mechanism.StatClassStatistics,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
 			c := s.NewClassStats(2, 2, 1, mechanism.ClassWeights{})
-			rows := pick(
+			rows := byRecord(
 				record,
 				[][]int16{{0}, {one}},
 				[][]int16{{}, {}},
 				[][]int16{{one}, {0}},
 			)
-			c.Add(rows, pick(record, []int32{1}, nil, []int32{0}))
+			c.Add(rows, byRecord(record, []int32{1}, nil, []int32{0}))
 			return func(s *mechanism.Session, name string) ([]float64, error) {
 				released, err := c.Release(s, name)
 				m := released.Value()
@@ -315,7 +315,7 @@ func sizeCountsPair() WorstPair {
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
 			c := s.NewSizeCounts(2)
 			if record != 0 {
-				bin := pick[uint16](record, 0, 0, 1)
+				bin := byRecord[uint16](record, 0, 0, 1)
 				c.Add([]uint16{bin}, []uint16{bin})
 			}
 			return func(s *mechanism.Session, name string) ([]float64, error) {
@@ -349,8 +349,8 @@ func squareSumsPair() WorstPair {
 		})
 }
 
-// groupedSquaresPair attains the bound: one record at the level of a node, with its target at the limit, and under substitution
-// one at another level, with its target at the other limit and in another group.
+// groupedSquaresPair attains the bound: one record at the level of a node, with its target at the limit, and under
+// substitution one at another level, with its target at the other limit and in another group.
 func groupedSquaresPair() WorstPair {
 	return jointPair(mechanism.StatGroupedSquares,
 		func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
@@ -407,7 +407,7 @@ func tallyPair() WorstPair {
 				},
 			}, 1)
 			if record != 0 {
-				cell := pick[uint16](record, 0, 0, 1)
+				cell := byRecord[uint16](record, 0, 0, 1)
 				c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})
 			}
 			return func(s *mechanism.Session, name string) ([]float64, error) {
