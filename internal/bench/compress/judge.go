@@ -31,7 +31,7 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 		classes[k] = int32(prediction[i])
 	}
 	n := len(r.Model.Vectors)
-	scores = append(scores, Score{"the model", n, float64(n), missed(classes, test.Class)})
+	scores = append(scores, Score{"the model", n, float64(n), errorShare(classes, test.Class)})
 
 	all := r.scaling.Apply(r.given)
 	placed := r.scaling.Apply(test)
@@ -41,7 +41,7 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	}
 	scores = append(scores, Score{
 		"all records", r.Records, float64(r.Records),
-		missed(neighbour.Search(all).Classes(placed, vote), test.Class),
+		errorShare(neighbour.Search(all).Classes(placed, vote), test.Class),
 	})
 	tree, err := neighbour.NewTree(all)
 	if err != nil {
@@ -51,11 +51,11 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	mean := float64(distances) / float64(len(rows))
 	return len(rows),
 		append(scores,
-			Score{"all records, by a tree", r.Records, mean, missed(classes, test.Class)}), nil
+			Score{"all records, by a tree", r.Records, mean, errorShare(classes, test.Class)}), nil
 }
 
-// missed returns the share of predictions that are not the truth.
-func missed(predicted, truth []int32) float64 {
+// errorShare returns the share of predictions that are not the truth.
+func errorShare(predicted, truth []int32) float64 {
 	n := 0
 	for i, c := range predicted {
 		if c != truth[i] {
