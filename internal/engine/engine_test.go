@@ -79,10 +79,10 @@ func TestTooLargeFileIsRejected(t *testing.T) {
 		t.Errorf("1000 records of a number and a category: %d bytes", got)
 	}
 	limit := ram.Limit{Name: "ulimit -v", Free: 1 << 30}
-	if err := holdable("t.csv", 1<<30, limit); err != nil {
+	if err := checkMemory("t.csv", 1<<30, limit); err != nil {
 		t.Errorf("as much as there is: %v", err)
 	}
-	err := holdable("t.csv", 1<<30+1, limit)
+	err := checkMemory("t.csv", 1<<30+1, limit)
 	if !errors.Is(err, dataset.ErrTooLarge) ||
 		!strings.Contains(err.Error(), "ulimit -v allows 1 GiB") ||
 		!strings.Contains(err.Error(), "exclude columns") {

@@ -27,11 +27,11 @@ func Holdable(
 	if !limited || err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	return holdable(path, atLeast(info.Size(), fields, schema)*int64(copies), limit)
+	return checkMemory(path, atLeast(info.Size(), fields, schema)*int64(copies), limit)
 }
 
-// holdable rejects a table that needs more memory than a limit leaves.
-func holdable(path string, need int64, limit ram.Limit) error {
+// checkMemory rejects a table that needs more memory than a limit leaves.
+func checkMemory(path string, need int64, limit ram.Limit) error {
 	if need <= 0 || uint64(need) <= limit.Free {
 		return nil
 	}
