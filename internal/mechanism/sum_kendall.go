@@ -86,10 +86,10 @@ func (m Maker) NewKendallOnce(
 	return k, nil
 }
 
-// DeclarePublic names the columns that are public, one entry per column, and whether the target is. Pairs of public columns
-// have the same counts on all neighbouring tables, so they do not contribute to the width of the scores. It has no effect unless
-// only private columns may change. The records must be the same on all neighbouring tables except for their private columns:
-// where the target is private, a record without a target must not be left out.
+// DeclarePublic names the columns that are public, one entry per column, and whether the target is. Pairs of public
+// columns have the same counts on all neighbouring tables, so they do not contribute to the width of the scores. It has
+// no effect unless only private columns may change. The records must be the same on all neighbouring tables except for
+// their private columns: where the target is private, a record without a target must not be left out.
 func (k *Kendall) DeclarePublic(columns []bool, target bool) {
 	if k.relation == budget.SubstitutePrivateColumns {
 		k.public = columns
@@ -162,15 +162,15 @@ func (k *Kendall) partlyPublicWidth(candidates []int) float64 {
 	largest := 0.
 	second := 0.
 	for _, j := range candidates {
-		r := k.reach(j)
+		r := k.scoreSensitivity(j)
 		second = max(second, min(r, largest))
 		largest = max(largest, r)
 	}
 	return largest + second
 }
 
-// reach returns r_j: how far the score of column j may move either way.
-func (k *Kendall) reach(j int) float64 {
+// scoreSensitivity returns r_j: how far the score of column j may move either way.
+func (k *Kendall) scoreSensitivity(j int) float64 {
 	r := 0.
 	if !k.isPublic(j) || !k.publicTarget {
 		r = 2
