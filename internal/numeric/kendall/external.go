@@ -121,7 +121,7 @@ func (e *External) S() (int64, error) {
 	before := newCounters(pieces)
 	err = mergeRuns(pieces, func(p pair, piece int) error {
 		byY.addPair(p)
-		inversions += before.take(piece)
+		inversions += before.removeRow(piece)
 		return nil
 	})
 	all := e.n * (e.n - 1) / 2
@@ -190,8 +190,8 @@ func (c counters) add(i int, by int64) {
 	}
 }
 
-// take removes a row of a piece and returns the number of remaining earlier rows, all of which are larger.
-func (c counters) take(i int) (left int64) {
+// removeRow removes a row of a piece and returns the number of remaining earlier rows, all of which are larger.
+func (c counters) removeRow(i int) (left int64) {
 	for k := i; k > 0; k -= k & -k {
 		left += c[k]
 	}
