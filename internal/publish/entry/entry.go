@@ -208,13 +208,13 @@ func (e *Entry) Publish(
 	case errors.Is(err, ErrChanged):
 		return err
 	case err != nil:
-		return e.keep(err, folder, out)
+		return e.keepResults(err, folder, out)
 	}
 	return folder.Place(ctx)
 }
 
-// keep keeps the results of a run that could not be committed.
-func (e *Entry) keep(err error, folder *report.Folder, out string) error {
+// keepResults keeps the results of a run that could not be committed.
+func (e *Entry) keepResults(err error, folder *report.Folder, out string) error {
 	path := e.request.Ledger.Path()
 	if absolute, failed := filepath.Abs(path); failed == nil {
 		path = absolute

@@ -202,7 +202,7 @@ func (a *Accounting) formula(
 	}
 	if unit.Column != "" {
 		say("Sensitivities are for a whole unit: at most %d records with the same value of column %s.",
-			unit.MaxRows, shown(unit.Column))
+			unit.MaxRows, printableName(unit.Column))
 	}
 	if a.Rule == sumRule {
 		return append(out, a.sumFormula(laws)...)
@@ -230,7 +230,7 @@ func (a *Accounting) formula(
 			"delta(epsilon) = max(there, back), "+
 			"there = (1 - q) E f(ln((e^epsilon - q L)/(1 - q))) + q g(infinity), back = E u f(epsilon - ln(u/(1 - q))), u = max(0, 1 - q L e^epsilon). "+
 			"For k <= 0 the value of f(ln k) is 1 - k.", number(a.SecretSplit),
-			shown(a.Parts[1].Part), shown(a.Parts[0].Part))
+			printableName(a.Parts[1].Part), printableName(a.Parts[0].Part))
 	default:
 		if len(a.Parts) > 1 {
 			say("The parts add up to the largest of their curves: a record is in one part.%s",
@@ -378,7 +378,7 @@ func (a *Accounting) amplificationText() string {
 	for _, p := range a.Parts {
 		if p.Raised > 1.0005 {
 			factors = append(factors,
-				fmt.Sprintf("%.2f times in the part %s", p.Raised, shown(p.Part)))
+				fmt.Sprintf("%.2f times in the part %s", p.Raised, printableName(p.Part)))
 		}
 	}
 	if len(factors) == 0 {
@@ -388,7 +388,7 @@ func (a *Accounting) amplificationText() string {
 	if a.SecretSplit > 0 {
 		why = fmt.Sprintf(
 			"The train/test split is secret: each record is in the part %s with probability %s (amplification by sampling)",
-			shown(a.Parts[1].Part), number(rounded(a.SecretSplit)))
+			printableName(a.Parts[1].Part), number(rounded(a.SecretSplit)))
 	}
 	return why +
 		". Therefore mu and epsilon of each step are larger than they could be for that part alone: " +

@@ -211,10 +211,10 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 				Value: value,
 				Low:   low,
 				High:  high,
-				Text:  about(value, c.Scale),
+				Text:  roundedCount(value, c.Scale),
 			})
 		table.Rows = append(table.Rows,
-			[]string{label, about(value, c.Scale), about(low, c.Scale), about(high, c.Scale)})
+			[]string{label, roundedCount(value, c.Scale), roundedCount(low, c.Scale), roundedCount(high, c.Scale)})
 	}
 	return out, table
 }
@@ -245,7 +245,7 @@ func cardBlocks(r *Report) []document.Block {
 		if !c.valid() {
 			continue
 		}
-		row := []string{shown(c.Column), c.records().text(), c.mean().text(),
+		row := []string{printableName(c.Column), c.records().text(), c.mean().text(),
 			c.deviation().text(), c.quantile(.25).text(), c.quantile(.5).text(),
 			c.quantile(.75).text()}
 		if len(r.Kinds) > 0 {
@@ -256,12 +256,12 @@ func cardBlocks(r *Report) []document.Block {
 			continue
 		}
 		bars, numbers := c.bars()
-		b := figure(chart.Bars("Histogram of "+shown(c.Column), bars),
-			"Training records by the value of "+shown(c.Column)+
+		b := figure(chart.Bars("Histogram of "+printableName(c.Column), bars),
+			"Training records by the value of "+printableName(c.Column)+
 				", with 95% intervals. The first and the last bar include all values beyond the range.",
 			numbers)
 		if len(pictures) >= openCard {
-			b.Fold = "Histogram of " + shown(c.Column)
+			b.Fold = "Histogram of " + printableName(c.Column)
 		}
 		pictures = append(pictures, b)
 	}
@@ -298,7 +298,7 @@ func (v *verifier) card() {
 	var problems []string
 	for _, c := range card {
 		if !c.valid() {
-			problems = append(problems, shown(c.Column)+": its histogram cannot be read")
+			problems = append(problems, printableName(c.Column)+": its histogram cannot be read")
 			continue
 		}
 		if !slices.ContainsFunc(scales, func(x float64) bool {
@@ -307,7 +307,7 @@ func (v *verifier) card() {
 			problems = append(problems,
 				fmt.Sprintf(
 					"%s: the noise of its histogram is %s, which does not match a step that released it",
-					shown(c.Column), number(c.Scale)))
+					printableName(c.Column), number(c.Scale)))
 		}
 	}
 	v.add("card",

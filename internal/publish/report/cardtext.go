@@ -174,10 +174,10 @@ func (c CardText) bars() ([]chart.Bar, *document.Table) {
 			Value: e.value,
 			Low:   e.lower,
 			High:  e.upper,
-			Text:  about(e.value, c.Scale),
+			Text:  roundedCount(e.value, c.Scale),
 		})
 		table.Rows = append(table.Rows,
-			[]string{label, about(e.value, c.Scale), about(e.lower, c.Scale), about(e.upper, c.Scale)})
+			[]string{label, roundedCount(e.value, c.Scale), roundedCount(e.lower, c.Scale), roundedCount(e.upper, c.Scale)})
 	}
 	return out, table
 }
@@ -205,18 +205,18 @@ func cardTextBlocks(t *Training) []document.Block {
 			continue
 		}
 		table.Rows = append(table.Rows,
-			[]string{shown(c.Column), number(float64(len(c.Values))), t.missingOf(c.Column, nil)})
+			[]string{printableName(c.Column), number(float64(len(c.Values))), t.missingOf(c.Column, nil)})
 		if len(pictures) == drawnCard {
 			continue
 		}
 		bars, numbers := c.bars()
-		caption := "Training records by the value of " + shown(c.Column) + ", with 95% intervals."
+		caption := "Training records by the value of " + printableName(c.Column) + ", with 95% intervals."
 		if more := len(c.Values) - mostBars; more > 0 {
 			caption += fmt.Sprintf(" %s are left out here.", countOf(more, "value"))
 		}
-		b := figure(chart.Bars("Values of "+shown(c.Column), bars), caption, numbers)
+		b := figure(chart.Bars("Values of "+printableName(c.Column), bars), caption, numbers)
 		if len(pictures) >= openCard {
-			b.Fold = "Values of " + shown(c.Column)
+			b.Fold = "Values of " + printableName(c.Column)
 		}
 		pictures = append(pictures, b)
 	}
@@ -240,11 +240,11 @@ func (v *verifier) countProblems(t *Training) []string {
 		})
 		switch {
 		case !ok:
-			problems = append(problems, shown(column)+": its "+what+" cannot be read")
+			problems = append(problems, printableName(column)+": its "+what+" cannot be read")
 		case !released:
 			problems = append(problems, fmt.Sprintf(
 				"%s: the noise of its %s is %s, which is not that of a step that released them",
-				shown(column), what, number(scale)))
+				printableName(column), what, number(scale)))
 		}
 	}
 	for _, k := range t.Kinds {

@@ -233,11 +233,11 @@ func (p CausalPair) histogram() direction.Histogram {
 func (p CausalPair) answer() string {
 	switch p.Direction {
 	case XCausesY:
-		return shown(p.X) + " causes " + shown(p.Y)
+		return printableName(p.X) + " causes " + printableName(p.Y)
 	case YCausesX:
-		return shown(p.Y) + " causes " + shown(p.X)
+		return printableName(p.Y) + " causes " + printableName(p.X)
 	}
-	return "undecided between " + shown(p.X) + " and " + shown(p.Y)
+	return "undecided between " + printableName(p.X) + " and " + printableName(p.Y)
 }
 
 // text prints the ranges, and the direction and the scores of every pair.
@@ -257,7 +257,7 @@ func (c *Causal) text(r *Report) string {
 			from = "none was found"
 		}
 		ranges = append(ranges,
-			fmt.Sprintf("%s %.6g to %.6g (%s)", shown(x.Name), x.Lower, x.Upper, from))
+			fmt.Sprintf("%s %.6g to %.6g (%s)", printableName(x.Name), x.Lower, x.Upper, from))
 	}
 	rows.add("Ranges", strings.Join(ranges, ", "))
 	for _, p := range c.Pairs {
@@ -296,7 +296,7 @@ func (p CausalPair) baseline(least float64) string {
 	b := p.Baseline
 	s := fmt.Sprintf(
 		"baseline anm with score %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
-		b.Score, b.Test, b.Train, shown(p.X), shown(p.Y), b.Difference)
+		b.Score, b.Test, b.Train, printableName(p.X), printableName(p.Y), b.Difference)
 	if b.Scale == 0 {
 		return s + ", from noisy quartiles, without a measure of confidence"
 	}
@@ -323,5 +323,5 @@ func (p CausalPair) scores() string {
 	}
 	return fmt.Sprintf(
 		"%s to %s against the reverse, where the smaller score is preferred: %s; vote of hsic, anmlik and loci: %s",
-		shown(p.X), shown(p.Y), strings.Join(parts, ", "), p.named(p.Vote))
+		printableName(p.X), printableName(p.Y), strings.Join(parts, ", "), p.named(p.Vote))
 }

@@ -53,7 +53,7 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 	for i, row := range p.Counts {
 		for j, x := range row {
 			fmt.Fprintf(b, `<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="%s"/>`+"\n",
-				float64(i)*side, float64(n-1-j)*side, side, side, shade(x/largest))
+				float64(i)*side, float64(n-1-j)*side, side, side, cellColour(x/largest))
 		}
 	}
 	fmt.Fprintf(b, `<rect width="%d" height="%d" fill="none" stroke="#444444"/>`+"\n", panelSide,
@@ -70,11 +70,11 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 	y := c.columnNamed(p.Y)
 	text(0, panelSide+14, "start", "", fmt.Sprintf("%.4g", x.Lower))
 	text(panelSide, panelSide+14, "end", "", fmt.Sprintf("%.4g", x.Upper))
-	text(panelSide/2, panelSide+28, "middle", "", shown(p.X))
+	text(panelSide/2, panelSide+28, "middle", "", printableName(p.X))
 	text(-4, panelSide, "end", "", fmt.Sprintf("%.4g", y.Lower))
 	text(-4, 10, "end", "", fmt.Sprintf("%.4g", y.Upper))
 	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2),
-		shown(p.Y))
+		printableName(p.Y))
 }
 
 // columnNamed returns the column with that name, or a placeholder with only the name if there is no such column.
@@ -87,8 +87,8 @@ func (c *Causal) columnNamed(name string) CausalColumn {
 	return CausalColumn{Name: name}
 }
 
-// shade is the colour of a count in [-1, 1]: from white to blue, and to red below zero.
-func shade(x float64) string {
+// cellColour is the colour of a count in [-1, 1]: from white to blue, and to red below zero.
+func cellColour(x float64) string {
 	x = math.Min(math.Max(x, -1), 1)
 	mix := func(to, share float64) int {
 		return int(math.Round(255 + (to-255)*share))

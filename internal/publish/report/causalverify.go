@@ -145,10 +145,10 @@ func (c *Causal) readingProblems() []string {
 				Gaussian: true,
 			}
 		}
-		if again := c.again(p, direction.Read(p.histogram(), noise, src)); !again.same(p) {
+		if again := c.withReading(p, direction.Read(p.histogram(), noise, src)); !again.agrees(p) {
 			out = append(out,
-				fmt.Sprintf("pair %d, %s and %s, does not follow from its counts", i+1, shown(p.X),
-					shown(p.Y)))
+				fmt.Sprintf("pair %d, %s and %s, does not follow from its counts", i+1, printableName(p.X),
+					printableName(p.Y)))
 		}
 	}
 	return out
@@ -174,14 +174,14 @@ func (c *Causal) baselineProblems() []string {
 			directionText(r.Direction) != p.Direction {
 			out = append(out,
 				fmt.Sprintf("pair %d, %s and %s, does not follow from what was released", i+1,
-					shown(p.X), shown(p.Y)))
+					printableName(p.X), printableName(p.Y)))
 		}
 	}
 	return out
 }
 
-// again returns a copy of the pair with the results of another reading of its counts.
-func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
+// withReading returns a copy of the pair with the results of another reading of its counts.
+func (c *Causal) withReading(p CausalPair, r direction.Reading) CausalPair {
 	out := p
 	out.Preferred = directionText(r.Preferred)
 	out.Stability = r.Stability
@@ -203,8 +203,8 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	return out
 }
 
-// same reports whether two readings agree up to the differences between processors.
-func (p CausalPair) same(q CausalPair) bool {
+// agrees reports whether two readings agree up to the differences between processors.
+func (p CausalPair) agrees(q CausalPair) bool {
 	alike := func(a, b float64) bool {
 		return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a))
 	}
@@ -226,7 +226,7 @@ func (c *Causal) noiseProblems(events []Event) []string {
 			!(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
 			out = append(out,
 				fmt.Sprintf("%s: the noise scale is %v, but its noise distribution requires at least %v",
-					shown(e.ID), e.Scale,
+					printableName(e.ID), e.Scale,
 					e.Sensitivity/e.Epsilon))
 		}
 	}

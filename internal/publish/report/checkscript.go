@@ -85,8 +85,8 @@ func usesOf(events []Event, law budget.Kind) bool {
 // A script is assembled from the lines that a plan needs.
 type script struct{ strings.Builder }
 
-// when adds text if it is needed.
-func (s *script) when(needed bool, text string) {
+// addIf adds text if it is needed.
+func (s *script) addIf(needed bool, text string) {
 	if needed {
 		s.WriteString(text)
 	}
@@ -96,32 +96,32 @@ func (s *script) when(needed bool, text string) {
 func sumScript(a *Accounting, events []Event) string {
 	var s script
 	gaussian := usesOf(events, budget.Gaussian)
-	s.when(true, scriptHead+"import hashlib, json, sys\n")
-	s.when(gaussian, "from dp_accounting.pld import privacy_loss_distribution as pld\n")
-	s.when(true, openReport)
-	s.when(true, `def cost(node):  # epsilon and delta
+	s.addIf(true, scriptHead+"import hashlib, json, sys\n")
+	s.addIf(gaussian, "from dp_accounting.pld import privacy_loss_distribution as pld\n")
+	s.addIf(true, openReport)
+	s.addIf(true, `def cost(node):  # epsilon and delta
     if node["op"] == "step":
         step = steps.pop(node["step"])
 `)
-	s.when(gaussian, `        if step["law"] == "gaussian":
+	s.addIf(gaussian, `        if step["law"] == "gaussian":
             step["epsilon"] = pld.from_gaussian_mechanism(1 / step["mu"]).get_epsilon_for_delta(node["delta"])
 `)
-	s.when(true,
+	s.addIf(true,
 		`        return step["draws"] * step["epsilon"], step["draws"] * (node.get("delta", 0) + step.get("delta", 0))
     costs = [cost(kid) for kid in node.get("kids", [])]
 `)
-	s.when(a.has("largest"),
+	s.addIf(a.has("largest"),
 		"    if node[\"op\"] == \"largest\":\n        return tuple(map(max, zip(*costs)))\n")
-	s.when(a.has("best"),
+	s.addIf(a.has("best"),
 		"    if node[\"op\"] == \"best\":\n        return (2 + node[\"tries\"][\"eta\"]) * max(costs)[0], 0\n")
-	s.when(true, `    return tuple(map(sum, zip((0, 0), *costs)))
+	s.addIf(true, `    return tuple(map(sum, zip((0, 0), *costs)))
 epsilon, delta = map(max, zip(*[cost(part["plan"]) for part in account["parts"]]))
 `)
-	s.when(a.Lead != nil, `epsilon += cost(account["lead"])[0]
+	s.addIf(a.Lead != nil, `epsilon += cost(account["lead"])[0]
 `)
-	s.when(true, `assert delta <= promise["delta"] * 1.000001
+	s.addIf(true, `assert delta <= promise["delta"] * 1.000001
 `)
-	s.when(true, lastLines)
+	s.addIf(true, lastLines)
 	return s.String()
 }
 
@@ -140,20 +140,20 @@ func curveScript(a *Accounting, events []Event) string {
 	pure := usesOf(events, budget.Pure) || usesOf(events, budget.Approximate)
 	connects := a.has("largest") || a.has("best") || bounded || pure
 	var s script
-	s.when(true,
+	s.addIf(true,
 		scriptHead+
 			"import functools, hashlib, json, math, sys, numpy as np, scipy.optimize\nfrom dp_accounting.pld import ")
-	s.when(connects, "pld_pmf, ")
-	s.when(true, "privacy_loss_distribution as pld\n"+openReport)
-	s.when(mixes,
+	s.addIf(connects, "pld_pmf, ")
+	s.addIf(true, "privacy_loss_distribution as pld\n"+openReport)
+	s.addIf(mixes,
 		`h, n, q = account["grid"]["step"], account["grid"]["cells"], account["secret_split"]
 `)
-	s.when(!mixes, `h, n = account["grid"]["step"], account["grid"]["cells"]
+	s.addIf(!mixes, `h, n = account["grid"]["step"], account["grid"]["cells"]
 `)
-	s.when(true, `t = np.exp(h * np.arange(-n, n + 1))  # e^loss, on the grid
+	s.addIf(true, `t = np.exp(h * np.arange(-n, n + 1))  # e^loss, on the grid
 `)
 	if gaussians(a, events) {
-		s.when(true,
+		s.addIf(true,
 			`def curve(node):  # Gaussian steps are one together, whose mu squared is the sum of theirs
     mu2 = sum(e["mu"] ** 2 * e["draws"] for e in [steps.pop(kid["step"]) for kid in node.get("kids", [node])])
     return pld.from_gaussian_mechanism(mu2**-0.5, value_discretization_interval=h).get_delta_for_epsilon(np.log(t))
@@ -161,49 +161,49 @@ curves = [curve(part["plan"]) for part in account["parts"]]
 `)
 	} else {
 		s.laws(events, connects, a.has("best") || bounded || pure)
-		s.when(a.has("best"), bestText)
+		s.addIf(a.has("best"), bestText)
 		s.compose(a, curves)
 	}
 	if text := s.String(); mixes {
 		s.Reset()
-		s.when(true, strings.Replace(text, "\ncurves = ", "\nf, g = ", 1)+mixtureText)
+		s.addIf(true, strings.Replace(text, "\ncurves = ", "\nf, g = ", 1)+mixtureText)
 	}
-	s.when(!mixes, `def delta(x):
+	s.addIf(!mixes, `def delta(x):
     return max(np.interp(x, t, curve) for curve in curves)
 `)
-	s.when(a.Lead != nil, leadText)
+	s.addIf(a.Lead != nil, leadText)
 	whole := "delta"
 	if a.Lead != nil {
 		whole = "whole"
 	}
-	s.when(true,
+	s.addIf(true,
 		strings.ReplaceAll(
 			`epsilon = scipy.optimize.brentq(lambda e: WHOLE(math.exp(e)) - promise["delta"], 0, h * n) if WHOLE(1) > promise["delta"] else 0
 `, "WHOLE", whole))
-	s.when(true, lastLines)
+	s.addIf(true, lastLines)
 	return s.String()
 }
 
 // laws adds one function per noise distribution, which returns the losses of one draw.
 func (s *script) laws(events []Event, connects, mirrors bool) {
-	s.when(connects, `def connect(delta):  # the losses whose curve runs through delta
+	s.addIf(connects, `def connect(delta):  # the losses whose curve runs through delta
     return pld.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(h, -n, n, np.clip(delta, 0, 1)))
 `)
-	s.when(mirrors, `def mirrored(delta):  # neighbours are a symmetric relation
+	s.addIf(mirrors, `def mirrored(delta):  # neighbours are a symmetric relation
     return np.append(1 - t[:n] * (1 - delta[:n:-1]), delta[n:])
 `)
-	s.when(usesOf(events, budget.Gaussian), `def gaussian(step):
+	s.addIf(usesOf(events, budget.Gaussian), `def gaussian(step):
     return pld.from_gaussian_mechanism(1 / step["mu"], value_discretization_interval=h)
 `)
-	s.when(usesOf(events, budget.Laplace), `def laplace(step):
+	s.addIf(usesOf(events, budget.Laplace), `def laplace(step):
     return pld.from_laplace_mechanism(1 / step["epsilon"], value_discretization_interval=h)
 `)
-	s.when(usesOf(events, budget.Exponential), `def exponential(step):
+	s.addIf(usesOf(events, budget.Exponential), `def exponential(step):
     root = np.maximum(math.exp(step["epsilon"] / 2) - np.sqrt(t), 0)
     return connect(mirrored(root**2 / math.expm1(step["epsilon"])))
 `)
 	for _, kind := range []budget.Kind{budget.Pure, budget.Approximate} {
-		s.when(usesOf(events, kind), `def `+kind.String()+`(step):
+		s.addIf(usesOf(events, kind), `def `+kind.String()+`(step):
     top, lost = math.exp(step.get("epsilon", 0)), step.get("delta", 0)
     return connect(mirrored(lost + (1 - lost) * np.maximum(top - t, 0) / (1 + top)))
 `)
@@ -212,22 +212,22 @@ func (s *script) laws(events []Event, connects, mirrors bool) {
 
 // compose adds the function that adds up a plan, and the curves of the parts.
 func (s *script) compose(a *Accounting, curves bool) {
-	s.when(true, `def compose(node):
+	s.addIf(true, `def compose(node):
     if node["op"] == "step":
         step = steps.pop(node["step"])
         return globals()[step["law"]](step).self_compose(step["draws"])
     kids = [compose(kid) for kid in node["kids"]]
 `)
 	sum := "functools.reduce(lambda a, b: a.compose(b), kids)\n"
-	s.when(!curves, "    return "+sum)
-	s.when(curves, "    if node[\"op\"] == \"sequence\":\n        return "+sum+
+	s.addIf(!curves, "    return "+sum)
+	s.addIf(curves, "    if node[\"op\"] == \"sequence\":\n        return "+sum+
 		"    largest = np.max([kid.get_delta_for_epsilon(np.log(t)) for kid in kids], axis=0)\n")
 	best := a.has("best")
-	s.when(best && a.has("largest"),
+	s.addIf(best && a.has("largest"),
 		"    return connect(best(largest, node[\"tries\"]) if node[\"op\"] == \"best\" else largest)\n")
-	s.when(best && !a.has("largest"), "    return connect(best(largest, node[\"tries\"]))\n")
-	s.when(curves && !best, "    return connect(largest)\n")
-	s.when(true,
+	s.addIf(best && !a.has("largest"), "    return connect(best(largest, node[\"tries\"]))\n")
+	s.addIf(curves && !best, "    return connect(largest)\n")
+	s.addIf(true,
 		"curves = [compose(part[\"plan\"]).get_delta_for_epsilon(np.log(t)) for part in account[\"parts\"]]\n")
 }
 

@@ -47,7 +47,7 @@ func accuracy(m Metrics) string {
 	if x := m.LargestClass; x != nil {
 		s += fmt.Sprintf(
 			"; always answering %s is correct for %.3f",
-			shown(x.Class),
+			printableName(x.Class),
 			x.Value,
 		)
 	}
@@ -94,7 +94,7 @@ const cell = 12
 
 // fitted shortens a name to the width of a cell.
 func fitted(name string) string {
-	name = shown(name)
+	name = printableName(name)
 	if utf8.RuneCountInString(name) <= cell {
 		return name
 	}
@@ -253,7 +253,7 @@ func ScoreTable(w io.Writer, r *Report) error {
 		for _, t := range m.Thresholds {
 			lines = append(lines,
 				fmt.Sprintf("%8.4g %6s  %-21s %-21s", t.Score, optional3(t.Probability),
-					triple(t.Recall), triple(t.Precision)))
+					estimateText(t.Recall), estimateText(t.Precision)))
 		}
 		text += block("Thresholds", lines)
 	}
@@ -288,7 +288,7 @@ func optional3(x *float64) string {
 	return fmt.Sprintf("%.3f", *x)
 }
 
-func triple(x []float64) string {
+func estimateText(x []float64) string {
 	if len(x) != 3 || x[1] == 0 && x[2] == 1 {
 		return "unknown"
 	}

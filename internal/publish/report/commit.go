@@ -50,14 +50,14 @@ func (f *Folder) Stage(ctx context.Context, files Files) error {
 // Place puts the staged files in place. Until the last moment it ends with the context's error when ctx does. After
 // an error there is no new release/ or curator/, and old ones are unchanged.
 func (f *Folder) Place(ctx context.Context) error {
-	return f.alone(ctx, f.free, "", f.place, func() {
+	return f.withLock(ctx, f.checkReplaceable, "", f.place, func() {
 		syncDir(f.dir)
 	})
 }
 
-// alone calls place, provided that the place is still free, while holding the lock that excludes other processes.
+// withLock calls place, provided that the place is still free, while holding the lock that excludes other processes.
 // Then it syncs and closes the folder.
-func (f *Folder) alone(
+func (f *Folder) withLock(
 	ctx context.Context,
 	free func() error,
 	name string,
@@ -285,7 +285,7 @@ func (f *Folder) place() error {
 	for _, name := range []string{CuratorDir, ReleaseDir} {
 		fresh := filepath.Join(f.stage, name)
 		final := filepath.Join(f.dir, name)
-		back, err := f.put(fresh, final)
+		back, err := f.moveIn(fresh, final)
 		if err != nil {
 			for _, u := range slices.Backward(undo) {
 				err = errors.Join(err, u())
@@ -297,8 +297,8 @@ func (f *Folder) place() error {
 	return nil
 }
 
-// put moves fresh to final and returns a function that undoes the move.
-func (f *Folder) put(fresh, final string) (undo func() error, err error) {
+// moveIn moves fresh to final and returns a function that undoes the move.
+func (f *Folder) moveIn(fresh, final string) (undo func() error, err error) {
 	name := filepath.Base(final)
 	_, err = os.Lstat(final)
 	if err != nil || !f.force {

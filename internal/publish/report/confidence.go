@@ -118,7 +118,7 @@ func (c *Confidence) listed(chosen bool, most int) (text string, more int) {
 		switch {
 		case x.Chosen != chosen:
 		case len(out) < most:
-			out = append(out, fmt.Sprintf("%s %.2f", shown(x.Column), x.Probability))
+			out = append(out, fmt.Sprintf("%s %.2f", printableName(x.Column), x.Probability))
 		default:
 			more++
 		}
@@ -139,10 +139,10 @@ func confidenceBlocks(r *Report) []document.Block {
 	g := &document.Table{Head: []string{"column", "chosen", "probability"}}
 	for i, x := range c.Columns {
 		chosen := "no"
-		label := shown(x.Column) + " (rejected)"
+		label := printableName(x.Column) + " (rejected)"
 		if x.Chosen {
 			chosen = "yes"
-			label = shown(x.Column)
+			label = printableName(x.Column)
 		}
 		if i < mostColumns {
 			bars = append(bars,
@@ -153,7 +153,7 @@ func confidenceBlocks(r *Report) []document.Block {
 				})
 		}
 		g.Rows = append(g.Rows,
-			[]string{shown(x.Column), chosen, fmt.Sprintf("%.3f", x.Probability)})
+			[]string{printableName(x.Column), chosen, fmt.Sprintf("%.3f", x.Probability)})
 	}
 	return []document.Block{figure(chart.Bars("Confidence in the selection of columns", bars),
 		"The probability that the same rule would select the column without noise, given the released values.",

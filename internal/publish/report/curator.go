@@ -40,7 +40,7 @@ func prepare(dir, name string, force bool) (*CuratorFile, error) {
 		given: filepath.Clean(dir),
 		force: force,
 	}, name}
-	if err := c.folder.open(c.free); err != nil {
+	if err := c.folder.open(c.checkReplaceable); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (c *CuratorFile) Close() error {
 	return c.folder.Close()
 }
 
-// free checks that the file may be put in place. An existing folder is made private, like the file in it.
-func (c *CuratorFile) free() error {
+// checkReplaceable checks that the file may be put in place. An existing folder is made private, like the file in it.
+func (c *CuratorFile) checkReplaceable() error {
 	f := &c.folder
 	dir := filepath.Join(f.dir, CuratorDir)
 	shown := filepath.Join(f.given, CuratorDir)
@@ -129,7 +129,7 @@ func (c *CuratorFile) Commit(
 			return os.Rename(fresh, final)
 		})
 	}
-	return f.alone(ctx, c.free, name, place, func() {
+	return f.withLock(ctx, c.checkReplaceable, name, place, func() {
 		syncDir(filepath.Dir(final))
 	})
 }

@@ -104,12 +104,12 @@ func (d *Description) checkCard() error {
 		if c.Kind != describe.Category && c.Kind != describe.Unread && !numeric ||
 			numeric != (c.Bins != nil) || numeric && (len(c.Range) != 2 || len(c.Quartiles) != 3) {
 			return fmt.Errorf("%w: column %s has keys that do not match its kind", ErrContent,
-				shown(c.Name))
+				printableName(c.Name))
 		}
 		if numeric &&
 			(len(c.Bins.Counts) != mechanism.TreeLeaves ||
 				len(c.Bins.Edges) != mechanism.TreeLeaves+1) {
-			return fmt.Errorf("%w: the histogram of %s does not have %d bins", ErrContent, shown(c.Name),
+			return fmt.Errorf("%w: the histogram of %s does not have %d bins", ErrContent, printableName(c.Name),
 				mechanism.TreeLeaves)
 		}
 	}

@@ -59,18 +59,18 @@ func (d *Description) columnBlocks() []document.Block {
 		switch c.Kind {
 		case describe.Numeric:
 			numeric.Rows = append(numeric.Rows,
-				[]string{shown(c.Name),
+				[]string{printableName(c.Name),
 					short3(c.Range[0]) + " to " + short3(c.Range[1]) + " (" + c.Source + ")",
 					shareText(c.Missing),
 					show(c.Mean), show(c.Deviation), show(c.Quartiles[0]), show(c.Quartiles[1]),
 					show(c.Quartiles[2])})
 		case describe.Category:
 			other.Rows = append(other.Rows,
-				[]string{shown(c.Name), "categories, " + c.Source,
+				[]string{printableName(c.Name), "categories, " + c.Source,
 					fmt.Sprint(max(len(c.Categories)-1, 0))})
 		default:
 			other.Rows = append(other.Rows,
-				[]string{shown(c.Name), "no range or categories were found", "none"})
+				[]string{printableName(c.Name), "no range or categories were found", "none"})
 		}
 	}
 	out := []document.Block{prose(
@@ -123,7 +123,7 @@ func (d *Description) histogramBlocks() []document.Block {
 			t.Rows = append(t.Rows,
 				[]string{label, grouped(*e.Value, 0), grouped(*e.Lower, 0), grouped(*e.Upper, 0)})
 		}
-		caption := "Records of " + shown(c.Name) + ", with 95% intervals."
+		caption := "Records of " + printableName(c.Name) + ", with 95% intervals."
 		switch c.Kind {
 		case describe.Numeric:
 			add("below "+short3(c.Range[0]), c.Below)
@@ -132,7 +132,7 @@ func (d *Description) histogramBlocks() []document.Block {
 				add(short3(c.Bins.Edges[k*each])+" to "+short3(c.Bins.Edges[(k+1)*each]), e)
 			}
 			add("above "+short3(c.Range[1]), c.Above)
-			caption = "Records by the value of " + shown(c.Name) +
+			caption = "Records by the value of " + printableName(c.Name) +
 				", with 95% intervals. The first and the last bar include all values beyond the range."
 		case describe.Category:
 			for k, x := range c.Categories {
@@ -146,7 +146,7 @@ func (d *Description) histogramBlocks() []document.Block {
 		default:
 			continue
 		}
-		out = append(out, figure(chart.Bars(shown(c.Name), bars), caption, t))
+		out = append(out, figure(chart.Bars(printableName(c.Name), bars), caption, t))
 	}
 	return out
 }
@@ -169,7 +169,7 @@ func (d *Description) associationBlocks() []document.Block {
 		"for all pairs"}}
 	for _, a := range strong[:min(len(strong), mostAssociations)] {
 		t.Rows = append(t.Rows,
-			[]string{shown(a.First) + ", " + shown(a.Second), a.Measure,
+			[]string{printableName(a.First) + ", " + printableName(a.Second), a.Measure,
 				fmt.Sprintf("%.3f", *a.Value),
 				fmt.Sprintf("%.3f to %.3f", *a.Lower, *a.Upper),
 				fmt.Sprintf("%.3f to %.3f", *a.LowerAll, *a.UpperAll)})
@@ -187,11 +187,11 @@ func (d *Description) groupBlocks() []document.Block {
 	}
 	t := &document.Table{
 		Intervals: true,
-		Head:      []string{shown(d.By.Column), "records"},
+		Head:      []string{printableName(d.By.Column), "records"},
 	}
 	for _, c := range d.Columns {
 		if c.Kind == describe.Numeric {
-			t.Head = append(t.Head, "mean of "+shown(c.Name))
+			t.Head = append(t.Head, "mean of "+printableName(c.Name))
 		}
 	}
 	for _, g := range d.By.Groups {

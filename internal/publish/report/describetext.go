@@ -33,7 +33,7 @@ func (d *Description) text(r *Report) string {
 	}
 	width := 0
 	for _, c := range d.Columns {
-		width = min(max(width, utf8.RuneCountInString(shown(c.Name))), nameWidth)
+		width = min(max(width, utf8.RuneCountInString(printableName(c.Name))), nameWidth)
 	}
 	for _, c := range d.Columns[:min(len(d.Columns), columnLines)] {
 		lines = append(lines, columnLine(c, width))
@@ -49,14 +49,14 @@ func (d *Description) text(r *Report) string {
 	}
 	hidden := len(d.Correlations) - len(d.strongest())
 	if d.By != nil {
-		lines = append(lines, "Groups by "+shown(d.By.Column))
+		lines = append(lines, "Groups by "+printableName(d.By.Column))
 		for _, g := range d.By.Groups[:min(len(d.By.Groups), groupLines)] {
 			lines = append(lines, groupLine(g))
 		}
 		skip(len(d.By.Groups)-groupLines, "group", "groups")
 	}
 	if d.By == nil && d.Released.By != "" {
-		lines = append(lines, "Groups by "+shown(d.Released.By)+": no groups were found")
+		lines = append(lines, "Groups by "+printableName(d.Released.By)+": no groups were found")
 	}
 	text := ""
 	if len(left) > 0 {
@@ -78,7 +78,7 @@ func (d *Description) text(r *Report) string {
 	}
 	if l := r.Ledger; l != nil {
 		lines = append(lines,
-			fmt.Sprintf("Ledger: entry %d for data set %s", l.Entry, shown(l.Dataset)))
+			fmt.Sprintf("Ledger: entry %d for data set %s", l.Entry, printableName(l.Dataset)))
 	}
 	for i, line := range lines {
 		lines[i] = shortened(line, textWidth) + "\n"
@@ -99,7 +99,7 @@ func shortened(text string, most int) string {
 func (d *Description) guaranteeLines(g Guarantee) []string {
 	who := "Each record"
 	if g.Unit != nil {
-		who = "Each value of " + shortened(shown(g.Unit.Column), nameWidth)
+		who = "Each value of " + shortened(printableName(g.Unit.Column), nameWidth)
 	}
 	first := fmt.Sprintf("%s is protected: epsilon %s, delta %s, %s", who, number(g.Epsilon),
 		number(g.Delta), g.Relation)
@@ -115,7 +115,7 @@ func (d *Description) guaranteeLines(g Guarantee) []string {
 
 // columnLine describes a column on one line. Parts that do not fit are left out.
 func columnLine(c describe.ColumnCard, width int) string {
-	name := shortened(shown(c.Name), width)
+	name := shortened(printableName(c.Name), width)
 	line := name + strings.Repeat(" ", width-utf8.RuneCountInString(name))
 	switch c.Kind {
 	case describe.Unread:
@@ -161,7 +161,7 @@ func categoryName(name string, other bool) string {
 	if other {
 		return "other"
 	}
-	return shown(name)
+	return printableName(name)
 }
 
 // sparkline draws the histogram of a column in eight characters.
@@ -203,7 +203,7 @@ func (d *Description) strongest() []describe.Association {
 }
 
 func associationLine(a describe.Association) string {
-	names := shortened(shown(a.First), nameWidth) + ", " + shortened(shown(a.Second), nameWidth)
+	names := shortened(printableName(a.First), nameWidth) + ", " + shortened(printableName(a.Second), nameWidth)
 	measure := ""
 	if a.Measure != describe.Correlation {
 		measure = "  " + a.Measure
@@ -218,7 +218,7 @@ func groupLine(g describe.Group) string {
 		return line + "  too few for means"
 	}
 	for _, m := range g.Means {
-		part := "  " + shortened(shown(m.Column), nameWidth) + " " +
+		part := "  " + shortened(printableName(m.Column), nameWidth) + " " +
 			interval(m.Value, m.Lower, m.Upper)
 		if utf8.RuneCountInString(line)+utf8.RuneCountInString(part) > textWidth {
 			break

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Groups are the metrics of the held-out records by the values of a column. Every interval of a group has its level by itself;
-// the differences hold jointly.
+// Groups are the metrics of the held-out records by the values of a column. Every interval of a group has its level by
+// itself; the differences hold jointly.
 type Groups struct {
 	Column string  `json:"column"`
 	Metric string  `json:"metric"` // by which groups are compared: "accuracy" or "r2"
@@ -56,15 +56,15 @@ type GroupDifference struct {
 
 // GroupsReleased are the released numbers from which everything else in [Groups] is computed, by group.
 type GroupsReleased struct {
-	// Of a classification: noisy, rounded numbers of records by class, of each class first those that are classified wrongly and then
-	// those classified correctly, and last those with another label. Right has, of more than two classes, those of all classes
-	// together. Scale and RightScale are the standard deviations of the noise in each.
+	// Of a classification: noisy, rounded numbers of records by class, of each class first those that are classified
+	// wrongly and then those classified correctly, and last those with another label. Right has, of more than two
+	// classes, those of all classes together. Scale and RightScale are the standard deviations of the noise in each.
 	Counts     [][]int `json:"counts" format:"4+?"`
 	Right      [][]int `json:"right" format:"4+?"`
 	RightScale float64 `json:"right_scale" format:"4+?"`
-	// Of a regression: noisy sums. With t the target and r the error of a record, in units of TargetLimit and ErrorLimit, which
-	// are in units of Unit: the number of records, the sums of t, t², r², r and |r|, and the number of records without a target.
-	// Scale is the noise of a sum with weight 1.
+	// Of a regression: noisy sums. With t the target and r the error of a record, in units of TargetLimit and
+	// ErrorLimit, which are in units of Unit: the number of records, the sums of t, t², r², r and |r|, and the number
+	// of records without a target. Scale is the noise of a sum with weight 1.
 	Sums           [][]float64 `json:"sums" format:"4+?"`
 	Unit           float64     `json:"unit" format:"4+?"`
 	TargetLimit    float64     `json:"target_limit" format:"4+?"`
@@ -170,8 +170,8 @@ func groupOf(g evaluate.Group, classes []string) Group {
 	return out
 }
 
-// recomputed returns the metrics computed from the released numbers. classes are those of the report. ok is false if the numbers
-// are not those of as many groups and classes.
+// recomputed returns the metrics computed from the released numbers. classes are those of the report. ok is false if
+// the numbers are not those of as many groups and classes.
 func (g *Groups) recomputed(classes []string) (again *Groups, ok bool) {
 	var names []string
 	for _, x := range g.Groups[:max(len(g.Groups)-1, 0)] {
@@ -231,8 +231,8 @@ func (g *Groups) recomputed(classes []string) (again *Groups, ok bool) {
 	return nil, false
 }
 
-// scaleTolerance is the largest relative difference between the noise of numbers of groups and that of their step, whose noise is
-// rounded up to its grid.
+// scaleTolerance is the largest relative difference between the noise of numbers of groups and that of their step,
+// whose noise is rounded up to its grid.
 const scaleTolerance = 1e-4
 
 // groups recomputes the metrics by group from the released numbers, and compares their noise with that of the step.
@@ -258,7 +258,7 @@ func (v *verifier) groups() {
 	switch {
 	case !ok:
 		problems = append(problems, "the released numbers do not match these groups")
-	case !alike(reflect.ValueOf(*g), reflect.ValueOf(*again)):
+	case !equalValues(reflect.ValueOf(*g), reflect.ValueOf(*again)):
 		problems = append(problems, "the metrics do not follow from the released numbers")
 	}
 	leaf := map[string]string{
@@ -298,27 +298,27 @@ func (r *Report) groupColumn() any {
 	return nil
 }
 
-// alike reports whether two values are equal, numbers up to the rounding of processors.
-func alike(a, b reflect.Value) bool {
+// equalValues reports whether two values are equal, numbers up to the rounding of processors.
+func equalValues(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Pointer:
 		if a.IsNil() || b.IsNil() {
 			return a.IsNil() == b.IsNil()
 		}
-		return alike(a.Elem(), b.Elem())
+		return equalValues(a.Elem(), b.Elem())
 	case reflect.Slice:
 		if a.Len() != b.Len() {
 			return false
 		}
 		for i := range a.Len() {
-			if !alike(a.Index(i), b.Index(i)) {
+			if !equalValues(a.Index(i), b.Index(i)) {
 				return false
 			}
 		}
 		return true
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if !alike(a.Field(i), b.Field(i)) {
+			if !equalValues(a.Field(i), b.Field(i)) {
 				return false
 			}
 		}
@@ -342,7 +342,7 @@ func (x Group) label() string {
 	if x.Other {
 		return "other values"
 	}
-	return shown(x.Name)
+	return printableName(x.Name)
 }
 
 // main returns the metric that groups are compared by; nil if it is not measured.
@@ -392,7 +392,7 @@ func (g *Groups) lines() []string {
 				short(x.MAE.Upper))
 		}
 		if !x.TooFew {
-			s += fmt.Sprintf(", about %s records", about(x.Records.Value, x.Records.Scale))
+			s += fmt.Sprintf(", about %s records", roundedCount(x.Records.Value, x.Records.Scale))
 		}
 		out = append(out, s)
 	}
@@ -429,8 +429,8 @@ func signed(x float64) string {
 	return strings.Replace(fmt.Sprintf("%+.3f", x), "-", "−", 1)
 }
 
-// caution explains what the intervals of several groups mean together.
-func (g *Groups) caution() string {
+// jointText explains what the intervals of several groups mean together.
+func (g *Groups) jointText() string {
 	n := 0
 	for _, x := range g.Groups {
 		if x.main() != nil {
@@ -472,8 +472,8 @@ func (g *Groups) summary() string {
 	if seen {
 		verdict = "beyond the noise"
 	}
-	return fmt.Sprintf("%s %.3f to %s %.3f, %s", cut(low.label(), barNameWidth), low.main().Value,
-		cut(high.label(), barNameWidth), high.main().Value, verdict)
+	return fmt.Sprintf("%s %.3f to %s %.3f, %s", truncateText(low.label(), barNameWidth), low.main().Value,
+		truncateText(high.label(), barNameWidth), high.main().Value, verdict)
 }
 
 // groupBlocks draw the metrics by group.
@@ -482,13 +482,13 @@ func groupBlocks(r *Report) []document.Block {
 	if g == nil || r.Model.Kind == "" {
 		return nil
 	}
-	head := []string{shown(g.Column), "records", g.metricName(), "lower", "upper"}
+	head := []string{printableName(g.Column), "records", g.metricName(), "lower", "upper"}
 	regression := g.Metric == r2Metric
 	if regression {
 		head = append(head, "MAE", "lower", "upper", "RMSE", "bias", "lower", "upper")
 	} else {
 		for _, c := range r.Metrics.Recalls {
-			head = append(head, "recall of "+shown(c.Class))
+			head = append(head, "recall of "+printableName(c.Class))
 		}
 	}
 	table := &document.Table{Head: head}
@@ -498,7 +498,7 @@ func groupBlocks(r *Report) []document.Block {
 		row[0] = x.label()
 		row[1] = "too few"
 		if !x.TooFew {
-			row[1] = about(x.Records.Value, x.Records.Scale)
+			row[1] = roundedCount(x.Records.Value, x.Records.Scale)
 		}
 		if m := x.main(); m != nil {
 			copy(row[2:],
@@ -522,7 +522,7 @@ func groupBlocks(r *Report) []document.Block {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	intro := fmt.Sprintf("The held-out records by %s. %s", shown(g.Column), g.caution())
+	intro := fmt.Sprintf("The held-out records by %s. %s", printableName(g.Column), g.jointText())
 	if regression {
 		intro += fmt.Sprintf(
 			" R² of a group is around the mean of the group, and an error above %s counts as that.",
@@ -530,10 +530,10 @@ func groupBlocks(r *Report) []document.Block {
 	}
 	out := []document.Block{prose(intro)}
 	name := strings.ToUpper(g.metricName()[:1]) + g.metricName()[1:]
-	out = append(out, figure(chart.Bars(name+" by "+shown(g.Column), bars),
+	out = append(out, figure(chart.Bars(name+" by "+printableName(g.Column), bars),
 		fmt.Sprintf(
 			"%s by %s with %g%% intervals, which cover the noise and the choice of test records.",
-			name, shown(g.Column), 100*g.JointLevel), table))
+			name, printableName(g.Column), 100*g.JointLevel), table))
 	if list := g.differences(); len(list) > 0 {
 		out = append(out,
 			prose(fmt.Sprintf("%s All differences together hold with %g%% confidence.",

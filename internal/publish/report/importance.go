@@ -48,7 +48,7 @@ func weights(r *Report) string {
 	width := 0
 	nameWidth := 0
 	for i, x := range shownOnes {
-		names[i], values[i] = cut(shown(x.Column), mostNameWidth), short(x.Value)
+		names[i], values[i] = truncateText(printableName(x.Column), mostNameWidth), short(x.Value)
 		nameWidth = max(nameWidth, utf8.RuneCountInString(names[i]))
 		width = max(width, len(values[i]))
 	}
@@ -74,8 +74,8 @@ func weights(r *Report) string {
 	return b.String()
 }
 
-// cut shortens a text to the given number of characters.
-func cut(s string, most int) string {
+// truncateText shortens a text to the given number of characters.
+func truncateText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}

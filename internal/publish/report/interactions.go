@@ -88,14 +88,14 @@ func pairBlocks(s Source, unit string) []document.Block {
 			continue
 		}
 		h := chart.Heat{
-			Title:  shown(p.First) + " and " + shown(p.Second),
-			XLabel: shown(p.Second),
-			YLabel: shown(p.First),
+			Title:  printableName(p.First) + " and " + printableName(p.Second),
+			XLabel: printableName(p.Second),
+			YLabel: printableName(p.First),
 		}
-		g := &document.Table{Head: []string{shown(p.First)}}
+		g := &document.Table{Head: []string{printableName(p.First)}}
 		columns := drawnLevels(s, p.Second, t.Columns)
 		for _, j := range columns {
-			name := shown(t.Columns[j])
+			name := printableName(t.Columns[j])
 			h.Columns = append(h.Columns, name)
 			g.Head = append(g.Head, name)
 		}
@@ -106,10 +106,10 @@ func pairBlocks(s Source, unit string) []document.Block {
 				v := t.Values[i][j]
 				shares[k], texts[k] = v/largest, short(v)
 			}
-			h.Rows = append(h.Rows, shown(t.Rows[i]))
+			h.Rows = append(h.Rows, printableName(t.Rows[i]))
 			h.Shares = append(h.Shares, shares)
 			h.Texts = append(h.Texts, texts)
-			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
+			g.Rows = append(g.Rows, append([]string{printableName(t.Rows[i])}, texts...))
 		}
 		out = append(out,
 			figure(h.SVG(),
@@ -152,8 +152,8 @@ func (x *Interactions) sentence(unit string) string {
 	var pairs []string
 	for _, p := range x.Pairs {
 		pairs = append(pairs,
-			fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth),
-				cut(shown(p.Second), mostNameWidth), short(p.Value)))
+			fmt.Sprintf("%s × %s %s", truncateText(printableName(p.First), mostNameWidth),
+				truncateText(printableName(p.Second), mostNameWidth), short(p.Value)))
 	}
 	if len(pairs) > 0 {
 		text += fmt.Sprintf(

@@ -150,7 +150,7 @@ func PlaceKept(ctx context.Context, dir string, force bool) error {
 		return err
 	}
 	defer unlock()
-	if err := f.free(); err != nil {
+	if err := f.checkReplaceable(); err != nil {
 		return err
 	}
 	if err := f.place(); err != nil {

@@ -59,7 +59,7 @@ func (g Guarantee) comparison() string {
 	case g.Unit != nil:
 		return fmt.Sprintf(bounds+
 			"one value of the column %s, with all its records, beyond what would be known if these records were not in the table.",
-			shown(g.Unit.Column))
+			printableName(g.Unit.Column))
 	case g.Relation == "substitute":
 		return bounds + "one record beyond what would be known if another record were in its place."
 	case g.Relation == "substitute-private-columns":
@@ -81,7 +81,7 @@ func (g Guarantee) MeaningOf() string {
 	case g.Unit != nil:
 		return fmt.Sprintf(
 			"An attacker who accepts a %s false-positive rate detects a given value of the column %s, with all its records, %s",
-			positives, shown(g.Unit.Column), limit)
+			positives, printableName(g.Unit.Column), limit)
 	case g.Relation == "substitute":
 		return versionsMeaning("a record", positives, limit)
 	case g.Relation == "substitute-private-columns":
@@ -110,7 +110,7 @@ func (g Guarantee) formerMeaningOf() string {
 		return fmt.Sprintf(
 			"Who guesses from the release whether somebody, one value of the column %s, is in the table, with %s false alarms, "+
 				"finds somebody who is at most %s of the time, whatever else is known.",
-			shown(g.Unit.Column), alarms, found)
+			printableName(g.Unit.Column), alarms, found)
 	case g.Relation == "substitute":
 		versions = "a record"
 	case g.Relation == "substitute-private-columns":

@@ -79,11 +79,11 @@ func pageOf(s Source) document.Page {
 		Figure:  body.figure,
 		Caption: body.caption,
 	}
-	if title := s.about("title"); title != "" {
-		p.Title = shown(title)
+	if title := s.aboutText("title"); title != "" {
+		p.Title = printableName(title)
 	}
 	for _, part := range slices.Concat([]document.Section{
-		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
+		{ID: "warnings", Title: "Warnings", Blocks: warningBlocks(r)},
 		{
 			ID:     "meaning",
 			Title:  "What is guaranteed",
@@ -108,16 +108,16 @@ func pageOf(s Source) document.Page {
 func (t *Training) body(s Source) pageBody {
 	r := s.Report
 	out := pageBody{
-		title:   "Private model of " + shown(t.Target),
+		title:   "Private model of " + printableName(t.Target),
 		facts:   t.metricFacts(r.Format),
 		meaning: t.modelBlocks(r),
 	}
 	if t.Model.Kind == "" {
-		out.title = "No model of " + shown(t.Target)
+		out.title = "No model of " + printableName(t.Target)
 	} else {
 		out.identity = []document.Fact{{
 			Name: "Model",
-			Value: fmt.Sprintf("%s of %s, from %s", t.Model.Method, shown(t.Target),
+			Value: fmt.Sprintf("%s of %s, from %s", t.Model.Method, printableName(t.Target),
 				countOf(len(t.Features.Selected), "column")),
 		}}
 	}

@@ -29,7 +29,7 @@ func importanceBlocks(r *Report) []document.Block {
 		if i < mostColumns {
 			bars = append(bars,
 				chart.Bar{
-					Label: shown(x.Column),
+					Label: printableName(x.Column),
 					Value: x.Value,
 					Low:   x.Lower,
 					High:  x.Upper,
@@ -37,7 +37,7 @@ func importanceBlocks(r *Report) []document.Block {
 				})
 		}
 		g.Rows = append(g.Rows,
-			[]string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
+			[]string{printableName(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
 	}
 	return []document.Block{figure(chart.Bars("Importance of each column", bars),
 		fmt.Sprintf(
@@ -163,7 +163,7 @@ func declared(r *Report) []document.Block {
 		Words: true,
 	}
 	for _, f := range r.Unprotected {
-		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
+		g.Rows = append(g.Rows, []string{printableName(f.Name), declaredText(f.Value)})
 	}
 	if len(g.Rows) > 0 {
 		out = append(out, document.Block{Table: g})
@@ -171,17 +171,17 @@ func declared(r *Report) []document.Block {
 	return out
 }
 
-// stated prints a declared value.
-func stated(v any) string {
+// declaredText prints a declared value.
+func declaredText(v any) string {
 	switch v := v.(type) {
 	case string:
-		return shown(v)
+		return printableName(v)
 	case float64:
 		return number(v)
 	case []any: // in a report that was read back
-		return joined(v, stated)
+		return joined(v, declaredText)
 	case []string:
-		return joined(v, shown)
+		return joined(v, printableName)
 	case []float64:
 		return joined(v, number)
 	}

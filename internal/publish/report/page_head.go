@@ -32,8 +32,8 @@ func (s Source) aboutFields() []recipe.NamedText {
 	return r.About.Fields()
 }
 
-// about returns one of the texts of the section about; "" if it is absent.
-func (s Source) about(key string) string {
+// aboutText returns one of the texts of the section about; "" if it is absent.
+func (s Source) aboutText(key string) string {
 	for _, f := range s.aboutFields() {
 		if f.Key == key {
 			return f.Text
@@ -49,7 +49,7 @@ func (s Source) aboutFacts() []document.Fact {
 		if name := aboutNames[f.Key]; name != "" && f.Text != "" {
 			out = append(out, document.Fact{
 				Name:  name,
-				Value: shown(f.Text),
+				Value: printableName(f.Text),
 			})
 		}
 	}
@@ -71,7 +71,7 @@ func metricPicture(r *Report) (chart.SVG, string) {
 		}
 		caption := fmt.Sprintf("Accuracy with its %g%% interval.", 100*m.Accuracy.Level)
 		if x := m.LargestClass; x != nil {
-			p.Reference, p.ReferenceName = x.Value, "always "+shown(x.Class)
+			p.Reference, p.ReferenceName = x.Value, "always "+printableName(x.Class)
 			caption += " The dashed line is the accuracy of always answering the most frequent class."
 		}
 		return p.SVG(), caption

@@ -13,7 +13,7 @@ import (
 func facts(g Guarantee) []document.Fact {
 	protected := "one record"
 	if g.Unit != nil {
-		protected = "one value of " + shown(g.Unit.Column)
+		protected = "one value of " + printableName(g.Unit.Column)
 	}
 	a := g.AttackOf()
 	return []document.Fact{
@@ -44,25 +44,25 @@ func (t *Training) metricFacts(format string) []document.Fact {
 		return []document.Fact{{
 			Name:  "Accuracy",
 			Value: fmt.Sprintf("%.3f", m.Accuracy.Value),
-			Note:  ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level),
+			Note:  intervalText(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level),
 		}}
 	case m.R2 != nil && format != format1 && m.R2.unknown():
 		return []document.Fact{{
 			Name:  "R²",
 			Value: "not reported",
-			Note:  ends(m.R2.Lower, m.R2.Upper, m.R2.Level),
+			Note:  intervalText(m.R2.Lower, m.R2.Upper, m.R2.Level),
 		}}
 	case m.R2 != nil:
 		return []document.Fact{{
 			Name:  "R²",
 			Value: fmt.Sprintf("%.3f", m.R2.Value),
-			Note:  ends(m.R2.Lower, m.R2.Upper, m.R2.Level),
+			Note:  intervalText(m.R2.Lower, m.R2.Upper, m.R2.Level),
 		}}
 	}
 	return nil
 }
 
-func ends(lower, upper, level float64) string {
+func intervalText(lower, upper, level float64) string {
 	return fmt.Sprintf("%.3f to %.3f (%g%%)", lower, upper, 100*level)
 }
 
@@ -83,7 +83,7 @@ func (t *Training) modelBlocks(r *Report) []document.Block {
 		out = append(out,
 			prose(fmt.Sprintf(
 				"The model was trained by %s and predicts %s from %d of %d columns: %s.",
-				t.Model.Method, shown(t.Target), len(t.Features.Selected),
+				t.Model.Method, printableName(t.Target), len(t.Features.Selected),
 				len(t.Features.Considered), names(t.Features.Selected))))
 	} else {
 		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
@@ -111,11 +111,11 @@ func ledgerBlocks(r *Report) []document.Block {
 	}
 	return []document.Block{prose(
 		fmt.Sprintf("The run is recorded in a ledger for the data set %s, with the head %d:%s.",
-			shown(l.Dataset), l.Entry, l.Head))}
+			printableName(l.Dataset), l.Entry, l.Head))}
 }
 
-// warned lists the warnings, the most urgent first.
-func warned(r *Report) []document.Block {
+// warningBlocks lists the warnings, the most urgent first.
+func warningBlocks(r *Report) []document.Block {
 	var out []document.Block
 	for _, w := range ranked(r.Warnings) {
 		out = append(out,
@@ -144,7 +144,7 @@ func qualities(r *Report) []document.Block {
 		if s := transformedMetric(r); s != "" {
 			out = append(out,
 				prose("The model is fitted to "+r.scale()+
-					", and its predictions are converted to the mean of "+shown(r.Target)+
+					", and its predictions are converted to the mean of "+printableName(r.Target)+
 					". R² of "+
 					s+"."))
 		}
@@ -222,14 +222,14 @@ func classBlocks(r *Report) []document.Block {
 		for _, x := range m.Recalls {
 			bars = append(bars,
 				chart.Bar{
-					Label: shown(x.Class),
+					Label: printableName(x.Class),
 					Value: x.Value,
 					Low:   x.Lower,
 					High:  x.Upper,
 					Text:  fmt.Sprintf("%.3f", x.Value),
 				})
 			g.Rows = append(g.Rows,
-				[]string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower),
+				[]string{printableName(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower),
 					fmt.Sprintf("%.3f", x.Upper)})
 		}
 		out = append(out, figure(chart.Bars("Recall by class", bars),
@@ -259,12 +259,12 @@ func confusionBlock(c *Confusion, other string) document.Block {
 	}
 	g := &document.Table{Head: []string{"true class"}}
 	for _, name := range c.Classes {
-		h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
+		h.Columns, g.Head = append(h.Columns, printableName(name)), append(g.Head, printableName(name))
 	}
 	for i, row := range c.Counts {
 		name := other
 		if i < len(c.Classes) {
-			name = shown(c.Classes[i])
+			name = printableName(c.Classes[i])
 		}
 		total := 0
 		for _, n := range row {

@@ -116,9 +116,9 @@ func byImportance(r *Report, sums []Sum) []string {
 
 func (x Sum) heading(name string) string {
 	if x.Class != "" {
-		return shown(name) + ", score of class " + shown(x.Class)
+		return printableName(name) + ", score of class " + printableName(x.Class)
 	}
-	return shown(name)
+	return printableName(name)
 }
 
 // adds reports whether there is a picture of a column.
@@ -161,7 +161,7 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 		if t.Column != j {
 			continue
 		}
-		name := shown(t.Category)
+		name := printableName(t.Category)
 		if t.Other {
 			name = "all others"
 		}
@@ -258,7 +258,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 		return x.slope(c, slope, deviation, unit)
 	}
 	middle := c.Lower/2 + c.Upper/2
-	s, g := chart.Series{}, &document.Table{Head: []string{shown(c.Name), "adds"}}
+	s, g := chart.Series{}, &document.Table{Head: []string{printableName(c.Name), "adds"}}
 	add := func(at float64, value float64) {
 		v := slope*(at-middle) + value
 		s.X, s.Y = append(s.X, at), append(s.Y, v)
@@ -294,6 +294,6 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if !math.IsNaN(missing) {
 		caption += " A missing value adds " + short(missing) + "."
 	}
-	p := chart.Plot{Title: x.heading(c.Name), XLabel: shown(c.Name), YLabel: unit, Series: []chart.Series{s}}
+	p := chart.Plot{Title: x.heading(c.Name), XLabel: printableName(c.Name), YLabel: unit, Series: []chart.Series{s}}
 	return figure(p.SVG(), caption, g), true
 }

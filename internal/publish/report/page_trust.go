@@ -14,7 +14,7 @@ func trustBlocks(r *Report) []document.Block {
 	if u := g.Unit; u != nil {
 		unit = fmt.Sprintf(
 			"One value of the column %s, with at most %s; further records of it were not used.",
-			shown(u.Column), countOf(u.MaxRows, "record"))
+			printableName(u.Column), countOf(u.MaxRows, "record"))
 	}
 	relation := map[string]string{
 		"add-remove":                 "Addition or removal of one unit (unbounded differential privacy). The number of records is protected, too.",
@@ -22,13 +22,13 @@ func trustBlocks(r *Report) []document.Block {
 		"substitute-private-columns": "Substitution of the private columns of one record. All other columns, the target and the number of records are public.",
 	}[g.Relation]
 	if relation == "" {
-		relation = shown(g.Relation)
+		relation = printableName(g.Relation)
 	}
 	ledger := "This run is not in a ledger. The epsilons of all releases on the same people add up, and the others are not counted here."
 	if l := r.Ledger; l != nil {
 		ledger = fmt.Sprintf(
 			"This run is entry %d of a ledger for the data set %s, which limits the total over all runs.",
-			l.Entry, shown(l.Dataset))
+			l.Entry, printableName(l.Dataset))
 	}
 	table := &document.Table{
 		Head:  []string{"question", "answer"},

@@ -37,7 +37,7 @@ func typicalOf(m regression.Model) []typical {
 			if p.Against {
 				class-- // with two classes, the first has no score
 			}
-			out = append(out, typical{shown(c.Classes[class]), m.Columns, p})
+			out = append(out, typical{printableName(c.Classes[class]), m.Columns, p})
 		}
 	}
 	return out
@@ -64,25 +64,25 @@ func (p typical) describe() string {
 		if best[j] < 0 {
 			continue
 		}
-		value := rough(p.Centers[best[j]])
+		value := fourDigits(p.Centers[best[j]])
 		if c.Type == regression.Category {
 			value = fmt.Sprintf(
 				"%s (%s)",
 				levelOf(p.Terms[best[j]]),
-				whole(p.Centers[best[j]]),
+				wholePercent(p.Centers[best[j]]),
 			)
 		}
-		parts = append(parts, shown(c.Name)+" "+value)
+		parts = append(parts, printableName(c.Name)+" "+value)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// rough prints a number with four digits, and whole a share in whole percent: noise hides further digits.
-func rough(x float64) string {
+// fourDigits prints a number with four digits, and wholePercent a share in whole percent: noise hides further digits.
+func fourDigits(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-func whole(x float64) string {
+func wholePercent(x float64) string {
 	return fmt.Sprintf("%.0f%%", 100*x)
 }
 
@@ -90,7 +90,7 @@ func levelOf(t regression.Term) string {
 	if t.Other {
 		return "another"
 	}
-	return shown(t.Category)
+	return printableName(t.Category)
 }
 
 // Typical prints a typical member of each class for a model of prototypes; for other models the output is empty. All
@@ -123,7 +123,7 @@ func typicalBlocks(s Source) []document.Block {
 		g.Head = append(g.Head, p.class)
 	}
 	for k, t := range list[0].Terms {
-		name := shown(list[0].columns[t.Column].Name)
+		name := printableName(list[0].columns[t.Column].Name)
 		share := t.Missing || list[0].columns[t.Column].Type == regression.Category
 		switch {
 		case t.Missing:
@@ -133,9 +133,9 @@ func typicalBlocks(s Source) []document.Block {
 		}
 		row := []string{name}
 		for _, p := range list {
-			value := rough(p.Centers[k])
+			value := fourDigits(p.Centers[k])
 			if share {
-				value = whole(p.Centers[k])
+				value = wholePercent(p.Centers[k])
 			}
 			row = append(row, value)
 		}

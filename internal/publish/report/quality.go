@@ -91,7 +91,7 @@ func (r *Report) transform() rescale.Transform {
 
 // scale names the quantity that the terms of the model add up to: the target, or the transformed one.
 func (r *Report) scale() string {
-	return r.transform().Name(shown(r.Target))
+	return r.transform().Name(printableName(r.Target))
 }
 
 // counts fills in the numbers of held-out records with and without a usable target.
@@ -200,7 +200,7 @@ func errorsOf(r *Report) string {
 	return fmt.Sprintf(
 		"mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",
 		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value),
-		short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
+		short(m.RMSE.Lower), short(m.RMSE.Upper), printableName(r.Target))
 }
 
 // intervals prints the prediction intervals; empty without intervals.
@@ -210,7 +210,7 @@ func intervals(r *Report) string {
 		return ""
 	}
 	s := fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction", 100*list[0].Level,
-		shown(r.Target), short(list[0].HalfWidth))
+		printableName(r.Target), short(list[0].HalfWidth))
 	for _, w := range list[1:] {
 		s += fmt.Sprintf(", %g%% within ±%s", 100*w.Level, short(w.HalfWidth))
 	}
@@ -222,7 +222,7 @@ func amongRecords(m Metrics) string {
 	if m.Records == nil {
 		return ""
 	}
-	return fmt.Sprintf(" and about %s test records", about(m.Records.Value, m.Records.Scale))
+	return fmt.Sprintf(" and about %s test records", roundedCount(m.Records.Value, m.Records.Scale))
 }
 
 // limit2 prints a limit with at most two decimals.
@@ -238,15 +238,15 @@ func heldOut(r *Report) string {
 		return ""
 	}
 	s := fmt.Sprintf("about %s test records with a usable target",
-		about(records.Value, records.Scale))
+		roundedCount(records.Value, records.Scale))
 	share, ok := heldOutShare(r)
 	if missing == nil || missing.Lower <= 0 || !ok {
 		return s
 	}
 	scale := math.Hypot(records.Scale, missing.Scale) / share
 	return s + fmt.Sprintf(", %s without: an estimated %s of the table's %s records have one",
-		about(missing.Value, missing.Scale), about(records.Value/share, scale),
-		about((records.Value+missing.Value)/share, scale))
+		roundedCount(missing.Value, missing.Scale), roundedCount(records.Value/share, scale),
+		roundedCount((records.Value+missing.Value)/share, scale))
 }
 
 // heldOutShare returns the share of records that the recipe holds out.
@@ -259,8 +259,8 @@ func heldOutShare(r *Report) (float64, bool) {
 	return 0, false
 }
 
-// about prints a noisy number of records with separators, rounded to the precision that the noise allows.
-func about(x, scale float64) string {
+// roundedCount prints a noisy number of records with separators, rounded to the precision that the noise allows.
+func roundedCount(x, scale float64) string {
 	unit := 1.
 	for unit*5 < scale && unit < 1e15 {
 		unit *= 10

@@ -128,7 +128,7 @@ func Registry(r *Report) *Deployment {
 			"The data owner runs dptrain on the table and may read exact notes that are not released.",
 			"Readers receive the model, the report and the recipe."),
 		Release:        "One-shot",
-		ReleaseDetails: across(r),
+		ReleaseDetails: compositionText(r),
 		Source:         "Static",
 		Access:         "Non-interactive",
 	}
@@ -229,8 +229,8 @@ func parameters(g Guarantee) string {
 	return s
 }
 
-// across describes the cost of other runs on the same records.
-func across(r *Report) string {
+// compositionText describes the cost of other runs on the same records.
+func compositionText(r *Report) string {
 	if l := r.Ledger; l != nil {
 		return fmt.Sprintf(
 			"This run is entry %d of a ledger that limits the total budget of all runs on the data set %q; head %s.",

@@ -107,7 +107,7 @@ func Prepare(dir string, force bool) (*Folder, error) {
 	if err := f.noneKept(); err != nil {
 		return nil, err
 	}
-	if err := f.open(f.free); err != nil {
+	if err := f.open(f.checkReplaceable); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func contents(name string) []string {
 	return out
 }
 
-// free checks that the two folders may be put in place.
-func (f *Folder) free() error {
+// checkReplaceable checks that the two folders may be put in place.
+func (f *Folder) checkReplaceable() error {
 	for _, name := range []string{ReleaseDir, CuratorDir} {
 		path := filepath.Join(f.dir, name)
 		shown := filepath.Join(f.given, name)

@@ -49,13 +49,13 @@ func CandidateOf(i int, c pipeline.Candidate) Candidate {
 
 // Way describes in text how a candidate selects and trains.
 func (c Candidate) Way() string {
-	s := "selection " + shown(c.Selection)
+	s := "selection " + printableName(c.Selection)
 	if c.K > 0 {
 		s += fmt.Sprintf(" (k = %d)", c.K)
 	}
-	s += ", model " + shown(c.Model)
+	s += ", model " + printableName(c.Model)
 	if c.Form != "" {
-		s += " (" + shown(c.Form) + ")"
+		s += " (" + printableName(c.Form) + ")"
 	}
 	return s
 }

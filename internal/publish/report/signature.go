@@ -49,7 +49,7 @@ func (v *verifier) signature(name string, key *sign.PublicKey) {
 		}
 		v.add(
 			check,
-			name+" was signed with the key "+key.ID.String()+" ("+shown(comment)+")",
+			name+" was signed with the key "+key.ID.String()+" ("+printableName(comment)+")",
 			nil,
 		)
 	}

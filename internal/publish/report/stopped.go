@@ -21,7 +21,8 @@ func (r *Report) HasStopped() bool {
 	return r.training().Stopped != nil
 }
 
-// WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a model.
+// WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a
+// model.
 func (r *Report) WhyNoModel() string {
 	switch {
 	case r.Model.Kind != "":
@@ -51,9 +52,9 @@ func stopProblems(r *Report) []string {
 		switch {
 		case lead && (e.Released != e.Draws || e.Taken != nil):
 			out = append(out,
-				shown(e.ID)+": the run stopped because of this step, but did not take it")
+				printableName(e.ID)+": the run stopped because of this step, but did not take it")
 		case !lead && (e.Released != 0 || e.Taken == nil || *e.Taken):
-			out = append(out, shown(e.ID)+": the run stopped before this step, but took it")
+			out = append(out, printableName(e.ID)+": the run stopped before this step, but took it")
 		}
 	}
 	if r.Model.Kind != "" || len(r.Features.Selected) > 0 ||

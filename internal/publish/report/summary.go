@@ -72,7 +72,7 @@ func Summary(w io.Writer, r *Report, dir string) error {
 
 // summaryTitle names the model.
 func (r *Report) summaryTitle() string {
-	target := cut(shown(r.Target), mostNameWidth)
+	target := truncateText(printableName(r.Target), mostNameWidth)
 	switch {
 	case r.Stopped != nil:
 		return "no model of " + target + ": the run stopped before training"
@@ -119,7 +119,7 @@ func (r *Report) summaryMetrics() []string {
 		}
 		if len(m.Intervals) > 0 {
 			row("Interval", fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction",
-				100*m.Intervals[0].Level, cut(shown(r.Target), barNameWidth),
+				100*m.Intervals[0].Level, truncateText(printableName(r.Target), barNameWidth),
 				short(m.Intervals[0].HalfWidth)))
 		}
 	default:
@@ -128,7 +128,7 @@ func (r *Report) summaryMetrics() []string {
 	if g := m.Groups; g != nil && r.Model.Kind != "" {
 		if s := g.summary(); s != "" {
 			out = append(out,
-				limitLines(wrapSummary("By "+cut(shown(g.Column), summaryMargin-4), s), 1)...)
+				limitLines(wrapSummary("By "+truncateText(printableName(g.Column), summaryMargin-4), s), 1)...)
 		}
 	}
 	return out
@@ -148,7 +148,7 @@ func (m *R2) summary(of Metrics) string {
 		m.Upper,
 	)
 	if of.Records != nil {
-		s += fmt.Sprintf(", about %s test records", about(of.Records.Value, of.Records.Scale))
+		s += fmt.Sprintf(", about %s test records", roundedCount(of.Records.Value, of.Records.Scale))
 	}
 	if m.ErrorLimit > 0 {
 		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
@@ -161,11 +161,11 @@ func (m Metrics) accuracySummary() string {
 	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Accuracy.Value, 100*m.Accuracy.Level,
 		m.Accuracy.Lower, m.Accuracy.Upper)
 	if m.Records != nil {
-		s += fmt.Sprintf(", about %s test records", about(m.Records.Value, m.Records.Scale))
+		s += fmt.Sprintf(", about %s test records", roundedCount(m.Records.Value, m.Records.Scale))
 	}
 	if x := m.LargestClass; x != nil {
 		s += fmt.Sprintf("; always answering %s is correct for %.3f",
-			cut(shown(x.Class), barNameWidth), x.Value)
+			truncateText(printableName(x.Class), barNameWidth), x.Value)
 	}
 	return s
 }
@@ -179,7 +179,7 @@ func recallSummary(list []Recall) string {
 		return ""
 	}
 	text := func(x Recall) string {
-		return fmt.Sprintf("%s %.3f", cut(shown(x.Class), barNameWidth), x.Value)
+		return fmt.Sprintf("%s %.3f", truncateText(printableName(x.Class), barNameWidth), x.Value)
 	}
 	if len(list) <= mostRecallsRow {
 		parts := make([]string, len(list))
@@ -201,7 +201,7 @@ func (r *Report) summaryPrivacy() []string {
 	protected := "record"
 	if g.Unit != nil {
 		protected = fmt.Sprintf("value of %s, with at most %s",
-			cut(shown(g.Unit.Column), mostNameWidth), countOf(g.Unit.MaxRows, "record"))
+			truncateText(printableName(g.Unit.Column), mostNameWidth), countOf(g.Unit.MaxRows, "record"))
 	}
 	relation := map[string]string{
 		"add-remove":                 "add/remove",
@@ -240,7 +240,7 @@ func (r *Report) summaryColumns(most int) []string {
 	n := min(len(list), mostSummaryBars, 2*max(most-1, 1))
 	width := 0
 	for _, x := range list[:n] {
-		width = max(width, utf8.RuneCountInString(cut(shown(x.Column), barNameWidth)))
+		width = max(width, utf8.RuneCountInString(truncateText(printableName(x.Column), barNameWidth)))
 	}
 	var out []string
 	for i, x := range list[:n] {
@@ -248,7 +248,7 @@ func (r *Report) summaryColumns(most int) []string {
 		if list[0].Value > 0 {
 			bar = min(max(int(math.Round(barWidth*x.Value/list[0].Value)), 0), barWidth)
 		}
-		cell := padRight(cut(shown(x.Column), barNameWidth), width) + " " +
+		cell := padRight(truncateText(printableName(x.Column), barNameWidth), width) + " " +
 			strings.TrimLeft(strings.Repeat("█", bar)+" "+short(x.Value), " ")
 		if i%2 == 1 {
 			out[len(out)-1] = padRight(out[len(out)-1], summaryMargin+barCellWidth) + "  " + cell
@@ -274,7 +274,7 @@ func (r *Report) summaryFolders(dir string) []string {
 		out = append(out,
 			wrapSummary("Ledger",
 				fmt.Sprintf("recorded for data set %s; keep its head:",
-					cut(shown(l.Dataset), mostNameWidth)))...)
+					truncateText(printableName(l.Dataset), mostNameWidth)))...)
 		head := fmt.Sprintf("%d:%s", l.Entry, l.Head)
 		out = append(out,
 			strings.Repeat(" ",
@@ -320,9 +320,9 @@ func briefLines(k rank) int {
 	return 2
 }
 
-// brief returns the lines of a warning in a summary: its first sentence and its action, or all of it if no action is
-// known.
-func brief(w pipeline.Warning) []string {
+// warningLines returns the lines of a warning in a summary: its first sentence and its action, or all of it if no
+// action is known.
+func warningLines(w pipeline.Warning) []string {
 	text := w.Text
 	action := actions[w.Code]
 	if w.Code == stage.CodeNoRange && strings.HasPrefix(text, pipeline.TooFewRecords) {
@@ -371,7 +371,7 @@ func briefWarnings(list []pipeline.Warning, room int) []string {
 	for n := len(list); n >= 0; n-- {
 		var out []string
 		for _, w := range list[:n] {
-			out = append(out, brief(w)...)
+			out = append(out, warningLines(w)...)
 		}
 		if n < len(list) {
 			names := make([]string, len(list)-n)

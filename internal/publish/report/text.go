@@ -21,8 +21,8 @@ const (
 	mostNames  = 20 // maximum number of features listed by name
 )
 
-// Text prints a report for a person: the guarantee, the results of the task and the warnings by rank. Everything in it is
-// public. It returns the errors of w.
+// Text prints a report for a person: the guarantee, the results of the task and the warnings by rank. Everything in it
+// is public. It returns the errors of w.
 func Text(w io.Writer, r *Report) error {
 	_, err := io.WriteString(w, r.section().text(r))
 	return err
@@ -58,7 +58,7 @@ func (x *rows) addIf(label, text string) {
 func (x *rows) finish(r *Report, without ...string) string {
 	if l := r.Ledger; l != nil {
 		x.add("Ledger",
-			fmt.Sprintf("recorded for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry,
+			fmt.Sprintf("recorded for data set %s; keep this head: %d:%s", printableName(l.Dataset), l.Entry,
 				l.Head))
 	}
 	x.WriteString(warningText(r.Warnings, without...))
@@ -68,14 +68,14 @@ func (x *rows) finish(r *Report, without ...string) string {
 // text prints the model, or why there is none, and the private metrics.
 func (t *Training) text(r *Report) string {
 	rows := newRows(r)
-	what := fmt.Sprintf("%s: %s from %d of %d features", t.Model.Method, shown(t.Target),
+	what := fmt.Sprintf("%s: %s from %d of %d features", t.Model.Method, printableName(t.Target),
 		len(t.Features.Selected), len(t.Features.Considered))
 	trained := t.Model.Kind != ""
 	switch {
 	case t.Stopped != nil:
 		what = "none: the run stopped before training"
 	case !trained:
-		what = "none: " + t.Model.Method + " abstained on " + shown(t.Target)
+		what = "none: " + t.Model.Method + " abstained on " + printableName(t.Target)
 	}
 	rows.add("Model", what)
 	if t.Stopped == nil {
@@ -100,7 +100,7 @@ func (t *Training) text(r *Report) string {
 	if trained {
 		rows.addIf("Held out", heldOut(r))
 		if g := t.Metrics.Groups; g != nil {
-			label := "By " + cut(shown(g.Column), labelWidth-4)
+			label := "By " + truncateText(printableName(g.Column), labelWidth-4)
 			for _, line := range append(g.lines(), g.differences()...) {
 				rows.add(label, line)
 				label = ""
@@ -171,7 +171,7 @@ func strategyName(branch string) string {
 	case branch == "all":
 		return "training on all columns (the noisy record count chose the smaller model)"
 	}
-	return "the strategy " + shown(branch)
+	return "the strategy " + printableName(branch)
 }
 
 // countOf prints a number and the noun it counts.
@@ -205,7 +205,7 @@ func statement(r *Report) string {
 	switch {
 	case g.Unit != nil:
 		protected = fmt.Sprintf("Each value of the column %s, with at most %s,",
-			shown(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
+			printableName(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
 	case g.Relation == "substitute-private-columns":
 		protected = "The private columns of each record"
 		verb = "are"
@@ -276,7 +276,7 @@ func names(list []string) string {
 	}
 	quoted := make([]string, 0, mostNames)
 	for _, name := range list[:min(len(list), mostNames)] {
-		quoted = append(quoted, shown(name))
+		quoted = append(quoted, printableName(name))
 	}
 	s := strings.Join(quoted, ", ")
 	if more := len(list) - mostNames; more > 0 {
@@ -309,8 +309,8 @@ func roundedUp(x float64) string {
 	return number(up)
 }
 
-// shown makes a name safe for a terminal.
-func shown(name string) string {
+// printableName makes a name safe for a terminal.
+func printableName(name string) string {
 	odd := func(c rune) bool {
 		return !unicode.IsPrint(c) || c == utf8.RuneError
 	}

@@ -55,7 +55,7 @@ func visits(m *regression.Tree) []visit {
 		for _, j := range paths[i] {
 			v.paid += m.Costs[j]
 		}
-		v.buys = bought(m, paths, i)
+		v.buys = newColumns(m, paths, i)
 		for child, side := range map[int]string{
 			n.Low:  "at most",
 			n.High: "above",
@@ -70,8 +70,8 @@ func visits(m *regression.Tree) []visit {
 	return out
 }
 
-// bought lists the columns that a node reads and its ancestors do not.
-func bought(m *regression.Tree, paths [][]int, i int) []string {
+// newColumns lists the columns that a node reads and its ancestors do not.
+func newColumns(m *regression.Tree, paths [][]int, i int) []string {
 	before := map[int]bool{}
 	for k := range m.Nodes {
 		if m.Nodes[k].Low == i && i > 0 || m.Nodes[k].High == i && i > 0 {
@@ -83,7 +83,7 @@ func bought(m *regression.Tree, paths [][]int, i int) []string {
 	var out []string
 	for _, j := range paths[i] {
 		if !before[j] {
-			out = append(out, shown(m.Columns[j].Name))
+			out = append(out, printableName(m.Columns[j].Name))
 		}
 	}
 	return out
@@ -197,21 +197,21 @@ func nodeTable(
 ) document.Block {
 	title := fmt.Sprintf("Node %d: score", v.node)
 	if class != "" && v.leaf {
-		title += " of class " + shown(class)
+		title += " of class " + printableName(class)
 	}
 	g := &document.Table{
 		Head: []string{"term", "coefficient", "standard error"},
 		Rows: [][]string{{"(constant)", short(n.Intercept), ""}},
 	}
 	for _, t := range n.Terms {
-		name := shown(m.Columns[t.Column].Name)
+		name := printableName(m.Columns[t.Column].Name)
 		switch {
 		case t.Missing:
 			name += " is missing"
 		case t.Other:
 			name += " = all others"
 		case m.Columns[t.Column].Type == regression.Category:
-			name += " = " + shown(t.Category)
+			name += " = " + printableName(t.Category)
 		}
 		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
 	}

@@ -106,20 +106,18 @@ type VerifyOptions struct {
 	Key *sign.PublicKey
 }
 
-// Verify reports whether a release is consistent, from public facts alone: it reads no table. path is its folder, or its
-// report in there.
+// Verify reports whether a release is consistent, from public facts alone: it reads no table. path is its folder, or
+// its report in there.
 //
-// It compares the report with its checksum and the other files with their hashes, adds up
-// the steps anew with the accountant, plans the run anew and compares step by step, and
-// compares the results with each other and, if there is one, the ledger with the report: of a training the model, of a
-// study of causal directions the directions that follow from the counts, of a description the estimates that follow from
-// the released numbers. Of a release of an
-// earlier version it checks what can be checked. It finds every edit of a file by
-// somebody who does not make the checksums anew. It finds an edit of the guarantee, of a
-// step or of the recipe that is not consistent with all others also if they were made
-// anew. It cannot find released values (the coefficients of a model, a metric) that were
-// replaced together with all checksums: nothing but the ledger and the signature is outside of the release. With the key of
-// the publisher it finds these too.
+// It compares the report with its checksum and the other files with their hashes, adds up the steps anew with the
+// accountant, plans the run anew and compares step by step, and compares the results with each other and, if there is
+// one, the ledger with the report: of a training the model, of a study of causal directions the directions that follow
+// from the counts, of a description the estimates that follow from the released numbers. Of a release of an earlier
+// version it checks what can be checked. It finds every edit of a file by somebody who does not make the checksums
+// anew. It finds an edit of the guarantee, of a step or of the recipe that is not consistent with all others also if
+// they were made anew. It cannot find released values (the coefficients of a model, a metric) that were replaced
+// together with all checksums: nothing but the ledger and the signature is outside of the release. With the key of the
+// publisher it finds these too.
 //
 // The error is that of a report that cannot be read, or of the ledger, and wraps
 // [ErrFormat], [ErrContent], an error of the file system or a [*ledger.FileError].
@@ -198,8 +196,8 @@ func (v *verifier) skip(name, why string) {
 	v.out.Checks = append(v.out.Checks, Check{name, NotChecked, []string{why}})
 }
 
-// earlier reports whether the version of the report has no checksums.
-func (v *verifier) earlier() bool {
+// predatesChecksums reports whether the version of the report has no checksums.
+func (v *verifier) predatesChecksums() bool {
 	return !v.report.hasChecksum()
 }
 
@@ -208,7 +206,7 @@ func (v *verifier) checksum() {
 	name := v.report.FileName()
 	var b strings.Builder
 	switch err := Encode(&b, v.report); {
-	case v.earlier():
+	case v.predatesChecksums():
 		v.skip(name,
 			"reports of version "+v.report.Format+
 				" have no checksum, so an edit of anything that is not checked below "+
@@ -265,7 +263,7 @@ func (v *verifier) files() {
 			v.add(
 				"folder",
 				"",
-				[]string{shown(e.Name()) + " does not belong to " + k.release},
+				[]string{printableName(e.Name()) + " does not belong to " + k.release},
 			)
 		}
 	}
@@ -285,7 +283,7 @@ func (v *verifier) checkFile(f hashedFile, noun string) {
 	switch {
 	case err != nil && !gone:
 		problem = "the file cannot be read: " + reasonOf(err)
-	case v.earlier() && (!gone || f.optional):
+	case v.predatesChecksums() && (!gone || f.optional):
 		v.skip(f.name, "the report does not contain its hash")
 		return
 	case gone && f.hash == "" && f.optional:

@@ -74,11 +74,11 @@ func modelProblems(m regression.Model, r *Report) []string {
 	}
 	if m.Kind() != r.Model.Kind {
 		out = append(out,
-			fmt.Sprintf("its kind is %s, but %s in the report", m.Kind(), shown(r.Model.Kind)))
+			fmt.Sprintf("its kind is %s, but %s in the report", m.Kind(), printableName(r.Model.Kind)))
 	}
 	if o.Task != r.Task || o.Target != r.Target {
 		out = append(out, fmt.Sprintf("it is a %s of %s, but a %s of %s in the report",
-			o.Task, shown(o.Target), shown(r.Task), shown(r.Target)))
+			o.Task, printableName(o.Target), printableName(r.Task), printableName(r.Target)))
 	}
 	var back rescale.Transform
 	if l := regression.LinearPart(m); l != nil && l.Back != nil {
@@ -86,13 +86,13 @@ func modelProblems(m regression.Model, r *Report) []string {
 	}
 	if said := r.transform(); back != said {
 		out = append(out,
-			fmt.Sprintf("it predicts %s, but %s in the report", back.Name(shown(r.Target)),
-				said.Name(shown(r.Target))))
+			fmt.Sprintf("it predicts %s, but %s in the report", back.Name(printableName(r.Target)),
+				said.Name(printableName(r.Target))))
 	}
 	for _, c := range m.Inputs() {
 		if !slices.Contains(r.Features.Selected, c.Name) {
 			out = append(out,
-				"it uses column "+shown(c.Name)+", which features.selected does not contain")
+				"it uses column "+printableName(c.Name)+", which features.selected does not contain")
 		}
 	}
 	same := func(a Interval, b regression.Interval) bool {
@@ -134,7 +134,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		}
 		v.skip(name,
 			fmt.Sprintf("the run is entry %d for data set %s; give the ledger with --ledger",
-				entered.Entry, shown(entered.Dataset)))
+				entered.Entry, printableName(entered.Dataset)))
 		return nil
 	}
 	book, err := o.Ledger.Read(ctx)
@@ -152,7 +152,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	}
 	account, err := book.Account(entered.Dataset)
 	if err != nil {
-		v.add(name, "", append(shared, "it does not contain data set "+shown(entered.Dataset)))
+		v.add(name, "", append(shared, "it does not contain data set "+printableName(entered.Dataset)))
 		return nil
 	}
 	i := slices.IndexFunc(account.Runs, func(r ledger.RunState) bool {
@@ -162,7 +162,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 		v.add(name, "",
 			append(shared,
 				fmt.Sprintf("entry %d is not a run on data set %s", entered.Entry,
-					shown(entered.Dataset))))
+					printableName(entered.Dataset))))
 		return nil
 	}
 	if err := book.CheckClaim(claim); err != nil {
@@ -170,7 +170,7 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	}
 	holds := fmt.Sprintf(
 		"entry %d for data set %s is this run, with the same head, steps and price",
-		entered.Entry, shown(entered.Dataset))
+		entered.Entry, printableName(entered.Dataset))
 	switch run := account.Runs[i]; {
 	case run.Release != "":
 		holds += ", and this release"

@@ -41,7 +41,7 @@ func (v *verifier) recipeAndPlan() {
 		v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {
-	case v.earlier() || v.before:
+	case v.predatesChecksums() || v.before:
 		v.skip(name,
 			"the release was made by an earlier version of dptrain, which may plan differently, so the steps were not compared with the recipe")
 	case err != nil:
@@ -117,8 +117,8 @@ func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"the data set in the ledger is %s in the report, but %s in the recipe", shown(entered),
-		shown(stated))}
+		"the data set in the ledger is %s in the report, but %s in the recipe", printableName(entered),
+		printableName(stated))}
 }
 
 // recipeProblems compares the report with the facts stated in a recipe.
@@ -136,25 +136,25 @@ func (v *verifier) recipeProblems(
 	g := v.report.Guarantee
 	differ("epsilon", g.Epsilon, r.Privacy.Epsilon)
 	differ("delta", g.Delta, r.Privacy.Delta)
-	differ("relation", shown(g.Relation), r.Privacy.Relation)
+	differ("relation", printableName(g.Relation), r.Privacy.Relation)
 	composition := r.Privacy.Composition
 	if r.Privacy.Delta == 0 {
 		composition = budget.Basic.String()
 	}
-	differ("composition", shown(g.Composition), composition)
+	differ("composition", printableName(g.Composition), composition)
 	unit := func(u *Unit) string {
 		if u == nil {
 			return "one record"
 		}
-		return fmt.Sprintf("%d rows of %s", u.MaxRows, shown(u.Column))
+		return fmt.Sprintf("%d rows of %s", u.MaxRows, printableName(u.Column))
 	}
 	var stated *Unit
 	if u := r.Privacy.Unit; u != nil {
 		stated = &Unit{u.Column, u.MaxRows}
 	}
 	differ("the privacy unit", unit(g.Unit), unit(stated))
-	differ("task", shown(v.report.Task), r.Task)
-	differ("target", shown(v.report.Target), shown(r.Data.Target))
+	differ("task", printableName(v.report.Task), r.Task)
+	differ("target", printableName(v.report.Target), printableName(r.Data.Target))
 	out = append(out, v.dataSetProblems(r)...)
 	same := sameJSON(v.report.Unprotected, list(p.Unprotected()))
 	if len(r.Data.Header) == 0 {
@@ -219,7 +219,7 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	}
 	for _, name := range f.Selected {
 		if !slices.Contains(f.Considered, name) {
-			out = append(out, "features.selected contains "+shown(name)+", which is not in features.considered")
+			out = append(out, "features.selected contains "+printableName(name)+", which is not in features.considered")
 		}
 	}
 	if c == nil {
@@ -228,10 +228,10 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	for _, x := range c.Columns {
 		if !slices.Contains(f.Considered, x.Column) ||
 			x.Chosen != slices.Contains(f.Selected, x.Column) {
-			out = append(out, "confidence.columns and features disagree about "+shown(x.Column))
+			out = append(out, "confidence.columns and features disagree about "+printableName(x.Column))
 		}
 		if !(x.Probability >= 0 && x.Probability <= 1) {
-			out = append(out, "confidence.columns has no probability for "+shown(x.Column))
+			out = append(out, "confidence.columns has no probability for "+printableName(x.Column))
 		}
 	}
 	return out
@@ -249,7 +249,7 @@ func (v *verifier) planProblems(
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out,
 			fmt.Sprintf("the recipe cannot train with method %s",
-				shown(v.report.Model.Method)))
+				printableName(v.report.Model.Method)))
 	}
 	if a := v.report.Accounting; v.report.Format == Format && a != nil {
 		out = append(out, a.factorProblems(plan.RaiseFactors())...)
@@ -278,7 +278,7 @@ func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool
 		switch {
 		case e.ID != l.Path:
 			return append(out,
-				fmt.Sprintf("step %d is %s, but %s in the recipe's plan", i+1, shown(e.ID),
+				fmt.Sprintf("step %d is %s, but %s in the recipe's plan", i+1, printableName(e.ID),
 					l.Path)), false
 		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !nearlyEqual(e.Mu, l.Law.Mu),
 			!nearlyEqual(e.Epsilon, l.Law.Epsilon), !nearlyEqual(e.Delta, l.Law.Delta):

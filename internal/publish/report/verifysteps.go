@@ -46,10 +46,10 @@ func (v *verifier) steps() {
 	seen := map[string]bool{}
 	for _, e := range v.report.Events {
 		for _, what := range stepProblems(e) {
-			problems = append(problems, fmt.Sprintf("%s: %s", shown(e.ID), what))
+			problems = append(problems, fmt.Sprintf("%s: %s", printableName(e.ID), what))
 		}
 		if seen[e.ID] {
-			problems = append(problems, shown(e.ID)+": it is listed twice")
+			problems = append(problems, printableName(e.ID)+": it is listed twice")
 		}
 		seen[e.ID] = true
 	}
@@ -131,11 +131,11 @@ func choiceProblem(r *Report, events []Event, made int) string {
 		names := choices(at.Branch)
 		switch {
 		case len(names) <= made && e.Taken != nil:
-			return shown(e.ID) + ": it is marked as not taken, but belongs to no branch"
+			return printableName(e.ID) + ": it is marked as not taken, but belongs to no branch"
 		case len(names) <= made:
 		case search != nil && at.Candidate != pipeline.CandidateName(search.Chosen-1):
 			if e.Taken != nil {
-				return shown(e.ID) + ": it reveals what a losing try did"
+				return printableName(e.ID) + ": it reveals what a losing try did"
 			}
 		default:
 			name := names[made]
@@ -177,12 +177,12 @@ func (v *verifier) guarantee() {
 		v.add(name, "", []string{err.Error()})
 		return
 	}
-	again, problems, err := v.again(g, target)
+	again, problems, err := v.sumSteps(g, target)
 	if err != nil {
-		v.add(name, "", []string{dearer(v.report, target, err)})
+		v.add(name, "", []string{overTargetText(v.report, target, err)})
 		return
 	}
-	if !v.earlier() {
+	if !v.predatesChecksums() {
 		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms ||
 			!nearlyEqual(g.Attack.Found, a.Found) {
 			problems = append(problems, "attack contradicts the other numbers")
@@ -199,9 +199,9 @@ func (v *verifier) guarantee() {
 	)
 }
 
-// again adds the steps up and compares the sum with the guarantee. The first versions of dptrain charged a higher
+// sumSteps adds the steps up and compares the sum with the guarantee. The first versions of dptrain charged a higher
 // price: a report that states such a price is treated as one of theirs.
-func (v *verifier) again(
+func (v *verifier) sumSteps(
 	g Guarantee,
 	target budget.Target,
 ) (again Guarantee, problems []string, err error) {
@@ -269,12 +269,12 @@ func guaranteeProblems(g, again Guarantee, source string) []string {
 	}
 	if g.Relation != again.Relation {
 		out = append(out,
-			fmt.Sprintf("relation is %s in the report, but %s %s", shown(g.Relation), again.Relation,
+			fmt.Sprintf("relation is %s in the report, but %s %s", printableName(g.Relation), again.Relation,
 				source))
 	}
 	if g.Composition != again.Composition {
 		out = append(out,
-			fmt.Sprintf("composition is %s in the report, but %s %s", shown(g.Composition),
+			fmt.Sprintf("composition is %s in the report, but %s %s", printableName(g.Composition),
 				again.Composition, source))
 	}
 	if (g.Unit == nil) != (again.Unit == nil) || g.Unit != nil && *g.Unit != *again.Unit {
@@ -315,8 +315,8 @@ func repriced(r *Report, target budget.Target) (*budget.Priced, error) {
 	return priced, err
 }
 
-// dearer describes the problem with steps that exceed a target.
-func dearer(r *Report, target budget.Target, err error) string {
+// overTargetText describes the problem with steps that exceed a target.
+func overTargetText(r *Report, target budget.Target, err error) string {
 	over := target
 	over.Epsilon = 1e6
 	tree, bad := treeOf(r)
@@ -362,11 +362,11 @@ func treeOf(r *Report) (budget.Node, error) {
 	for _, e := range r.Events {
 		law, err := lawOf(e)
 		if err != nil {
-			return *root, fmt.Errorf("%s: %w", shown(e.ID), err)
+			return *root, fmt.Errorf("%s: %w", printableName(e.ID), err)
 		}
 		names := strings.Split(e.ID, "/")
 		if root.Name = names[0]; len(names) < 3 || len(names) > maxDepth {
-			return *root, fmt.Errorf("%s is not a step of a plan", shown(e.ID))
+			return *root, fmt.Errorf("%s is not a step of a plan", printableName(e.ID))
 		}
 		at := root
 		for _, name := range names[1 : len(names)-1] {

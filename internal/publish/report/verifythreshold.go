@@ -37,12 +37,12 @@ func (v *verifier) threshold() {
 			return x.ID == e.ID
 		}) {
 			problems = append(problems,
-				shown(e.ID)+": it has a threshold, but pays for no new text category")
+				printableName(e.ID)+": it has a threshold, but pays for no new text category")
 		}
 	}
 	for _, e := range steps {
 		for _, what := range v.thresholdProblems(e) {
-			problems = append(problems, shown(e.ID)+": "+what)
+			problems = append(problems, printableName(e.ID)+": "+what)
 		}
 	}
 	v.add(name,
