@@ -141,7 +141,7 @@ func (c *checker) causalColumns() {
 				"",
 			)
 		case col.Missing.asIndicator():
-			c.add(child(path, "missing"), shown(path)+": missing: indicator cannot be used with task: causal",
+			c.add(child(path, "missing"), shortPath(path)+": missing: indicator cannot be used with task: causal",
 				"declare a number, or omit it; records without a value are then left out of the pairs of this column")
 		case col.Private:
 			c.add(

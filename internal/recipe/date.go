@@ -56,7 +56,7 @@ func (c *checker) date(name, path string, col Column) {
 		if used {
 			c.add(
 				at(key),
-				shown(path)+": "+key+" cannot be combined with date"+why,
+				shortPath(path)+": "+key+" cannot be combined with date"+why,
 				hint,
 			)
 		}
@@ -87,14 +87,14 @@ func (c *checker) date(name, path string, col Column) {
 		c.add(at("date"), "date cannot be used here, where numbers are read",
 			"export days since a date as a number")
 	case !dataset.ReadsDates(col.Date):
-		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is not a date layout",
+		c.add(at("date"), shortPath(path)+": "+quoted(col.Date)+" is not a date layout",
 			"write 2 January 2006 in the format of the table, such as 2006-01-02 or 01/02/2006 15:04, or auto")
 	}
 	for i, part := range col.Parts {
 		if !slices.ContainsFunc(dataset.DateParts(), func(p dataset.Column) bool {
 			return p.Part == part
 		}) {
-			c.add(item(at("parts"), i), shown(path)+": unknown part "+quoted(part)+" of a date",
+			c.add(item(at("parts"), i), shortPath(path)+": unknown part "+quoted(part)+" of a date",
 				"one of days, month, weekday, hour")
 		}
 	}
@@ -105,7 +105,7 @@ func (c *checker) date(name, path string, col Column) {
 	first, wrong := time.Parse(time.DateOnly, col.Between[0])
 	last, wrongLast := time.Parse(time.DateOnly, col.Between[len(col.Between)-1])
 	if len(col.Between) != 2 || wrong != nil || wrongLast != nil || last.Before(first) {
-		c.add(at("between"), shown(path)+": between must give the first and last dates",
+		c.add(at("between"), shortPath(path)+": between must give the first and last dates",
 			`such as ["2020-01-01", "2024-12-31"]`)
 	}
 }

@@ -6,8 +6,8 @@ package recipe
 func (o Options) FromSettings() (*Recipe, Problems) {
 	root := &node{kind: mapping}
 	if o.Task == TaskCausal {
-		root.put("task", textNode(TaskCausal))
-		root.put("causal",
+		root.setKey("task", textNode(TaskCausal))
+		root.setKey("causal",
 			&node{
 				kind: mapping,
 				keys: []*node{textNode("columns")},

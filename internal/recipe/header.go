@@ -28,10 +28,10 @@ func (r *Recipe) Validate(header []string) Problems {
 	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool {
 		return folded[foldName(name)]
 	})
-	h.same()
+	h.checkSameColumns()
 	h.present()
 	if r.Task != TaskCausal && r.Task != TaskDescribe {
-		h.enough()
+		h.checkColumnCount()
 		h.declared()
 	}
 	return h.ps.sorted()
@@ -67,8 +67,8 @@ func dateNames(name string, d Column) []string {
 	return out
 }
 
-// same checks that the table has exactly the columns of data.header.
-func (h *headerCheck) same() {
+// checkSameColumns checks that the table has exactly the columns of data.header.
+func (h *headerCheck) checkSameColumns() {
 	want := h.r.Data.Header
 	if len(want) == 0 || slices.Equal(want, h.header) {
 		return
@@ -235,8 +235,8 @@ func (h *headerCheck) candidates() []string {
 	return out
 }
 
-// enough checks that there are enough columns to train on, and at least k of them for the selection.
-func (h *headerCheck) enough() {
+// checkColumnCount checks that there are enough columns to train on, and at least k of them for the selection.
+func (h *headerCheck) checkColumnCount() {
 	n := len(h.candidates())
 	if n == 0 {
 		h.ps = append(h.ps,

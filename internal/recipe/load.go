@@ -162,7 +162,7 @@ func (o Options) build(
 		r.Privacy.Epsilon = math.Log(3)
 		r.Privacy.Delta = 1e-5
 	}
-	r.settle(decode(root, &r), can)
+	r.fillDefaults(decode(root, &r), can)
 	if o.Bench || o.Description != nil {
 		found = slices.DeleteFunc(found, isOptional)
 	}

@@ -245,7 +245,7 @@ func (k ownedKey) schema() *generate.Schema {
 	}
 	switch k.Kind {
 	case method.Word:
-		s.Type, s.Enum = "string", anys(k.words())
+		s.Type, s.Enum = "string", toAny(k.words())
 	case method.Wholes:
 		s.Type = "array"
 		s.Items = &generate.Schema{Type: "integer"}

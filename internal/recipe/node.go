@@ -221,8 +221,8 @@ func openingQuote(path string) int {
 	return 0
 }
 
-// shown is a path of bounded length, for messages.
-func shown(path string) string {
+// shortPath is a path of bounded length, for messages.
+func shortPath(path string) string {
 	if r := []rune(path); len(r) > 2*maxQuoted {
 		return string(r[:2*maxQuoted]) + "…"
 	}

@@ -173,8 +173,8 @@ type Unit struct {
 
 // Evaluate configures the held-out metric.
 type Evaluate struct {
-	// By names the column by whose values the metric is also given. It may be an excluded column, which is then read for this
-	// purpose only.
+	// By names the column by whose values the metric is also given. It may be an excluded column, which is then read
+	// for this purpose only.
 	By string `yaml:"by" json:"by" takes:"name" jsonschema:"required,minLength=1" jsonschema_description:"Also report the metric for each value of this category column, at no extra cost: a feature, or an excluded column with declared categories."`
 }
 
@@ -402,8 +402,8 @@ func Default() Recipe {
 	}
 }
 
-// settle fills the defaults that depend on other keys.
-func (r *Recipe) settle(given map[string]bool, can availability) {
+// fillDefaults fills the defaults that depend on other keys.
+func (r *Recipe) fillDefaults(given map[string]bool, can availability) {
 	r.keepEarlierDefaults()
 	r.settleHeader()
 	if r.Task == TaskCausal && !given["privacy.delta"] { // all noise can be pure

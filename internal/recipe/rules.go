@@ -67,7 +67,7 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 
 func (c *checker) add(path, msg, hint string) {
 	if at := c.fullPath(path); at != path {
-		path, msg = at, shown(strings.TrimSuffix(c.home, "."))+": "+msg
+		path, msg = at, shortPath(strings.TrimSuffix(c.home, "."))+": "+msg
 	}
 	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
 }
@@ -198,13 +198,13 @@ func (c *checker) nameList(path string, names []string, what string) {
 			name = cell.Normal(name)
 		}
 		if name == "" {
-			c.add(p, shown(path)+": an empty "+what, "")
+			c.add(p, shortPath(path)+": an empty "+what, "")
 			continue
 		}
 		if j, again := first[name]; again {
 			c.add(
 				p,
-				fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)),
+				fmt.Sprintf("%s: %s %s is listed twice", shortPath(path), what, quoted(name)),
 				fmt.Sprintf("it is already item %d", j+1),
 			)
 			continue
@@ -312,7 +312,7 @@ func (c *checker) ledgerAndOutput() {
 			)
 		}
 	}
-	c.about()
+	c.checkAbout()
 	if c.r.Output.Dir == "" {
 		c.add("output.dir", "output.dir is empty", "remove it to use out")
 	}
@@ -326,8 +326,8 @@ func (c *checker) ledgerAndOutput() {
 // mostAbout is the maximum number of characters of a text of the section about.
 const mostAbout = 500
 
-// about checks that the texts about the release are short and of one line.
-func (c *checker) about() {
+// checkAbout checks that the texts about the release are short and of one line.
+func (c *checker) checkAbout() {
 	for _, f := range c.r.About.Fields() {
 		key := "about." + f.Key
 		switch {

@@ -16,7 +16,7 @@ func (c *checker) columns() {
 			c.add(path, "data.columns: an empty column name", "")
 		}
 		if c.given(path) && !c.declaresAnything(path) {
-			c.add(path, shown(path)+" is empty",
+			c.add(path, shortPath(path)+" is empty",
 				"give lower and upper, categories or date, or remove it")
 		}
 		if name == c.r.Data.Target {
@@ -37,7 +37,7 @@ func (c *checker) columns() {
 			"between": col.Between != nil,
 		} {
 			if used {
-				c.add(child(path, key), shown(path)+": "+key+" needs date", "")
+				c.add(child(path, key), shortPath(path)+": "+key+" needs date", "")
 			}
 		}
 		if col.Missing.asIndicator() {
@@ -64,17 +64,17 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	at := child(path, "missing")
 	switch {
 	case target:
-		c.add(at, shown(path)+": missing: indicator is for features",
+		c.add(at, shortPath(path)+": missing: indicator is for features",
 			"records without a target are not used for training; remove missing: indicator")
 	case col.Categories.Declared() || col.Hash != 0:
-		c.add(at, shown(path)+": missing cannot be combined with categories",
+		c.add(at, shortPath(path)+": missing cannot be combined with categories",
 			"in a category column, a missing value counts as a value outside the list")
 	default:
 		for _, x := range c.r.choices() {
 			for _, name := range []string{x.model.Method, x.model.Fallback} {
 				if m, _ := pipeline.TrainerNamed(name); m.NoIndicator != "" {
 					c.add(at,
-						shown(path)+": missing: indicator cannot be used with method "+name+", "+
+						shortPath(path)+": missing: indicator cannot be used with method "+name+", "+
 							m.NoIndicator, "declare a number, or use another method")
 					return
 				}
@@ -142,18 +142,18 @@ func (c *checker) categories(path string, col Column) {
 		}
 		c.add(
 			child(path, bound.key),
-			shown(path)+": "+bound.key+" cannot be combined with categories",
+			shortPath(path)+": "+bound.key+" cannot be combined with categories",
 			hint,
 		)
 	}
 	list := child(path, "categories")
 	if !col.Categories.Found && len(col.Categories.List) == 0 && col.Hash == 0 {
-		c.add(list, shown(list)+" is empty",
+		c.add(list, shortPath(list)+" is empty",
 			"list every category, or remove it for a numeric column")
 	}
 	if col.Categories.Found && col.Other != nil && !*col.Other {
 		c.add(child(path, "other"),
-			shown(path)+": other must be true with categories: "+privateWord,
+			shortPath(path)+": other must be true with categories: "+privateWord,
 			"rare values count as other; remove other: false")
 	}
 	c.nameList(list, col.Categories.List, "category")
@@ -161,31 +161,31 @@ func (c *checker) categories(path string, col Column) {
 
 func (c *checker) bounds(path string, col Column) {
 	if col.Other != nil {
-		c.add(child(path, "other"), shown(path)+": other needs categories", "")
+		c.add(child(path, "other"), shortPath(path)+": other needs categories", "")
 	}
 	switch lower, upper, missing := col.Lower, col.Upper, col.Missing.number(); {
 	case lower != nil && upper == nil:
 		c.add(
 			child(path, "lower"),
-			shown(path)+": lower needs upper",
+			shortPath(path)+": lower needs upper",
 			"declare both or neither",
 		)
 	case lower == nil && upper != nil:
 		c.add(
 			child(path, "upper"),
-			shown(path)+": upper needs lower",
+			shortPath(path)+": upper needs lower",
 			"declare both or neither",
 		)
 	case lower != nil && !(*lower < *upper):
 		c.add(child(path, "lower"),
-			fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower),
+			fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shortPath(path), show(*lower),
 				show(*upper)), "")
 	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) &&
 		!finiteNumber(*upper-*lower):
-		c.add(child(path, "upper"), shown(path)+": the range is too wide", "")
+		c.add(child(path, "upper"), shortPath(path)+": the range is too wide", "")
 	case lower != nil && missing != nil && !(*lower <= *missing && *missing <= *upper):
 		c.add(child(path, "missing"),
-			fmt.Sprintf("%s: missing (%s) must be between lower (%s) and upper (%s)", shown(path),
+			fmt.Sprintf("%s: missing (%s) must be between lower (%s) and upper (%s)", shortPath(path),
 				show(*missing), show(*lower), show(*upper)), "")
 	}
 	for _, b := range []struct {
@@ -195,7 +195,7 @@ func (c *checker) bounds(path string, col Column) {
 		if b.value != nil && !finiteNumber(*b.value) {
 			c.add(
 				child(path, b.key),
-				shown(path)+": "+b.key+" must be a finite number",
+				shortPath(path)+": "+b.key+" must be a finite number",
 				"",
 			)
 		}

@@ -96,7 +96,7 @@ func (c *checker) value(path string, s keyed, k method.Key) {
 	case method.Number:
 		c.number(path, k, s.values.Number(k.Name))
 	case method.Wholes:
-		c.wholes(path, s, k)
+		c.checkIntegers(path, s, k)
 	case method.Names:
 		if len(s.values.Names(k.Name)) == 0 {
 			c.required(path, s.method, k)
@@ -139,8 +139,8 @@ func (c *checker) number(path string, k method.Key, x float64) {
 	}
 }
 
-// wholes checks a list of whole numbers.
-func (c *checker) wholes(path string, s keyed, k method.Key) {
+// checkIntegers checks a list of whole numbers.
+func (c *checker) checkIntegers(path string, s keyed, k method.Key) {
 	xs := s.values.Wholes(k.Name)
 	switch {
 	case k.Excludes.Key != "" && c.isSet(s, k.Excludes.Key):

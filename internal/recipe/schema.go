@@ -68,7 +68,7 @@ func schema() *generate.Schema {
 	}
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{
-		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
+		{Enum: toAny(append(append([]string{}, models...), nonprivate...))},
 		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, only in bench"},
 	}
 	number := &generate.Schema{Type: "number", ExclusiveMinimum: json.Number("0")}
@@ -251,7 +251,7 @@ func schemaAt(s *generate.Schema, path string) *generate.Schema {
 	return s
 }
 
-func anys(names []string) []any {
+func toAny(names []string) []any {
 	out := make([]any, len(names))
 	for i, name := range names {
 		out[i] = name

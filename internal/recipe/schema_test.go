@@ -166,7 +166,7 @@ func change(t *rapid.T, root *node) {
 	what := rapid.IntRange(0, 3).Draw(t, "what")
 	switch {
 	case what == 0 && at.kind == mapping:
-		at.put(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, 2))
+		at.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, 2))
 	case what == 1 && at.kind == list:
 		at.kids = append(at.kids, value(t, 1))
 	case len(at.kids) == 0:
@@ -220,7 +220,7 @@ func value(t *rapid.T, depth int) *node {
 	case mapping:
 		out := &node{kind: mapping}
 		for range rapid.IntRange(0, 2).Draw(t, "keys") {
-			out.put(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, depth-1))
+			out.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, depth-1))
 		}
 		return out
 	default:

@@ -214,7 +214,7 @@ func (s Setting) apply(
 		next := at.get(step)
 		if next == nil || next.kind != mapping {
 			next = &node{kind: mapping}
-			at.put(step, next)
+			at.setKey(step, next)
 		}
 		at = next
 	}
@@ -223,7 +223,7 @@ func (s Setting) apply(
 		old.literal != value.literal {
 		at.keepOnly(root, steps[0], all)
 	}
-	at.put(last, value)
+	at.setKey(last, value)
 	return path, nil
 }
 
@@ -232,20 +232,20 @@ func (s Setting) apply(
 func (n *node) makeRoom(path string) {
 	switch path {
 	case "data.path":
-		n.get("data").drop("sql")
-		n.get("data").drop("spark")
+		n.get("data").removeKey("sql")
+		n.get("data").removeKey("spark")
 	case "budget.selection":
-		n.get(selectionSection).drop("share")
+		n.get(selectionSection).removeKey("share")
 		if candidates := n.get("search").get("candidates"); candidates != nil {
 			for _, x := range candidates.kids {
-				x.get(selectionSection).drop("share")
+				x.get(selectionSection).removeKey("share")
 			}
 		}
 	}
 }
 
-// put sets the value of a key of a mapping.
-func (n *node) put(key string, value *node) {
+// setKey sets the value of a key of a mapping.
+func (n *node) setKey(key string, value *node) {
 	for i, k := range n.keys {
 		if k.literal == key {
 			n.kids[i] = value
@@ -256,8 +256,8 @@ func (n *node) put(key string, value *node) {
 	n.kids = append(n.kids, value)
 }
 
-// drop removes a key of a mapping, if n is a mapping with this key.
-func (n *node) drop(key string) {
+// removeKey removes a key of a mapping, if n is a mapping with this key.
+func (n *node) removeKey(key string) {
 	if n.get(key) == nil {
 		return
 	}
@@ -278,7 +278,7 @@ func (n *node) keepOnly(root *node, section string, all []Setting) {
 	}
 	for _, k := range keysOf(section) {
 		if !kept[k.Name] {
-			n.drop(k.Name)
+			n.removeKey(k.Name)
 		}
 	}
 }

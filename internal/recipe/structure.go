@@ -58,23 +58,23 @@ func noLimits() limits {
 	return limits{least: math.NaN(), most: math.NaN()}
 }
 
-// weak adds a finding that a rule may explain better.
-func (s *structure) weak(path, msg string) {
+// addWeakFinding adds a finding that a rule may explain better.
+func (s *structure) addWeakFinding(path, msg string) {
 	s.found = append(s.found, finding{s.src.problem(path, msg, ""), false, ""})
 }
 
-// strong adds a structural finding.
-func (s *structure) strong(path, msg, hint string) {
+// addFinding adds a structural finding.
+func (s *structure) addFinding(path, msg, hint string) {
 	s.found = append(s.found, finding{s.src.problem(path, msg, hint), true, ""})
 }
 
 // wrongType adds the finding about a value of an unexpected type.
 func (s *structure) wrongType(n *node, path, expected, hint string) {
-	name := shown(path)
+	name := shortPath(path)
 	if name == "" {
 		name = "the recipe"
 	}
-	s.strong(path, name+" must be "+expected+", not "+n.describe(), hint)
+	s.addFinding(path, name+" must be "+expected+", not "+n.describe(), hint)
 }
 
 // value checks a value against the type and the limits of its key.
@@ -158,7 +158,7 @@ func (s *structure) text(n *node, path string, name bool, l limits) {
 
 // refuse adds a finding about a value for which a rule gives the reason.
 func (s *structure) refuse(n *node, path string) {
-	s.weak(path, shown(path)+" is not accepted: "+n.describe())
+	s.addWeakFinding(path, shortPath(path)+" is not accepted: "+n.describe())
 }
 
 // logarithm matches an epsilon written as a logarithm.
@@ -175,7 +175,7 @@ func (s *structure) epsilon(n *node, path string) {
 			if strings.HasPrefix(strings.TrimSpace(n.literal), "log") {
 				hint = "the natural logarithm is written ln(3)"
 			}
-			s.strong(path, path+": "+err.Error(), hint)
+			s.addFinding(path, path+": "+err.Error(), hint)
 			return
 		}
 	}
@@ -192,18 +192,18 @@ func (s *structure) epsilon(n *node, path string) {
 
 // number checks a number against the limits of its key.
 func (s *structure) number(n *node, path string, l limits) {
-	name := shown(path)
+	name := shortPath(path)
 	switch x := n.num; {
 	case !finiteNumber(x):
 		s.wrongType(n, path, "a finite number", "")
 	case l.above && x <= l.least:
-		s.weak(path, name+" must be above "+plainText(l.least)+", not "+n.describe())
+		s.addWeakFinding(path, name+" must be above "+plainText(l.least)+", not "+n.describe())
 	case x < l.least:
-		s.weak(path, name+" must be at least "+plainText(l.least))
+		s.addWeakFinding(path, name+" must be at least "+plainText(l.least))
 	case l.below && x >= l.most:
-		s.weak(path, name+" must be below "+plainText(l.most)+", not "+n.describe())
+		s.addWeakFinding(path, name+" must be below "+plainText(l.most)+", not "+n.describe())
 	case x > l.most:
-		s.weak(path, name+" must be at most "+plainText(l.most))
+		s.addWeakFinding(path, name+" must be at most "+plainText(l.most))
 	}
 }
 
@@ -223,7 +223,7 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	}
 	if l.unique {
 		if i, j, found := repeated(n.kids, t.name); found {
-			s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
+			s.addWeakFinding(path, fmt.Sprintf("%s: items %d and %d are the same", shortPath(path), i+1, j+1))
 		}
 	}
 	for i, k := range n.kids {
@@ -243,8 +243,8 @@ func (s *structure) list(n *node, path string, t keyType, l limits) {
 	}
 }
 
-// scalar is the value of a scalar, by which equal ones are found in a long list. Lists and mappings of one kind have one
-// value.
+// scalar is the value of a scalar, by which equal ones are found in a long list. Lists and mappings of one kind have
+// one value.
 type scalar struct {
 	kind    kind
 	truth   bool
@@ -321,12 +321,12 @@ func (s *structure) section(n *node, path string, t reflect.Type) {
 		}
 		s.value(n.kids[i], child(path, k.literal), f.keyType, f.limits)
 		if f.needs != "" && n.get(f.needs) == nil {
-			s.weak(path, child(path, k.literal)+" needs "+f.needs+" beside it")
+			s.addWeakFinding(path, child(path, k.literal)+" needs "+f.needs+" beside it")
 		}
 	}
 	for key, f := range fields {
 		if p := child(path, key); f.required && n.get(key) == nil {
-			s.weak(p, shown(p)+" is required")
+			s.addWeakFinding(p, shortPath(p)+" is required")
 		}
 	}
 }

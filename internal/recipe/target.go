@@ -104,7 +104,7 @@ func (c *checker) transforms(name, path string, col Column) {
 		c.name(at, col.Transform, words, words)
 	case c.r.Task != regression.TaskRegression:
 	case name != c.r.Data.Target && c.r.Data.Target != "":
-		c.add(at, shown(path)+": transform is only for the target",
+		c.add(at, shortPath(path)+": transform is only for the target",
 			"features do not need one, because curves adapt to them")
 	}
 }

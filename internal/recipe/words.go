@@ -142,17 +142,17 @@ func (c *checker) foldChecks() {
 		}
 		switch {
 		case col.Hash != 0 && col.Categories.Declared():
-			c.add(child(path, "hash"), shown(path)+": hash cannot be combined with categories",
+			c.add(child(path, "hash"), shortPath(path)+": hash cannot be combined with categories",
 				"a column has either a list or buckets")
 		case col.Hash != 0 && name == c.r.Data.Target:
 			c.add(
 				child(path, "hash"),
-				shown(path)+": the target cannot be hashed",
+				shortPath(path)+": the target cannot be hashed",
 				"remove it",
 			)
 		case col.Prefix != 0 && col.Hash == 0 && !col.Categories.Declared():
 			c.add(child(path, "prefix"),
-				shown(path)+": prefix needs categories or hash",
+				shortPath(path)+": prefix needs categories or hash",
 				"add categories: "+privateWord)
 		}
 		c.encode(child(path, "encode"), name, col)
@@ -178,11 +178,11 @@ func (c *checker) encode(path, name string, col Column) {
 	}
 	switch {
 	case c.r.Task == TaskCausal:
-		c.add(path, shown(path)+" cannot be used with task: causal", "remove it")
+		c.add(path, shortPath(path)+" cannot be used with task: causal", "remove it")
 	case name == c.r.Data.Target:
-		c.add(path, shown(path)+": the target cannot be encoded by itself", "remove it")
+		c.add(path, shortPath(path)+": the target cannot be encoded by itself", "remove it")
 	case !col.Categories.Declared() && col.Hash == 0:
-		c.add(path, shown(path)+": encode needs categories or hash",
+		c.add(path, shortPath(path)+": encode needs categories or hash",
 			"add categories: "+privateWord)
 	}
 }
@@ -191,7 +191,7 @@ func (c *checker) checkBetween(path string, n, least, most int) {
 	if n < least || n > most {
 		c.add(
 			path,
-			fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n),
+			fmt.Sprintf("%s must be from %d to %d, not %d", shortPath(path), least, most, n),
 			"",
 		)
 	}
@@ -207,7 +207,7 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 		if other, again := first[value]; again && other != names[i] {
 			c.add(
 				item(path, i),
-				fmt.Sprintf("%s: %s %s counts as the same value as %s", shown(path), what, quoted(names[i]),
+				fmt.Sprintf("%s: %s %s counts as the same value as %s", shortPath(path), what, quoted(names[i]),
 					quoted(other)),
 				"with fold or prefix, both become "+quoted(value)+"; list it once",
 			)
