@@ -114,9 +114,9 @@ func (c counted) cells(
 	return out
 }
 
-// tilt returns the slope of a curve: of its regression on the centers of its steps, in a range of [-1, 1],
+// weightedSlope returns the slope of a curve: of its regression on the centers of its steps, in a range of [-1, 1],
 // weighted by the released counts.
-func (s *shape) tilt() float64 {
+func (s *shape) weightedSlope() float64 {
 	middles := make([]float64, len(s.values))
 	for b := range middles {
 		first, last := s.groups.bins(b)
@@ -188,7 +188,7 @@ func (b *booster) covariance() *mat.SymDense {
 		if s.column == scoreColumn {
 			cov.SymRankOne(
 				cov,
-				square(s.tilt()),
+				square(s.weightedSlope()),
 				mat.NewVecDense(len(b.start), b.start),
 			)
 		}
@@ -203,7 +203,7 @@ func (b *booster) ownCurves(cov *mat.SymDense) *mat.SymDense {
 	for _, s := range b.shapes {
 		for _, c := range b.counted {
 			if c.column == s.column {
-				out.SetSym(c.slot, c.slot, out.At(c.slot, c.slot)+square(s.tilt()))
+				out.SetSym(c.slot, c.slot, out.At(c.slot, c.slot)+square(s.weightedSlope()))
 			}
 		}
 	}

@@ -210,7 +210,7 @@ func (k *kernelBooster) takeTurns() {
 
 // divide computes the budget share of the kernel stages from the noisy number of records.
 func (k *kernelBooster) divide() {
-	k.keep(k.moments.Records())
+	k.requestFeatureCache(k.moments.Records())
 	inputs := len(k.counted) + len(k.valued)
 	for _, l := range k.levels {
 		inputs += len(l.entries)

@@ -25,14 +25,14 @@ func (k *kernelBooster) sample() error {
 	_, k.records = k.records.Deal(k.session.Coins(sampleCoins), share)
 	k.spend.sampled = mechanism.Odds(share)
 	k.mu *= k.spend.sampled
-	k.keep(float64(k.most))
+	k.requestFeatureCache(float64(k.most))
 	return k.ctx.Err()
 }
 
 // leastKept is the number of cells of features that are always kept in memory, however little memory there is.
 const leastKept = 1 << 26
 
-// keep lets engines keep the features of about that many records, in at most an eighth of the memory.
-func (k *kernelBooster) keep(records float64) {
+// requestFeatureCache lets engines keep the features of about that many records, in at most an eighth of the memory.
+func (k *kernelBooster) requestFeatureCache(records float64) {
 	k.state.held, k.state.mostCells = records, max(float64(ram.Available()/8/2), leastKept)
 }
