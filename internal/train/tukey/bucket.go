@@ -172,7 +172,7 @@ func (b *bucketFit) readNumeric(
 	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	c := b.frame.cells[column]
 	for k, x := range rows.Float(column, b.floats) {
-		dst[k] = c.treat(x) - anchor
+		dst[k] = c.prepareValue(x) - anchor
 	}
 	return dst
 }

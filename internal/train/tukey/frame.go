@@ -31,7 +31,7 @@ const jitterWidth = 0x1p-8
 // is replaced by missing, then all are clamped.
 type cell struct{ lower, upper, missing float64 }
 
-func (c cell) treat(x float64) float64 {
+func (c cell) prepareValue(x float64) float64 {
 	if x != x {
 		x = c.missing
 	}
