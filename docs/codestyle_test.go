@@ -1,0 +1,107 @@
+package docs
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// Limits of Go code without tests. They may be lowered, not raised.
+const (
+	mostTokensPerLine = 8.3 // names, numbers and single marks
+	mostOneWordShare  = .25 // of the unexported functions
+	mostBareNames     = 9   // functions named by a preposition or a quantifier
+)
+
+var bareWords = strings.Fields("of at as to in on by or is with from for over beside within under before after above " +
+	"below beyond along near like most least all none each told said")
+
+var funcName = regexp.MustCompile(`^func (?:\([^)]*\) )?([A-Za-z]\w*)[\[(]`)
+
+// codeStyle counts, in the lines of Go files, what the limits are about.
+type codeStyle struct {
+	lines      int
+	tokens     int
+	unexported int
+	oneWord    int
+	bare       int
+}
+
+func (c *codeStyle) addLine(line string) {
+	text := strings.TrimSpace(line)
+	if text == "" || strings.HasPrefix(text, "//") {
+		return
+	}
+	c.lines++
+	c.tokens += tokensOf(text)
+	m := funcName.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	if lower := strings.ToLower(m[1]); lower[0] == m[1][0] {
+		c.unexported++
+		if lower == m[1] && !strings.ContainsAny(lower, "0123456789_") {
+			c.oneWord++
+		}
+	}
+	if slices.Contains(bareWords, strings.ToLower(m[1])) {
+		c.bare++
+	}
+}
+
+// tokensOf returns the number of words and of other characters that are not blank.
+func tokensOf(text string) int {
+	n := 0
+	inWord := false
+	for _, r := range text {
+		word := r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+		if word && !inWord || !word && !unicode.IsSpace(r) {
+			n++
+		}
+		inWord = word
+	}
+	return n
+}
+
+// TestCodeStyleLimits checks that code stays spread over lines and that functions are named by what they do.
+func TestCodeStyleLimits(t *testing.T) {
+	var c codeStyle
+	for _, name := range filesOf(t, ".go") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			c.addLine(line)
+		}
+	}
+	if c.lines < 100_000 {
+		t.Fatalf("%d lines of code", c.lines)
+	}
+	if rate := float64(c.tokens) / float64(c.lines); rate > mostTokensPerLine {
+		t.Errorf("%.2f tokens per line of code, at most %v are allowed: put one thing on a line", rate, mostTokensPerLine)
+	}
+	if share := float64(c.oneWord) / float64(c.unexported); share > mostOneWordShare {
+		t.Errorf("%.1f%% of the unexported functions are named by one word, at most %v%% are allowed",
+			100*share, 100*mostOneWordShare)
+	}
+	if c.bare > mostBareNames {
+		t.Errorf("%d functions are named by a preposition or a quantifier, at most %d are allowed", c.bare, mostBareNames)
+	}
+}
+
+func TestCodeStyleCounts(t *testing.T) {
+	var c codeStyle
+	for line := range strings.Lines("// a comment\n\nfunc (x *T) told(a, b int) {\n\treturn x_1.f(2.5)\n}\nfunc sumOf() {}\nfunc At() {}\n") {
+		c.addLine(line)
+	}
+	if want := (codeStyle{lines: 5, tokens: 36, unexported: 2, oneWord: 1, bare: 2}); c != want {
+		t.Errorf("counted %+v, want %+v", c, want)
+	}
+}
