@@ -234,12 +234,12 @@ func TestSeenNodes(t *testing.T) {
 		want  int
 	}{
 		"none":          {nil, 0},
-		"nothing":       {[]float64{2.9, 1, -1}, 0},
-		"one":           {[]float64{3.1, 0, 0}, 1},
-		"two":           {[]float64{2.2, 2.2, 0, 0}, 1},
-		"all":           {[]float64{1.8, 1.8, 1.8, 1.8}, 2},
-		"past a gap":    {[]float64{0, 0, 5.3}, 3},
-		"hidden by one": {[]float64{-9, 5, 5}, 0},
+		"nothing":       {[]float64{4.9, 1, -1}, 0},
+		"one":           {[]float64{5.1, 0, 0}, 1},
+		"two":           {[]float64{3.6, 3.6, 0, 0}, 1},
+		"all":           {[]float64{2.9, 2.9, 2.9, 2.9}, 2},
+		"past a gap":    {[]float64{0, 0, 8.8}, 3},
+		"hidden by one": {[]float64{-9, 7, 7}, 0},
 		"last":          {[]float64{9, 9, 9}, 3},
 	} {
 		if got := seenNodes(c.nodes, 1); got != c.want {

@@ -61,11 +61,13 @@ func sumOf(list []float64) float64 {
 	return total
 }
 
-// The thresholds at which counts are seen, in standard deviations of their noise. A
-// run of noise that climbs far makes the sums useless.
+// The thresholds at which counts are seen, in standard deviations of their noise. If noise is mistaken for distant
+// counts, the limit moves by octaves and the sums become useless. Residuals beyond their limit are counted again, with
+// less noise, in the nodes of release 2.
 const (
-	limitSeen = 3. // for both limits
-	scaleSeen = 2. // for the bins from which a scale is read
+	targetSeen   = 3. // for the limit of targets
+	residualSeen = 4. // for the limit of residuals
+	scaleSeen    = 2. // for the bins from which a scale is read
 )
 
 // The rules by which the limits are chosen.
@@ -132,7 +134,7 @@ func (l limits) residualNodes() mechanism.Nodes {
 func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	records := max(sumOf(s.First), fewestRecords)
 	kappa := max(math.Pow(3*records*square(noiseOfLuck/cellNoise), .25), leastScales)
-	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
+	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, targetSeen, lastBin)
 	residual := normalScale(s.First, s.FirstNoise, lastBin)
 	target := normalScale(s.Second, s.SecondNoise, targetBin)
 	l := limits{
@@ -147,7 +149,7 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 		l.target = min(1,
 			target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
 	}
-	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
+	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), residualSeen, lastBin)
 	l.residual = min(max(residual*lowered(kappa), upperEdge(seen)), l.largestResidual())
 	return l
 }
