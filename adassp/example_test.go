@@ -40,7 +40,7 @@ func ExampleJointGram() {
 	// gram: 1 × gaussian
 }
 
-// Three releases, of which that of the matrix takes most.
+// Three releases: the matrix takes most of the budget.
 func ExampleAdaSSP() {
 	printSteps(dptrain.Run{Model: adassp.AdaSSP{GramShare: 0.6}}, "model")
 	// Output:

@@ -56,11 +56,11 @@ func TestDialectsReadOneTable(t *testing.T) {
 		"no quotes": {strings.ReplaceAll(strings.ReplaceAll(plain, ",", "|"), `"a|b"`, "a,b"),
 			Format{Separator: '|', NoQuote: true, Missing: []float64{-999}}},
 		"german":         {german, comma},
-		"windows-1252":   {latin, comma.in("windows-1252")},
-		"utf-16":         {wide(german, false, true), comma.in("UTF-16")},
-		"utf-16 big":     {wide(german, true, true), comma.in("utf-16")},
-		"utf-16le":       {wide(german, false, false), comma.in("utf16le")},
-		"utf-16be, mark": {wide(german, true, true), comma.in("utf-16be")},
+		"windows-1252":   {latin, comma.withEncoding("windows-1252")},
+		"utf-16":         {wide(german, false, true), comma.withEncoding("UTF-16")},
+		"utf-16 big":     {wide(german, true, true), comma.withEncoding("utf-16")},
+		"utf-16le":       {wide(german, false, false), comma.withEncoding("utf16le")},
+		"utf-16be, mark": {wide(german, true, true), comma.withEncoding("utf-16be")},
 	} {
 		for ways, o := range waysOf([]byte(c.data), schema, ReadOptions{Format: c.format}) {
 			if o.err != "" {
@@ -88,7 +88,7 @@ func TestDialectsReadOneTable(t *testing.T) {
 	}
 }
 
-func (f Format) in(encoding string) Format {
+func (f Format) withEncoding(encoding string) Format {
 	f.Encoding = encoding
 	return f
 }

@@ -14,7 +14,7 @@ import (
 // TestBlocks checks that every block names its language and uses only known options.
 func TestBlocks(t *testing.T) {
 	languages := []string{"console", "sh", "yaml", "go", "json", "csv", "text", "sql", "python"}
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			if !slices.Contains(languages, b.Language) {
 				t.Errorf("%s:%d: a block in %q", name, b.Line, b.Language)
@@ -40,7 +40,7 @@ func TestBlocksAreRun(t *testing.T) {
 		t.Error("scripts/long.sh does not run TestPages")
 	}
 	count := map[string]int{}
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			if b.Language != "sh" && b.Language != "console" {
 				continue
@@ -75,7 +75,7 @@ func TestBlocksAreRun(t *testing.T) {
 func TestLongParts(t *testing.T) {
 	_, parts, _ := strings.Cut(script(t, "scripts/long.sh"), "case $part in ")
 	parts, _, _ = strings.Cut(parts, ")")
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			for line := range strings.Lines(b.Text) {
 				line, _, _ = strings.Cut(line, "#")
@@ -101,7 +101,7 @@ func script(t *testing.T, name string) string {
 // first, and a recipe that is marked invalid must be invalid.
 func TestRecipeBlocks(t *testing.T) {
 	recipes := 0
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			if b.Language != "yaml" {
 				continue
@@ -144,7 +144,7 @@ func TestGoBlocks(t *testing.T) {
 		code = append(code, level(string(text)))
 	}
 	programs := 0
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
 			if b.Language != "go" {
 				continue

@@ -32,7 +32,7 @@ func TestCompatibility(t *testing.T) {
 		}
 	}
 	listed := map[string]int{}
-	for _, l := range all(t)["docs/reference/compatibility.md"].Prose {
+	for _, l := range readPages(t)["docs/reference/compatibility.md"].Prose {
 		for _, m := range formatName.FindAllStringSubmatch(l.Text, -1) {
 			version, err := strconv.Atoi(m[2])
 			if err != nil {

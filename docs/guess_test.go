@@ -7,7 +7,7 @@ import (
 )
 
 // TestGuessedLocationsMatch checks that the locations in the table "One guess" of the architecture are right, and that
-// most of them match the guesses.
+// most match the guesses.
 func TestGuessedLocationsMatch(t *testing.T) {
 	const page = "docs/reference/architecture.md"
 	text, err := fs.ReadFile(tree, page)

@@ -29,21 +29,23 @@ var markers = []struct {
 
 // most are the largest numbers of markers per 1,000 lines, in the order of markers. They may be lowered, not raised.
 var most = map[string][]float64{
-	"comments":    {2, 1.2, 2.6, 3.4, .4, .2},
-	"user pages":  {5, 1, 1, 1, 1, 0},
-	"other pages": {6, 3, 3, 4, 1, 0},
+	"comments":          {2, 1.2, 2.6, 3, .4, .2},
+	"comments of tests": {2.5, 2, 5, 3, 1, 0},
+	"user pages":        {5, 1, 1, 1, 1, 0},
+	"other pages":       {6, 3, 3, 4, 1, 0},
 }
 
-// TestLanguage checks that comments of Go files (except tests) and pages have no more markers per 1,000 lines than
-// the limits. A line of a page is a sentence; tables are left out, because some are generated.
+// TestLanguage checks that comments of Go files and pages have no more markers per 1,000 lines than the limits. A line of a page is a sentence; tables are left out, because some are generated.
 func TestLanguage(t *testing.T) {
 	lines := map[string][]string{}
 	for _, name := range filesOf(t, ".go") {
-		if !strings.HasSuffix(name, "_test.go") {
-			lines["comments"] = append(lines["comments"], commentLines(t, name)...)
+		kind := "comments"
+		if strings.HasSuffix(name, "_test.go") {
+			kind = "comments of tests"
 		}
+		lines[kind] = append(lines[kind], commentLines(t, name)...)
 	}
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		switch {
 		case name == "CHANGELOG.md":
 		case isUserPage(name):

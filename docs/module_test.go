@@ -27,7 +27,7 @@ var otherModule = []string{
 // TestGoPageBuildsAsAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot
 // import packages below internal/.
 func TestGoPageBuildsAsAnotherModule(t *testing.T) {
-	pages := all(t)
+	pages := readPages(t)
 	for _, name := range []string{"docs/reference/go.md"} {
 		var programs []string
 		for _, b := range pages[name].Blocks {

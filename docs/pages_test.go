@@ -42,8 +42,8 @@ func filesOf(t *testing.T, extensions ...string) []string {
 	return out
 }
 
-// all returns every page of the repository, by path.
-func all(t *testing.T) map[string]pages.Page {
+// readPages returns every page of the repository, by path.
+func readPages(t *testing.T) map[string]pages.Page {
 	t.Helper()
 	out := map[string]pages.Page{}
 	for _, name := range filesOf(t, ".md") {
@@ -90,7 +90,7 @@ func links(text string) []string {
 
 // TestLinks checks that every relative link leads to a file, and every anchor to a heading.
 func TestLinks(t *testing.T) {
-	all := all(t)
+	all := readPages(t)
 	for _, p := range all {
 		for _, l := range p.Prose {
 			for _, target := range links(l.Text) {
@@ -112,7 +112,7 @@ func TestLinks(t *testing.T) {
 // TestReadmeLinksToEveryPage checks that docs/README.md links to every page of this folder, and that the root page
 // links to docs/README.md.
 func TestReadmeLinksToEveryPage(t *testing.T) {
-	all := all(t)
+	all := readPages(t)
 	linked := map[string]bool{"docs/README.md": false}
 	for _, l := range all["docs/README.md"].Prose {
 		for _, target := range links(l.Text) {
@@ -161,7 +161,7 @@ var proves = regexp.MustCompile(`(?i)\b(proof|prove[sdn]?|lemma|sensitivity|deri
 // page of a method names a heading, except in tests and in the comment of a package. A heading is always required in
 // package mechanism, where bounds are derived, and in every sentence about a proof.
 func TestCitedPagesExist(t *testing.T) {
-	all := all(t)
+	all := readPages(t)
 	cited := 0
 	for _, name := range filesOf(t, ".go", ".yaml", ".yml", ".sh", ".py") {
 		for _, l := range paragraphs(t, name) {
@@ -311,7 +311,7 @@ func TestWarnings(t *testing.T) {
 	for code := range unused {
 		t.Errorf("no warning has the code %s", code)
 	}
-	all := all(t)
+	all := readPages(t)
 	for _, name := range []string{"docs/reference/report.md", "docs/proofs/formats.md"} {
 		text := strings.Join(all[name].Lines, "\n")
 		for code := range codes {

@@ -57,7 +57,7 @@ func TestPrograms(t *testing.T) {
 	for range 7 {
 		_, err = expert(t.Context(), table)
 	}
-	if !over(err) || !strings.Contains(err.Error(), "epsilon fits") {
+	if !refusedByLedger(err) || !strings.Contains(err.Error(), "epsilon fits") {
 		t.Errorf("the eighth run of epsilon 3 within a total of 20: %v", err)
 	}
 	if fit, err := fromRecipe(t.Context(), "examples/classes.yaml"); err != nil ||
@@ -145,8 +145,8 @@ func register(ctx context.Context) error {
 	return err
 }
 
-// over reports whether a run was refused by its ledger.
-func over(err error) bool {
+// refusedByLedger reports whether a run was refused by its ledger.
+func refusedByLedger(err error) bool {
 	var spent *dptrain.SpentError
 	return errors.As(err, &spent)
 }

@@ -13,7 +13,7 @@ const maxReadmeWords = 520
 // TestReadmeIsShort counts the words of README.md outside blocks.
 func TestReadmeIsShort(t *testing.T) {
 	count := 0
-	for _, l := range all(t)["README.md"].Prose {
+	for _, l := range readPages(t)["README.md"].Prose {
 		count += len(strings.Fields(l.Text))
 	}
 	if count > maxReadmeWords {
@@ -25,7 +25,7 @@ func TestReadmeIsShort(t *testing.T) {
 // TestReadmeNumbers checks that every number in the table "Accuracy" of README.md is in a row of the same table of
 // data on docs/lab/accuracy.md, which names the scripts that measured it.
 func TestReadmeNumbers(t *testing.T) {
-	pages := all(t)
+	pages := readPages(t)
 	measured := map[string][]string{}
 	for _, l := range pages["docs/lab/accuracy.md"].Prose {
 		if cells := tableCells(l.Text); len(cells) > 1 {

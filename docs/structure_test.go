@@ -23,7 +23,7 @@ const (
 // words.
 func TestSizeOfUserPages(t *testing.T) {
 	count, words := 0, 0
-	for name, p := range all(t) {
+	for name, p := range readPages(t) {
 		if isUserPage(name) && name != "docs/README.md" {
 			count++
 			words += countWords(p.Prose)
@@ -50,7 +50,7 @@ func countWords(lines []pages.Line) int {
 // TestMethodPages checks that every method that a recipe can name has a short section for users with a link to the
 // page of its proof. That page has the algorithm, the proof and the limits, in this order.
 func TestMethodPages(t *testing.T) {
-	all := all(t)
+	all := readPages(t)
 	elsewhere := map[string]string{
 		"dpfs":  "dpfsdr",
 		"crfs":  "dpfsdr",
@@ -148,7 +148,7 @@ func TestNavigationListsEveryPage(t *testing.T) {
 	for _, name := range regexp.MustCompile(`\S+\.md`).FindAllString(nav, -1) {
 		listed["docs/"+name]++
 	}
-	all := all(t)
+	all := readPages(t)
 	for name := range all {
 		if strings.HasPrefix(name, "docs/") && listed[name] != 1 {
 			t.Errorf("mkdocs.yml lists %s %d times", name, listed[name])

@@ -46,7 +46,7 @@ var places = map[string]func(*pageRun, *testing.T) place{
 	"numpy":     (*pageRun).numpy,
 }
 
-// commands runs a block of commands, each of which must succeed.
+// commands runs a block of commands. Every command must succeed.
 func (r *pageRun) commands(t *testing.T, b pages.Block) {
 	make, ok := places[b.Option("in")]
 	if !ok {

@@ -89,7 +89,7 @@ func prefixed(n int) []string {
 	return list
 }
 
-// readTwoClasses reads a table with two classes, of which the second is the last of two, or oneClass of more.
+// readTwoClasses reads a table as two classes. The second is the last of two, or oneClass of more.
 func readTwoClasses(t *testing.T, name string) *classTable {
 	t.Helper()
 	var c *classTable

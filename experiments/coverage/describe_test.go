@@ -178,8 +178,8 @@ func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
 	}
 }
 
-// all returns the number of intervals of all kinds and the number of hits.
-func (x intervalTally) all() (n, hits float64) {
+// total returns the number of intervals of all kinds and the number of hits.
+func (x intervalTally) total() (n, hits float64) {
 	for _, k := range x {
 		n, hits = n+k[0], hits+k[1]
 	}
@@ -371,7 +371,7 @@ func cramerOf(a, b []int32) float64 {
 // TestDescriptions measures, on 20 generated tables, how often the intervals of a description cover the numbers of the
 // table. With the flag -runs their overall coverage must be at least .94.
 //
-// Without it there are 10 releases of each table, half of them under substitution. The intervals of one release may
+// Without it there are 10 releases of each table, five under substitution. The intervals of one release may
 // depend on each other, so the unit of analysis is the release, with the share of its intervals that miss. If that
 // share has a mean of at most .06, Bernstein's inequality bounds the probability that the mean of 200 releases exceeds
 // .19 by 1e-7, for all intervals together and for those of each kind.
@@ -417,7 +417,7 @@ func TestDescriptions(t *testing.T) {
 					}
 					x.compare(one, into, res.Released)
 				}
-				n, hits := one.all()
+				n, hits := one.total()
 				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name,
 					x.table.Len(), epsilon, hits/n, n)
 				for kind, k := range one {
@@ -434,7 +434,7 @@ func TestDescriptions(t *testing.T) {
 			t.Logf("%s: median width of %s %.3g", setting, kind, median(widths[setting][kind]))
 		}
 	}
-	n, hits := all.all()
+	n, hits := all.total()
 	t.Logf("all: %.4f of %.0f intervals hold", hits/n, n)
 	if !(hits >= least*n) {
 		t.Errorf("%.4f of all intervals hold, want %v", hits/n, least)

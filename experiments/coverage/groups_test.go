@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// heldRecords is the number of test records: a fifth of those of the table.
+// heldRecords is the number of test records, a fifth of the table.
 const heldRecords = 9768
 
 // groupRuns is the number of releases of each setting without the flag -runs.
@@ -143,8 +143,8 @@ func (p groupPool) groups() evaluate.Groups {
 	return evaluate.NewGroups(p.column(), 1, p.names, true)
 }
 
-// of returns the records of a group.
-func (p groupPool) of(group int) fresh {
+// recordsOf returns the records of a group.
+func (p groupPool) recordsOf(group int) fresh {
 	var f fresh
 	for i, g := range p.group {
 		if int(g) == group {
@@ -214,7 +214,7 @@ type groupTally struct {
 func (x groupTally) line(
 	metric, by string, p groupPool, group int, epsilon float64, n int,
 ) groupLine {
-	share := float64(len(p.of(group).y)) / float64(len(p.y))
+	share := float64(len(p.recordsOf(group).y)) / float64(len(p.y))
 	if x.shown == 0 {
 		return groupLine{
 			Kind:    "groups",
@@ -256,7 +256,7 @@ func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) [
 	accuracy := make([]float64, len(p.names))
 	recalls := make([][2]float64, len(p.names))
 	for k := range p.names {
-		f := p.of(k)
+		f := p.recordsOf(k)
 		of := [2]float64{}
 		for i, y := range f.y {
 			of[int(y)]++
@@ -315,7 +315,7 @@ func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) 
 	tallies := make([]groupTally, len(p.names))
 	pools := make([]fresh, len(p.names))
 	for k := range p.names {
-		pools[k] = p.of(k)
+		pools[k] = p.recordsOf(k)
 	}
 	r := rand.New(rand.NewPCG(22, uint64(1000*epsilon)))
 	for range n {

@@ -60,8 +60,8 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 		math.Sqrt(spread/n) / (total / n)}
 }
 
-// of returns the measures that a release estimates.
-func (f fresh) of(r evaluate.R2) measures {
+// measuresOf returns the measures that a release estimates.
+func (f fresh) measuresOf(r evaluate.R2) measures {
 	return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit)
 }
 
@@ -70,8 +70,8 @@ func (f fresh) allErrors(r evaluate.R2) float64 {
 	return f.cut(r.TargetLower, r.TargetUpper, math.Inf(1)).r2
 }
 
-// within returns the share of targets at a distance of at most half from their prediction.
-func (f fresh) within(half float64) float64 {
+// shareWithin returns the share of targets at a distance of at most half from their prediction.
+func (f fresh) shareWithin(half float64) float64 {
 	n, inside := 0., 0.
 	for i, y := range f.y {
 		if math.IsNaN(y) {
@@ -123,7 +123,7 @@ func hit(q evaluate.Quality, x float64) float64 {
 
 // add adds a release that was made from heldOut records.
 func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
-	stated := f.of(r)
+	stated := f.measuresOf(r)
 	all := f.allErrors(r)
 	t.Runs++
 	t.Covered += hit(r.Quality, stated.r2)
@@ -150,7 +150,7 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 		level := strconv.FormatFloat(w.Level, 'g', -1, 64)
 		m := t.Intervals[level]
 		m.Published++
-		m.Covered += f.within(w.HalfWidth)
+		m.Covered += f.shareWithin(w.HalfWidth)
 		t.Intervals[level] = m
 	}
 }

@@ -196,7 +196,7 @@ func TestSplit(t *testing.T) {
 				r := *res.R2
 				sum.add(r, f, pipeline.DefaultHoldout*float64(n))
 				t.Logf("| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |", name, n,
-					epsilon, r.Value, r.Lower, r.Upper, f.of(r).r2,
+					epsilon, r.Value, r.Lower, r.Upper, f.measuresOf(r).r2,
 					r.AllErrorsLower, f.cut(math.Inf(-1), math.Inf(1), math.Inf(1)).r2, r.Far)
 			}
 			keep(t, sum.result())

@@ -29,7 +29,7 @@ func TestCopiesTable(t *testing.T) {
 			}
 			for _, j := range columns[1:] {
 				c := correlationScores([][]float64{table.x[j]}, table.x[columns[0]])[0]
-				if data == exactCopies && !near(c, 1) ||
+				if data == exactCopies && !almostEqual(c, 1) ||
 					data == nearCopies && (c < .97 || c > .995) {
 					t.Errorf("%s: two copies correlate by %v", data, c)
 				}

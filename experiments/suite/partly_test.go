@@ -250,7 +250,7 @@ func TestToyExampleIsSolved(t *testing.T) {
 	}
 	tab, err := toyTable(newGenerator("test", 0, 1))
 	if err != nil || tab.Len() != toyPoints || !slices.IsSorted(tab.Float(1)) ||
-		!near(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
+		!almostEqual(tab.Float(1)[0], -tab.Float(1)[toyPoints-1]) {
 		t.Errorf("the points: %v", err)
 	}
 }
@@ -259,7 +259,7 @@ func TestToyExampleIsSolved(t *testing.T) {
 func TestReweigh(t *testing.T) {
 	weights := []float64{.25, .25, .25, .25}
 	alpha := reweigh(weights, []float64{1, -1, 1, 1}, []int32{1, 0, 1, 0})
-	if !near(alpha, math.Log(3)/2) || !near(weights[3], .5) || !near(weights[0], 1./6) {
+	if !almostEqual(alpha, math.Log(3)/2) || !almostEqual(weights[3], .5) || !almostEqual(weights[0], 1./6) {
 		t.Errorf("alpha %v, weights %v", alpha, weights)
 	}
 	h := weak{constant: -.5, at: []int{1}, slopes: []float64{1}}

@@ -141,10 +141,10 @@ func TestReferenceOrder(t *testing.T) {
 	// |tau|: 1, 2, 3, 4 against 2, 1, 3, 4 has one discordant pair, so S = 4.
 	scores, err := tauScores(t.Context(), [][]float64{{1, 2, 3, 4}, {4, 4, 4, 4}},
 		[]float64{2, 1, 3, 4})
-	if err != nil || !near(scores[0], 4./3) || scores[1] != 0 {
+	if err != nil || !almostEqual(scores[0], 4./3) || scores[1] != 0 {
 		t.Errorf("scores %v, %v", scores, err)
 	}
-	if c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6}); !near(c[0],
+	if c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6}); !almostEqual(c[0],
 		1) || c[1] != 0 {
 		t.Errorf("correlations %v", c)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func near(a, b float64) bool {
+func almostEqual(a, b float64) bool {
 	return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && math.IsNaN(b)
 }
 
@@ -20,7 +20,7 @@ func TestDescribeByHand(t *testing.T) {
 		"max":  {d.Max, 9},
 		"mean": {d.Mean, 4}, "low": {d.Low, 4 - half}, "high": {d.High, 4 + half},
 	} {
-		if !near(pair[0], pair[1]) {
+		if !almostEqual(pair[0], pair[1]) {
 			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
 		}
 	}
@@ -94,7 +94,7 @@ func TestSummarise(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	a, b := got[0], got[1]
-	if a.Metric != "r2" || a.Count != 2 || !near(a.Median, .3) || a.Failed != 1 ||
+	if a.Metric != "r2" || a.Count != 2 || !almostEqual(a.Median, .3) || a.Failed != 1 ||
 		a.Abstained != 1 || a.Reason != "first" {
 		t.Errorf("first cell: %+v", a)
 	}

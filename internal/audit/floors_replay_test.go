@@ -277,8 +277,8 @@ type floor struct {
 	Deviation float64 `json:"deviation"` // standard deviation over the keys
 }
 
-// of returns the floor for the mean over a number of keys.
-func (f floor) of(keys int) float64 {
+// forKeys returns the floor for the mean over a number of keys.
+func (f floor) forKeys(keys int) float64 {
 	return f.Mean - floorErrors*f.Deviation/math.Sqrt(float64(keys))
 }
 
@@ -330,12 +330,12 @@ func TestFloors(t *testing.T) {
 				switch {
 				case !ok:
 					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
-				case f.of(keys) <= x.constant():
+				case f.forKeys(keys) <= x.constant():
 					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f",
-						f.of(keys), x.constant())
-				case !(mean >= f.of(keys)):
+						f.forKeys(keys), x.constant())
+				case !(mean >= f.forKeys(keys)):
 					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)",
-						keys, mean, f.of(keys), f.Mean)
+						keys, mean, f.forKeys(keys), f.Mean)
 				}
 			})
 		}

@@ -779,7 +779,7 @@ func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
 		t.Fatalf("%s: %d answers to %d cells", k.name, len(got), len(given))
 	}
 	for i := range got {
-		if !near(got[i], want[i]) {
+		if !almostEqual(got[i], want[i]) {
 			t.Errorf("%s: %s is %v, and %v in a fit", k.name, given[i].shown(), got[i], want[i])
 		}
 	}

@@ -286,7 +286,7 @@ func expected(t *testing.T, m regression.Model, records []map[string]any) []answ
 	return out
 }
 
-func near(a, b float64) bool {
+func almostEqual(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
@@ -301,10 +301,10 @@ func compare(t *testing.T, name string, records []map[string]any, want, got []an
 		same := want[i].Prediction == got[i].Prediction
 		if x, ok := want[i].Prediction.(float64); ok {
 			y, number := got[i].Prediction.(float64)
-			same = number && near(x, y)
+			same = number && almostEqual(x, y)
 		}
 		if want[i].Probabilities != nil {
-			same = same && slices.EqualFunc(want[i].Probabilities, got[i].Probabilities, near)
+			same = same && slices.EqualFunc(want[i].Probabilities, got[i].Probabilities, almostEqual)
 		}
 		if !same {
 			if bad++; bad < 4 {

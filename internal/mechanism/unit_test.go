@@ -168,7 +168,7 @@ func TestReleasesForUnits(t *testing.T) {
 }
 
 // TestChoicesForUnits checks that with units of four records the odds of a choice between two candidates are the
-// fourth root of those of a record. Among 4000 choices a share that is off by .05 has probability below 1e-9; the
+// fourth root of a record's. Among 4000 choices a share that is off by .05 has probability below 1e-9; the
 // odds of a record would be off by .2.
 func TestChoicesForUnits(t *testing.T) {
 	const m, runs = 4, 4000

@@ -26,7 +26,7 @@ func table(n, d int) Table {
 	return t
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("%s is %.9f, want %.9f", what, got, want)
@@ -43,7 +43,7 @@ func TestTreeMatchesSpecification(t *testing.T) {
 	if len(f.Nodes) != 3 {
 		t.Fatalf("%d nodes", len(f.Nodes))
 	}
-	near(t, "threshold", f.Nodes[0].Threshold, .002935429)
+	checkNear(t, "threshold", f.Nodes[0].Threshold, .002935429)
 	rss := map[*Node]float64{}
 	records := map[*Node]int{}
 	for i, r := range x.Rows {
@@ -68,10 +68,10 @@ func TestTreeMatchesSpecification(t *testing.T) {
 			t.Errorf("node %d: entries %v, %d records", tt.at, n.Entries, records[n])
 			continue
 		}
-		near(t, "paid", n.Paid, 6)
-		near(t, "squared error", rss[n], tt.rss)
+		checkNear(t, "paid", n.Paid, 6)
+		checkNear(t, "squared error", rss[n], tt.rss)
 		for i, e := range n.Entries {
-			near(t, "coefficient", n.Theta[e], tt.theta[i])
+			checkNear(t, "coefficient", n.Theta[e], tt.theta[i])
 		}
 	}
 	// A tree for another budget of the leaves is derived from their matrices.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSpambaseMatchesThesis reproduces table 2.1 of the thesis on standardised columns, fitted to all records: errors
-// are within .002 and numbers of features within 1 of those of liblinear, computed beforehand.
+// are within .002 and numbers of features within 1 of the numbers of liblinear, computed beforehand.
 func TestSpambaseMatchesThesis(t *testing.T) {
 	lines := testkit.PublicLines(t, "classification", "spambase.csv.gz")[1:]
 	d := len(lines[0]) - 1

@@ -64,8 +64,8 @@ func weights(m *regression.Linear) []float64 {
 	return w
 }
 
-// near compares the fitted contributions: coefficients in units of the columns' spreads.
-func near(t *testing.T, what string, r reference, got, want []float64, tolerance float64) {
+// checkCoefficients compares the fitted contributions: coefficients in units of the columns' spreads.
+func checkCoefficients(t *testing.T, what string, r reference, got, want []float64, tolerance float64) {
 	t.Helper()
 	for j := range want {
 		scale := floats.Max(r.X[j]) - floats.Min(r.X[j])
@@ -81,13 +81,13 @@ func TestOLSAndRidgeMatchScikitLearn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "ols", r, weights(m), r.OLS.W, 1e-8)
+		checkCoefficients(t, "ols", r, weights(m), r.OLS.W, 1e-8)
 		for _, want := range r.Ridge {
 			m, err := nonprivate.Ridge(context.Background(), design(r.X, r.Y), want.Lambda)
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, fmt.Sprintf("ridge %g", want.Lambda), r, weights(m), want.W, 1e-7)
+			checkCoefficients(t, fmt.Sprintf("ridge %g", want.Lambda), r, weights(m), want.W, 1e-7)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// near fails unless got is within tolerance of want.
-func near(t *testing.T, what string, got, want, tolerance float64) {
+// checkNear fails unless got is within tolerance of want.
+func checkNear(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s: %v, want %v within %v", what, got, want, tolerance)
@@ -86,7 +86,7 @@ func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int
 		}
 		delete(count, columnsKey(d.Columns))
 	}
-	near(t, what+": total probability", total, 1, 1e-9)
+	checkNear(t, what+": total probability", total, 1, 1e-9)
 	if len(count) > 0 {
 		t.Errorf("%s: %d outcomes drawn that the law does not have", what, len(count))
 	}

@@ -52,13 +52,13 @@ func TestKendallWitnessTies(t *testing.T) {
 	score := func(x [][]float64, y []float64) []float64 {
 		return newTauB(context.Background(), x).tauWith(kendall.Rank(y, nil), untiedPairs(y))
 	}
-	near(t, "score", score(x, y)[0], n/2, 1e-9)
-	near(t, "score with the record", score(x2, y2)[0], 353.73, .005)
+	checkNear(t, "score", score(x, y)[0], n/2, 1e-9)
+	checkNear(t, "score with the record", score(x2, y2)[0], 353.73, .005)
 
 	// There are two rounds at epsilon 1, 1/2 each, so the noise of the first has scale 6.
 	a, b := must(Kendall{K: 2}.Law(x, y, epsilon)), must(Kendall{K: 2}.Law(x2, y2, epsilon))
 	loss := max(first(b, 1)-first(a, 1), first(b, 2)-first(a, 2))
-	near(t, "log ratio of the first pick", loss, 24.4, .1)
+	checkNear(t, "log ratio of the first pick", loss, 24.4, .1)
 	if got := Loss(a, b); got < loss || loss <= epsilon {
 		t.Errorf("loss %v of both picks, %v of the first; the claim is %v", got, loss, epsilon)
 	}
@@ -125,7 +125,7 @@ func TestKendallScores(t *testing.T) {
 				inY += b * b
 			}
 		}
-		near(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)
+		checkNear(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestCorrectedMechanismMatchesSpecification(t *testing.T) {
 	} {
 		l := corrected(m, []float64{3, 2, 1, 0})
 		for i, d := range l {
-			near(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i],
+			checkNear(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i],
 				5e-7)
 		}
 		m.Gumbel = false
@@ -72,12 +72,12 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 		}
 		for _, epsilon := range []float64{.01, 1, 5} {
 			m := TopK{K: k, Epsilon: epsilon, Gamma: .5, Gumbel: true}
-			near(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
+			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
 				Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
-			near(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
+			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
 				Loss(corrected(m, up), corrected(m, down)), 0, 1e-6)
 			if m.Gumbel = false; k <= 3 {
-				near(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
+				checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
 					Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
 			}
 		}
@@ -102,7 +102,7 @@ func TestLipschitzWitnessTables(t *testing.T) {
 		for _, epsilon := range epsilons {
 			m := Lipschitz{K: k}
 			got := Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon)))
-			near(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon), got, math.Log(float64(k)), .01)
+			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon), got, math.Log(float64(k)), .01)
 			if got <= epsilon {
 				t.Errorf("k = %d: loss %v is not above the claim %v", k, got, epsilon)
 			}
@@ -139,7 +139,7 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 				t.Fatalf("scores %d differ by more than the sensitivity", j)
 			}
 		}
-		near(t, fmt.Sprint(x.m), Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))), x.want, .01)
+		checkNear(t, fmt.Sprint(x.m), Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))), x.want, .01)
 		if got := Loss(corrected(x.m, x.a), corrected(x.m, x.b)); got > x.m.Epsilon {
 			t.Errorf("%v: corrected loss %v above %v", x.m, got, x.m.Epsilon)
 		}

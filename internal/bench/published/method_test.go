@@ -130,8 +130,8 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 func TestLoss(t *testing.T) {
 	half := math.Log(.5)
 	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
-	near(t, "loss", Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}), math.Log(5), 1e-12)
-	near(t, "loss with itself", Loss(law, law), 0, 0)
+	checkNear(t, "loss", Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}), math.Log(5), 1e-12)
+	checkNear(t, "loss with itself", Loss(law, law), 0, 0)
 	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) ||
 		!math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
 		t.Error("an outcome of one law only costs nothing")
@@ -163,7 +163,7 @@ func TestRandomDrawsAreUniform(t *testing.T) {
 	}
 	frequency := func(what string, got, p float64) {
 		t.Helper()
-		near(t, what, got, runs*p, 6*math.Sqrt(runs*p*(1-p)))
+		checkNear(t, what, got, runs*p, 6*math.Sqrt(runs*p*(1-p)))
 	}
 	if len(permutations) != 6 || len(subsets) != 3 || len(coins) != 5 {
 		t.Fatalf("%d permutations, %d subsets, %d coins", len(permutations), len(subsets),

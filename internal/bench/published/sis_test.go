@@ -44,13 +44,13 @@ func TestSISWitness(t *testing.T) {
 	x, y, x2, y2 := half(100)
 	before := SISScores(x, y)
 	after := SISScores(x2, y2)
-	near(t, "score of x1", before[0], 100, 1e-9)
-	near(t, "score of x2", before[1], 50, 1e-9)
-	near(t, "score of x1 with the record", after[0], .990, .0005)
-	near(t, "score of x2 with the record", after[1], 49.51, .005)
+	checkNear(t, "score of x1", before[0], 100, 1e-9)
+	checkNear(t, "score of x2", before[1], 50, 1e-9)
+	checkNear(t, "score of x1 with the record", after[0], .990, .0005)
+	checkNear(t, "score of x2 with the record", after[1], 49.51, .005)
 
 	m := SIS{K: 1, Peeling: true}
-	near(t, "log ratio", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))), 25.0, .05)
+	checkNear(t, "log ratio", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))), 25.0, .05)
 	if got := Loss(must(SIS{K: 1}.Law(x, y, epsilon)),
 		must(SIS{K: 1}.Law(x2, y2, epsilon))); got < 10 {
 		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
@@ -63,7 +63,7 @@ func TestSISWitness(t *testing.T) {
 	}
 
 	x, y, x2, y2 = half(1000)
-	near(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
+	checkNear(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
 		250, 1)
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums, n = 1000: loss %v above %v", got, epsilon)
@@ -78,11 +78,11 @@ func TestSISScores(t *testing.T) {
 		{-1e308, 1e308, -1e308, 1e308, 0}, {0, 0, 0, 0, 0}}
 	s := SISScores(x, y)
 	// Centred y is (-3, 0, -2, 4, 1) with the largest value 4: sum of squares 30/16.
-	near(t, "y with itself", s[0], 30.0/16, 1e-12)
-	near(t, "y in other units", s[1], 30.0/16, 1e-12)
-	near(t, "constant", s[2], 0, 0)
-	near(t, "huge", s[3], (3+2+4)/4.0, 1e-12)
-	near(t, "zero", s[4], 0, 0)
+	checkNear(t, "y with itself", s[0], 30.0/16, 1e-12)
+	checkNear(t, "y in other units", s[1], 30.0/16, 1e-12)
+	checkNear(t, "constant", s[2], 0, 0)
+	checkNear(t, "huge", s[3], (3+2+4)/4.0, 1e-12)
+	checkNear(t, "zero", s[4], 0, 0)
 }
 
 func TestSISDrawsItsLaw(t *testing.T) {

@@ -71,7 +71,7 @@ func TestTukeyWitnessPass(t *testing.T) {
 	if a.Distance() != 21 || b.Distance() != 20 {
 		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
 	}
-	near(t, "log ratio", a.LogPass()-b.LogPass(), 2/epsilon, 1e-9)
+	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 2/epsilon, 1e-9)
 	if got := a.LogPass() - b.LogPass(); got <= epsilon/2 {
 		t.Errorf("log ratio %v within the check's share", got)
 	}
@@ -104,7 +104,7 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 	before := pass(198)
 	p := 198.0 / 397
 	after := logSum([]float64{math.Log(p) + pass(197), math.Log(1-p) + pass(198)})
-	near(t, "log ratio", before-after, .676, .005)
+	checkNear(t, "log ratio", before-after, .676, .005)
 	if got := before - after; got <= epsilon {
 		t.Errorf("log ratio %v within %v", got, epsilon)
 	}
@@ -127,7 +127,7 @@ func TestTukeyWitnessJump(t *testing.T) {
 		t.Errorf("largest k %d and %d, distances %d and %d; want 0, -1, 1, -1", a.LargestK(),
 			b.LargestK(), a.Distance(), b.Distance())
 	}
-	near(t, "log ratio", a.LogPass()-b.LogPass(), 4/epsilon, 1e-9)
+	checkNear(t, "log ratio", a.LogPass()-b.LogPass(), 4/epsilon, 1e-9)
 	if got := math.Abs(soundPass(a, epsilon, delta) -
 		soundPass(b, epsilon, delta)); got > .4*epsilon+1e-9 {
 		t.Errorf("this project's check: log ratio %v", got)
@@ -186,7 +186,7 @@ func TestTukeyWitnessModel(t *testing.T) {
 		return b.LogIntended(y) - a.LogIntended(y), b.LogDensity(y) - a.LogDensity(y)
 	}
 	intended, _ := ratio(100, 8)
-	near(t, "log density ratio", intended, -.778, .0005)
+	checkNear(t, "log density ratio", intended, -.778, .0005)
 	for _, width := range []float64{1e3, 1e6, 1e9} {
 		intended, _ := ratio(width, 8)
 		if got := math.Abs(intended); got <= e || got > 2*e+1e-12 {
@@ -195,7 +195,7 @@ func TestTukeyWitnessModel(t *testing.T) {
 				width, got, e)
 		}
 	}
-	near(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
+	checkNear(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
 
 	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
@@ -348,7 +348,7 @@ func TestTukeyDensity(t *testing.T) {
 			}
 		}
 	}
-	near(t, "integral", total, 1, 1e-9)
+	checkNear(t, "integral", total, 1, 1e-9)
 	// The draw never reaches depth t, which the paper's mechanism includes.
 	edge := []float64{(s.x[0][2] + s.x[0][3]) / 2, (s.x[1][5] + s.x[1][6]) / 2}
 	if !math.IsInf(s.LogDensity(edge), -1) || math.IsInf(s.LogIntended(edge), -1) {
@@ -365,17 +365,17 @@ func TestTukeyVolumes(t *testing.T) {
 	}
 	s := must(NewDepths(models, 1, 1e-5)) // weight .5
 	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		near(t, fmt.Sprintf("volume %d", i+1), math.Exp(s.volume[i]), want, 1e-9*want)
+		checkNear(t, fmt.Sprintf("volume %d", i+1), math.Exp(s.volume[i]), want, 1e-9*want)
 	}
 	if s.t != 3 {
 		t.Errorf("t = %d", s.t)
 	}
-	near(t, "weight", math.Exp(logSum(s.depthLogs())), 3243.4528401, 1e-6)
+	checkNear(t, "weight", math.Exp(logSum(s.depthLogs())), 3243.4528401, 1e-6)
 	// Depth 4 is first in the first coefficient: lengths 5 and 3 there, and then 6.75, that of depth 5, as published
 	// (31.25 would be right).
 	logs := s.firstLogs(4)
-	near(t, "first coefficient", math.Exp(logs[0]), (5-3)*6.75, 1e-9)
-	near(t, "second coefficient", math.Exp(logs[1]), (31.25-6.75)*3, 1e-9)
+	checkNear(t, "first coefficient", math.Exp(logs[0]), (5-3)*6.75, 1e-9)
+	checkNear(t, "second coefficient", math.Exp(logs[1]), (31.25-6.75)*3, 1e-9)
 }
 
 // TestTukeyPasses compares the exact probability to pass with the frequency of runs.

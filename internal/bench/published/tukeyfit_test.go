@@ -26,8 +26,8 @@ func TestTukeyFit(t *testing.T) {
 	if err := got.Model.Validate(); err != nil || got.Columns != nil {
 		t.Fatal(err, got.Columns)
 	}
-	near(t, "slope", got.Model.Terms[0].Coefficient*5003, 3, .1)
-	near(t, "intercept", got.Model.Intercept, 1.02, .05)
+	checkNear(t, "slope", got.Model.Terms[0].Coefficient*5003, 3, .1)
+	checkNear(t, "intercept", got.Model.Intercept, 1.02, .05)
 
 	x, y = line(60)
 	v, target = view(t, x, y)
@@ -54,7 +54,7 @@ func TestTukeyLeastSquares(t *testing.T) {
 	x := [][]float64{{0, 1, 2, 3}, {0, 1, 2, 3}}
 	got := leastSquares(x, []float64{1, 3, 5, 7}, []int{3, 0, 1})
 	for j, want := range []float64{1, 1, 1} {
-		near(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
+		checkNear(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
 	}
 	for _, big := range []float64{1e300, math.MaxFloat64} {
 		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big},

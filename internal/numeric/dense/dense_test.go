@@ -37,8 +37,8 @@ func distance(a, b Matrix) float64 {
 	return worst
 }
 
-// near fails unless two matrices agree up to the rounding of numbers of the given size.
-func near(t *testing.T, what string, a, b Matrix, size float64) {
+// checkNear fails unless two matrices agree up to the rounding of numbers of the given size.
+func checkNear(t *testing.T, what string, a, b Matrix, size float64) {
 	t.Helper()
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		t.Fatalf("%s: %d x %d beside %d x %d", what, a.Rows, a.Cols, b.Rows, b.Cols)
@@ -96,18 +96,18 @@ func TestMul(t *testing.T) {
 		a, b := random(r, n, k), random(r, k, m)
 		var want mat.Dense
 		want.Mul(a.Dense(), b.Dense())
-		near(t, "product", Mul(a, b), ViewOf(&want), float64(k))
-		near(t, "product of transposes", Mul(b.T(), a.T()), ViewOf(mat.DenseCopyOf(want.T())),
+		checkNear(t, "product", Mul(a, b), ViewOf(&want), float64(k))
+		checkNear(t, "product of transposes", Mul(b.T(), a.T()), ViewOf(mat.DenseCopyOf(want.T())),
 			float64(k))
 		top, left := r.IntN(n), r.IntN(m)
-		near(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
+		checkNear(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)),
 			ViewOf(&want).Slice(top, n, left, m), float64(k))
 		square := MulUpper(a, a.T())
 		square.Symmetric()
 		want.Reset()
 		want.Mul(a.Dense(), a.Dense().T())
-		near(t, "square", square, ViewOf(&want), float64(k))
-		near(t, "copy", a.T().Clone(), ViewOf(mat.DenseCopyOf(a.Dense().T())), 0)
+		checkNear(t, "square", square, ViewOf(&want), float64(k))
+		checkNear(t, "copy", a.T().Clone(), ViewOf(mat.DenseCopyOf(a.Dense().T())), 0)
 	}
 	if x := Mul(New(0, 3), New(3, 2)); x.Rows != 0 || x.Cols != 2 {
 		t.Error(x)
@@ -133,13 +133,13 @@ func TestCholesky(t *testing.T) {
 				u.Set(i, j, 0)
 			}
 		}
-		near(t, "factor", Mul(u.T(), u), a, float64(n))
+		checkNear(t, "factor", Mul(u.T(), u), a, float64(n))
 		b := random(r, n, 31)
 		x, y := b.Clone(), b.Clone()
 		SolveTransposed(u, x)
-		near(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
+		checkNear(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
 		Solve(u, y)
-		near(t, "solution", Mul(u, y), b, float64(n*n))
+		checkNear(t, "solution", Mul(u, y), b, float64(n*n))
 	}
 	for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
 		a := positive(r, 60)
@@ -205,8 +205,8 @@ func spectrumHolds(t *testing.T, a Matrix) {
 	for i := range a.Rows {
 		identity.Set(i, i, 1)
 	}
-	near(t, "spectrum", Mul(vectors.T(), scaled), a, size)
-	near(t, "vectors", Mul(vectors, vectors.T()), identity, 1)
+	checkNear(t, "spectrum", Mul(vectors.T(), scaled), a, size)
+	checkNear(t, "vectors", Mul(vectors, vectors.T()), identity, 1)
 }
 
 func TestSpectrum(t *testing.T) {

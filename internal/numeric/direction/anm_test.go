@@ -20,15 +20,15 @@ func pairOf(n int) (x, y []float64) {
 // TestSpecifiedBaseline reproduces the values of the specification.
 func TestSpecifiedBaseline(t *testing.T) {
 	x, y := pairOf(200)
-	near(t, "x", x[0], .991664810)
-	near(t, "y", y[0], .826032672)
+	checkNear(t, "x", x[0], .991664810)
+	checkNear(t, "y", y[0], .826032672)
 	r := make([]float64, len(x))
 	for i := range r {
 		r[i] = y[i] - .85*x[i]
 	}
-	near(t, "spearman", SpearmanRho(x, r), .550999775)
-	near(t, "kendall", KendallTau(x, r), .341005025)
-	near(t, "hsic", HSICOf(x, r, .5), .017632231)
+	checkNear(t, "spearman", SpearmanRho(x, r), .550999775)
+	checkNear(t, "kendall", KendallTau(x, r), .341005025)
+	checkNear(t, "hsic", HSICOf(x, r, .5), .017632231)
 	train := make([]bool, len(x))
 	for i := range 100 {
 		train[i] = true
@@ -36,16 +36,16 @@ func TestSpecifiedBaseline(t *testing.T) {
 	ridge := Ridge{.05, .5}
 	f := FitRecords(x, y, train, ridge)
 	for i, want := range []float64{.600689993, -.334412929, -.493115864} {
-		near(t, "prediction", f.Y[i]-f.ResidualY[i], want)
+		checkNear(t, "prediction", f.Y[i]-f.ResidualY[i], want)
 	}
 	s := f.Score(HSIC)
-	near(t, "hsic of y given x", s.Forward, .001166781)
-	near(t, "hsic of x given y", s.Backward, .005723532)
-	near(t, "eta", ridge.ResidualBound(500), .665964426)
-	near(t, "bound of hsic by eta",
+	checkNear(t, "hsic of y given x", s.Forward, .001166781)
+	checkNear(t, "hsic of x given y", s.Backward, .005723532)
+	checkNear(t, "eta", ridge.ResidualBound(500), .665964426)
+	checkNear(t, "bound of hsic by eta",
 		slope/ResidualWidth*ridge.ResidualBound(500)*math.Pow(500./499, 2), .811095946)
-	near(t, "bound of hsic", HSICBound(ridge, 500, 500), .25*math.Pow(500./499, 2))
-	near(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
+	checkNear(t, "bound of hsic", HSICBound(ridge, 500, 500), .25*math.Pow(500./499, 2))
+	checkNear(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
 
 // permutations calls do with each permutation of 0..m-1.
@@ -196,7 +196,7 @@ func TestPublishedThreshold(t *testing.T) {
 	const epsilon, delta = .1, 1e-5
 	// The data are one step from unstable, so the released distance is 1 + Lap(1/epsilon).
 	passes := func(threshold float64) float64 { return .5 * math.Exp(-(threshold-1)*epsilon) }
-	near(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
+	checkNear(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
 	if p := passes(1 + math.Log(1/(2*delta))/epsilon); p > delta*(1+1e-9) {
 		t.Errorf("the right threshold passes with probability %v", p)
 	}
@@ -232,8 +232,8 @@ func TestPublishedChances(t *testing.T) {
 	const g4, s4, g6, s6 = .3, .2, .9, .3
 	four := 1 - (g4+2*s4)/(4*s4)*math.Exp(-g4/s4)
 	six := 1 - math.Exp(-g6/s6)*(48*s6*s6*s6+33*s6*s6*g6+9*s6*g6*g6+g6*g6*g6)/(96*s6*s6*s6)
-	near(t, "theorem 4", math.Round(1e5*four)/1e5, .80476)
-	near(t, "theorem 6", math.Round(1e5*six)/1e5, .86775)
+	checkNear(t, "theorem 4", math.Round(1e5*four)/1e5, .80476)
+	checkNear(t, "theorem 6", math.Round(1e5*six)/1e5, .86775)
 	const draws = 1e6
 	kept := [2]float64{}
 	for range int(draws) {

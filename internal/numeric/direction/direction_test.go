@@ -28,7 +28,7 @@ func bin(x float64) int {
 	return min(int((x+1)*3), 5)
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("%s: %.9f, want %.9f", what, got, want)
@@ -41,13 +41,13 @@ func TestSpecifiedScores(t *testing.T) {
 	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0,
 		8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
 		3, 25, 25} {
-		near(t, "count", h.Counts[i], want)
+		checkNear(t, "count", h.Counts[i], want)
 	}
 	p := h.Projected()
 	p.Counts = normalizeAbove(p.Counts, 1e-9)
 	for i, want := range []float64{-1.225507866, -.514756039, -.084742357, .064545057, .514646071,
 		1.225072269} {
-		near(t, "smooth mean", newFit(p).f[i], want)
+		checkNear(t, "smooth mean", newFit(p).f[i], want)
 	}
 	want := []Score{
 		{Likelihood, -.012472580, .185910022}, {HSIC, .013806221, .036119193},
@@ -59,22 +59,22 @@ func TestSpecifiedScores(t *testing.T) {
 		if s.Name != want[i].Name {
 			t.Errorf("score %d is %s, want %s", i, s.Name, want[i].Name)
 		}
-		near(t, s.Name, s.Forward, want[i].Forward)
-		near(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
+		checkNear(t, s.Name, s.Forward, want[i].Forward)
+		checkNear(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
 	}
 	igci := scores[len(scores)-1]
 	blended(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221,
 		.185910022+.5*igci.Backward+5*.036119193)
 	signed := LikelihoodScore(h, true)
-	near(t, "signed", signed.Forward, -.012472580)
-	near(t, "signed of the reverse", signed.Backward, .185910022)
+	checkNear(t, "signed", signed.Forward, -.012472580)
+	checkNear(t, "signed of the reverse", signed.Backward, .185910022)
 }
 
 // TestSpecifiedNoise reproduces the scores of the specification with noise.
 func TestSpecifiedNoise(t *testing.T) {
 	h := specified(true)
 	p := h.Projected()
-	near(t, "sum", p.Total(), 204.5)
+	checkNear(t, "sum", p.Total(), 204.5)
 	zeros := 0
 	for _, x := range p.Counts {
 		if x == 0 {
@@ -86,16 +86,16 @@ func TestSpecifiedNoise(t *testing.T) {
 	}
 	for j, want := range []float64{19.230769231, 15.230769231, 2.230769231, .230769231, 3.230769231,
 		6.230769231} {
-		near(t, "first row", p.Counts[j], want)
+		checkNear(t, "first row", p.Counts[j], want)
 	}
 	s := Scores(h, false)
-	near(t, "anmlik", s[1].Forward, .764999247)
-	near(t, "anmlik of the reverse", s[1].Backward, .966176101)
-	near(t, "hsic", s[2].Forward, .013775144)
-	near(t, "hsic of the reverse", s[2].Backward, .024730280)
+	checkNear(t, "anmlik", s[1].Forward, .764999247)
+	checkNear(t, "anmlik of the reverse", s[1].Backward, .966176101)
+	checkNear(t, "hsic", s[2].Forward, .013775144)
+	checkNear(t, "hsic of the reverse", s[2].Backward, .024730280)
 	signed := LikelihoodScore(h, true)
-	near(t, "signed", signed.Forward, .408106239)
-	near(t, "signed of the reverse", signed.Backward, .737189101)
+	checkNear(t, "signed", signed.Forward, .408106239)
+	checkNear(t, "signed of the reverse", signed.Backward, .737189101)
 	igci := s[len(s)-1]
 	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144,
 		.737189101+.5*igci.Backward+5*.024730280)
@@ -107,8 +107,8 @@ func blended(t *testing.T, s Score, forward, backward float64) {
 	if s.Name != Blend {
 		t.Errorf("%s decides, want %s", s.Name, Blend)
 	}
-	near(t, "blend", s.Forward, forward)
-	near(t, "blend of the reverse", s.Backward, backward)
+	checkNear(t, "blend", s.Forward, forward)
+	checkNear(t, "blend of the reverse", s.Backward, backward)
 }
 
 // TestScoresAreTotal checks that scores are finite for any noise.

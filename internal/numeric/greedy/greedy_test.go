@@ -56,7 +56,7 @@ func problemOf(x [][]float64, y []float64, cost []float64, budget float64) *Prob
 	return p
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("%s is %.9f, want %.9f", what, got, want)
@@ -83,8 +83,8 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 	d := table(3, 2)
 	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111},
 		{.501020856, .133232041}} {
-		near(t, "D(3,2)", d[i][0], want[0])
-		near(t, "D(3,2)", d[i][1], want[1])
+		checkNear(t, "D(3,2)", d[i][0], want[0])
+		checkNear(t, "D(3,2)", d[i][1], want[1])
 	}
 	x := table(40, 6)
 	y := target(x)
@@ -94,13 +94,13 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 	total := 0.
 	for j, want := range []float64{11.134992082, 4.888072927, .000145363, 1.389439229, 5.383783130,
 		.001841816} {
-		near(t, "gain", s.gain(j+1), want)
+		checkNear(t, "gain", s.gain(j+1), want)
 	}
 	mean := p.Cross[0][0] / 40
 	for _, v := range y {
 		total += (v - mean) * (v - mean)
 	}
-	near(t, "total", total, 29.108699080)
+	checkNear(t, "total", total, 29.108699080)
 	for _, tt := range []struct {
 		budget     float64
 		order      []int
@@ -124,10 +124,10 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 			continue
 		}
 		fit := p.Solve(c.Entries())
-		near(t, "spent", c.Spent(), tt.spent)
-		near(t, "squared error", rss(x, y, fit.Theta[0]), tt.rss)
+		checkNear(t, "spent", c.Spent(), tt.spent)
+		checkNear(t, "squared error", rss(x, y, fit.Theta[0]), tt.rss)
 		for i, e := range fit.Entries {
-			near(t, "coefficient", fit.Theta[0][e], tt.theta[i])
+			checkNear(t, "coefficient", fit.Theta[0][e], tt.theta[i])
 		}
 	}
 }

@@ -153,7 +153,7 @@ func TestMetricGradient(t *testing.T) {
 	}
 	root := math.Sqrt(.7)
 	scaled, _ := f(append(slices.Clone(z.X), root, 0, 0, 0, root, 0, 0, 0, root))
-	near(t, "L at A = γI", scaled, plain.value)
+	checkNear(t, "L at A = γI", scaled, plain.value)
 }
 
 // TestCompress checks that the result has fewer errors than the rows it starts from, with and without a metric.

@@ -44,7 +44,7 @@ func lossOf(p Points, class []int32, classes int) *loss {
 	}
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("%s is %.9f, want %.9f", what, got, want)
@@ -80,10 +80,10 @@ func TestLossMatchesSpecification(t *testing.T) {
 		return s.value, s.gradient(z.X, 3, 1)
 	}
 	value, g := evaluate()
-	near(t, "L", value, 38.661033393)
-	near(t, "|G|", length(g), 23.521455902)
+	checkNear(t, "L", value, 38.661033393)
+	checkNear(t, "|G|", length(g), 23.521455902)
 	for k, want := range []float64{-10.221681708, -4.452334482, -1.724587357} {
-		near(t, "G[0]", g[k], want)
+		checkNear(t, "G[0]", g[k], want)
 	}
 	for range 20 {
 		_, g = evaluate()
@@ -92,10 +92,10 @@ func TestLossMatchesSpecification(t *testing.T) {
 		}
 	}
 	value, g = evaluate()
-	near(t, "L after 20 steps", value, 15.387576804)
-	near(t, "|G| after 20 steps", length(g), 5.129731047)
+	checkNear(t, "L after 20 steps", value, 15.387576804)
+	checkNear(t, "|G| after 20 steps", length(g), 5.129731047)
 	for k, want := range []float64{1.414259689, -.101747898, .762508622} {
-		near(t, "Z[0]", z.X[k], want)
+		checkNear(t, "Z[0]", z.X[k], want)
 	}
 	wrong := 0
 	for i, c := range Search(z).Classes(p, Vote{K: 1}) {
@@ -119,9 +119,9 @@ func TestSpecificationTiny(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "L", s.value, .945773797)
+	checkNear(t, "L", s.value, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
-		near(t, "G", s.gradient(z, 2, .5)[k], want)
+		checkNear(t, "G", s.gradient(z, 2, .5)[k], want)
 		s, _ = lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), z, .5)
 	}
 	// The vectors are (.5,.5) and (3,3) of class 0, and (0,1.5) and (2,1) of class 1.
@@ -129,5 +129,5 @@ func TestSpecificationTiny(t *testing.T) {
 	if s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sumLoss(t.Context(), z, .5); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "L", s.value, 4.769413172)
+	checkNear(t, "L", s.value, 4.769413172)
 }

@@ -19,12 +19,12 @@ func TestStandard(t *testing.T) {
 			mean += q.Row(i)[k] / 50
 			square += q.Row(i)[k] * q.Row(i)[k] / 50
 		}
-		near(t, "mean", mean, 0)
-		near(t, "variance", square, want)
+		checkNear(t, "mean", mean, 0)
+		checkNear(t, "variance", square, want)
 	}
 }
 
-// TestComponents checks that the components are uncorrelated and of decreasing variance, and that all of them
+// TestComponents checks that the components are uncorrelated and of decreasing variance, and that all
 // together preserve distances up to a common scale.
 func TestComponents(t *testing.T) {
 	p := Points{Dim: 4, X: ripple(80, 4), Class: make([]int32, 80)}
@@ -48,16 +48,16 @@ func TestComponents(t *testing.T) {
 	for a := range 4 {
 		trace += moments[a][a]
 		for b := range a {
-			near(t, "covariance", moments[a][b], 0)
+			checkNear(t, "covariance", moments[a][b], 0)
 		}
 		if a > 0 && moments[a][a] > moments[a-1][a-1] {
 			t.Errorf("variances %v", moments)
 		}
 	}
-	near(t, "mean variance", trace/4, 1)
+	checkNear(t, "mean variance", trace/4, 1)
 	scale := squaredDistance(q.Row(0), q.Row(1)) / squaredDistance(p.Row(0), p.Row(1))
 	for i := range 79 {
-		near(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)),
+		checkNear(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)),
 			scale*squaredDistance(p.Row(i), p.Row(i+1)))
 	}
 }

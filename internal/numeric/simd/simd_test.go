@@ -28,8 +28,8 @@ func drawn(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// each compares n results with a rule, and checks that the elements after them were not modified.
-func each[T comparable](
+// checkEach compares n results with a rule, and checks that the elements after them were not modified.
+func checkEach[T comparable](
 	t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T,
 ) {
 	t.Helper()
@@ -52,7 +52,7 @@ func TestMagnitudes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
 		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
-		each(t, bins, column, Magnitudes(bins, column), 7777, func(x float64) uint16 {
+		checkEach(t, bins, column, Magnitudes(bins, column), 7777, func(x float64) uint16 {
 			switch {
 			case math.IsNaN(x):
 				return math.MaxUint16
@@ -78,7 +78,7 @@ func TestEqualBins(t *testing.T) {
 		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
 		lower, scale := drawn(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
 		most := []int{31, 1023}[r.IntN(2)]
-		each(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777,
+		checkEach(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777,
 			func(x float64) uint16 {
 				switch p := (x - lower) * scale; {
 				case math.IsNaN(x):
@@ -99,7 +99,7 @@ func TestFixed(t *testing.T) {
 		column, dst := drawn(r, n), slices.Repeat([]int16{7777}, n+9)
 		g := Grid{drawn(r, 1)[0], drawn(r, 1)[0],
 			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)]}
-		each(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
+		checkEach(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
 			if math.IsNaN(x) {
 				x = g.Missing
 			}

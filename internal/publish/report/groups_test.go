@@ -15,7 +15,7 @@ func groupRecipes() map[string]string {
 	}
 }
 
-// TestVerifyGroups: verify computes the metrics by group from the released numbers, and finds each number of them that was
+// TestVerifyGroups: verify computes the metrics by group from the released numbers, and finds each number that was
 // replaced together with all checksums.
 func TestVerifyGroups(t *testing.T) {
 	for name, text := range groupRecipes() {

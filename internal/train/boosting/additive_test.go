@@ -115,7 +115,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	}
 	far := 0
 	target := b.frame.Target()
-	state := b.state.of(x.tab.All())
+	state := b.state.compute(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
@@ -127,8 +127,8 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	}
 }
 
-// of returns the state of the records of a view, computed in a single pass.
-func (s *state) of(v dataset.View) *kept {
+// compute returns the state of the records of a view, computed in a single pass.
+func (s *state) compute(v dataset.View) *kept {
 	all := v.Block(0, v.Len())
 	k := s.Begin(all)
 	for i := range s.Moves {
@@ -242,7 +242,7 @@ func TestAdditivePrivateInputs(t *testing.T) {
 	const clip = .3
 	s := b.shapes[0]
 	want := b.session.NewBinSums(len(s.values), clip)
-	state := b.state.of(x.tab.All())
+	state := b.state.compute(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})

@@ -244,7 +244,7 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 		return res.Pairs[0].Baseline.Scale
 	}
 	usual := scale(0)
-	// Each run draws the training records from the 400 records: 200 of them, give or take 60.
+	// Each run draws the training records from the 400 records: 200, give or take 60.
 	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5},
 		{1, .2, .85}} {
 		if got := scale(c.lambda) / usual; got < c.least || got > c.most {

@@ -402,7 +402,7 @@ func TestClassesTotal(t *testing.T) {
 }
 
 // TestConfusionSensitivity searches the change of what is released over all tables of two
-// records and all their neighbours: two classes, and three of which no two scores are in
+// records and all their neighbours: two classes, and three without two scores in
 // one bin. It adds what a record adds to a tally with weights of its own, so it does not
 // trust those of the accumulator, whose declared bound it compares.
 func TestConfusionSensitivity(t *testing.T) {

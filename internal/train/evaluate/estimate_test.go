@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// near reports whether a number agrees with one that was computed beforehand and
+// almostEqual reports whether a number agrees with one that was computed beforehand and
 // written with six digits after the point.
-func near(got, want float64) bool {
+func almostEqual(got, want float64) bool {
 	return math.Abs(got-want) <= 5.001e-7*math.Max(1, math.Abs(want))
 }
 
@@ -47,7 +47,7 @@ func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 	}
 }
 
-// TestSizeBinEdges: the bins of sizes, of which upper ends belong to the bin.
+// TestSizeBinEdges: a bin of sizes contains its upper end.
 func TestSizeBinEdges(t *testing.T) {
 	for b := range sizeBins {
 		want := math.Exp2(float64(min(b, lastBin-1)+firstEdge) / 2)
@@ -77,11 +77,11 @@ func TestSizeBinEdges(t *testing.T) {
 // with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
 	sizes, l, _ := specified()
-	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
+	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !almostEqual(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
-	if l.target != 1 || !near(l.residual, .579690) || l.residualNodes().Len() != 2 ||
-		!near(l.residualNodes().Level(1)*l.residual, 1.159380) ||
+	if l.target != 1 || !almostEqual(l.residual, .579690) || l.residualNodes().Len() != 2 ||
+		!almostEqual(l.residualNodes().Level(1)*l.residual, 1.159380) ||
 		l.residualNodes().Level(2)*l.residual != 2 {
 		t.Fatalf("limits %+v", l)
 	}
@@ -151,8 +151,8 @@ func TestLimitsOfSpecification(t *testing.T) {
 		sizes.First[b] *= .2
 		sizes.Second[b] *= .1
 	}
-	if l := readLimits(sizes, math.Sqrt(1.9575/.85*4/3)); !near(l.residual, .385281) ||
-		!near(l.target, .883441) {
+	if l := readLimits(sizes, math.Sqrt(1.9575/.85*4/3)); !almostEqual(l.residual, .385281) ||
+		!almostEqual(l.target, .883441) {
 		t.Errorf("limits %+v", l)
 	}
 }
@@ -269,7 +269,7 @@ func TestScaleOfNormalSizes(t *testing.T) {
 	}
 }
 
-// TestClimbWindows: windows of 1, 2 and 4 bins, none of them beyond the top.
+// TestClimbWindows: windows of 1, 2 and 4 bins end at the top.
 func TestClimbWindows(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts []float64

@@ -58,7 +58,7 @@ func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 	return s
 }
 
-// counted returns the second release of them with noise of standard deviation noise in a cell of weight 1.
+// counted returns the second release, with noise of standard deviation noise in a cell of weight 1.
 func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
 	groups := o.cellGroups()
 	cell := noise / (.9 / math.Sqrt2)

@@ -141,7 +141,7 @@ func emptyShares() []float64 {
 	return []float64{.3}
 }
 
-// classless returns n records of two classes, about 30% of them in the second. The given share of the records has no
+// classless returns n records of two classes, about 30% in the second. The given share of the records has no
 // class.
 func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
 	t.Helper()

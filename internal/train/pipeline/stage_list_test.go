@@ -10,7 +10,7 @@ import (
 )
 
 // TestStageKinds checks that stages have names of their own and shares that a recipe can set, and that a run without
-// their columns has none of them.
+// their columns has none.
 func TestStageKinds(t *testing.T) {
 	var shares Shares
 	nodes := map[string]bool{}

@@ -538,7 +538,7 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	for j, p := range m.Prototypes {
 		for k, want := range r.at.Centers[j] {
 			x := (p.Centers[k] - ranges[k].Center()) / ranges[k].Half() * r.stretch[k]
-			near(t, "entry", x, want)
+			checkNear(t, "entry", x, want)
 		}
 	}
 }
@@ -555,7 +555,7 @@ func TestStretchOfNoiseIsUniform(t *testing.T) {
 	for i, s := range stretchFactors(values, 1e-9, 1000, .8) {
 		sum += s * s * values[i] / 1000
 	}
-	near(t, "mean squared norm", sum, .8)
+	checkNear(t, "mean squared norm", sum, .8)
 	for _, list := range [][]float64{{-3, -2}, {0, 0}, {1e-300, 1e300}} {
 		for _, s := range stretchFactors(list, 1e-8, 1, .8) {
 			if !(s > 0 && s < 1e60) {

@@ -74,7 +74,7 @@ func norm(x [][]float64) float64 {
 	return math.Sqrt(sum)
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("%s: %.9f, want %.9f", what, got, want)
@@ -105,10 +105,10 @@ func waveSample() (x, z [][]float64, y, class []int32) {
 func TestSoftmaxMatchesSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
 	loss, g := objective(x, z, y, class, 1)
-	near(t, "L", loss, 38.661033393)
-	near(t, "|G|", norm(g), 23.521455902)
+	checkNear(t, "L", loss, 38.661033393)
+	checkNear(t, "|G|", norm(g), 23.521455902)
 	for k, want := range []float64{-10.221681708, -4.452334482, -1.724587357} {
-		near(t, "G[0]", g[0][k], want)
+		checkNear(t, "G[0]", g[0][k], want)
 	}
 	for range 20 {
 		_, g := objective(x, z, y, class, 1)
@@ -119,10 +119,10 @@ func TestSoftmaxMatchesSpecification(t *testing.T) {
 		}
 	}
 	loss, g = objective(x, z, y, class, 1)
-	near(t, "L after 20 steps", loss, 15.387576804)
-	near(t, "|G| after 20 steps", norm(g), 5.129731047)
+	checkNear(t, "L after 20 steps", loss, 15.387576804)
+	checkNear(t, "|G| after 20 steps", norm(g), 5.129731047)
 	for k, want := range []float64{1.414259689, -.101747898, .762508622} {
-		near(t, "Z[0]", z[0][k], want)
+		checkNear(t, "Z[0]", z[0][k], want)
 	}
 	wrong := 0
 	for i, row := range x {
@@ -150,14 +150,14 @@ func TestSoftmaxMatchesSpecification(t *testing.T) {
 func TestTinySpecification(t *testing.T) {
 	x, y := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}, []int32{0, 0, 0, 1, 1, 1}
 	loss, g := objective(x, [][]float64{{.5, .5}, {2, 1}}, y, []int32{0, 1}, .5)
-	near(t, "L", loss, .945773797)
+	checkNear(t, "L", loss, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
-		near(t, "G", g[k/2][k%2], want)
+		checkNear(t, "G", g[k/2][k%2], want)
 	}
 	z := [][]float64{{.5, .5}, {0, 1.5}, {2, 1}, {3, 3}}
 	class := []int32{0, 1, 1, 0}
 	loss, _ = objective(x, z, y, class, .5)
-	near(t, "L of four", loss, 4.769413172)
+	checkNear(t, "L of four", loss, 4.769413172)
 	by := 0.
 	for i, w := range weightsOf(x, z, y, class, .5) {
 		for j, v := range w {
@@ -166,7 +166,7 @@ func TestTinySpecification(t *testing.T) {
 			}
 		}
 	}
-	near(t, "the derivative by gamma^2", by, 1.130617692)
+	checkNear(t, "the derivative by gamma^2", by, 1.130617692)
 }
 
 // TestPrivateStepSpecification checks the sums of a step over shortened rows and clipped weights.
@@ -197,13 +197,13 @@ func TestPrivateStepSpecification(t *testing.T) {
 	if clipped != 27 {
 		t.Errorf("%d are clipped, want 27", clipped)
 	}
-	near(t, "longest", longest, 1.148564031)
+	checkNear(t, "longest", longest, 1.148564031)
 	for k, want := range []float64{2.822386870, 2.006448304, -.920281539} {
-		near(t, "first row", first[k], want)
+		checkNear(t, "first row", first[k], want)
 	}
 	for j, want := range []float64{-2.300965867, .669042604, .855601937, -2.115032308, .093435675,
 		2.797917960} {
-		near(t, "sum of weights", sums[j], want)
+		checkNear(t, "sum of weights", sums[j], want)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestLeastIsLeast(t *testing.T) {
 }
 
 // TestLeastPasses checks that with the planned number of normally distributed models the mechanism passes as often as
-// planned, and far less often with 3/4 of them. The tolerance is six standard deviations, a false-alarm rate of 1e-9.
+// planned, and far less often with 3/4 as many. The tolerance is six standard deviations, a false-alarm rate of 1e-9.
 func TestLeastPasses(t *testing.T) {
 	c := usual(3, 2, 1e-4)
 	least, _ := c.minimumBuckets()

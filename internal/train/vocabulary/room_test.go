@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestLimitWords checks the rule on text categories when only a few of them fit.
+// TestLimitWords checks the rule on text categories when only a few fit.
 func TestLimitWords(t *testing.T) {
 	column := func(words ...string) *dataset.Column { return &dataset.Column{Categories: words} }
 	counts := [][]float64{{50, 40, 30}, {90, 10}, nil, {45}}
