@@ -39,7 +39,7 @@ const (
 	// less than 1.2% of its mu (budget, TestLeadCalibration).
 	checkShare = .03
 	// stopByChance bounds the probability with which a run stops on a table whose target is fine, by the definitions of
-	// mostText and mostUnread.
+	// mostText, mostEmpty, mostUnlisted and fewReadable.
 	stopByChance = 1e-6
 	// A numeric target is accepted if at most mostText cells contain text, and at most mostEmpty contain text
 	// or are missing, per cell with a number: many tables have a target for few of their records.
@@ -47,6 +47,13 @@ const (
 	mostEmpty = 99.
 	// A class target is accepted if at most mostUnlisted cells contain no listed class per cell with one.
 	mostUnlisted = 9.
+	// Any target is accepted if enoughReadable cells of it can be read, in scales of the noise. If the released number is
+	// below fewReadable scales, and that of the others above enoughReadable scales, there is nothing to train on: with
+	// epsilon 1, less than 140 targets and more than 600 records without one. By the tail of a Laplace variable, exp(-x)/2
+	// beyond x scales, this happens to a table with enoughReadable targets with a probability of at most
+	// exp(fewReadable-enoughReadable)/2 = 2e-7.
+	fewReadable    = 4.
+	enoughReadable = 19.
 )
 
 // A Stop is the reason why a run stopped before training. It is computed from released counts and public facts.
@@ -101,6 +108,8 @@ func (x *Stop) Cause() string {
 // Cure describes the remedy, in terms of the command line and of the recipe.
 func (x *Stop) Cure() string {
 	switch {
+	case !x.isClassification() && x.Empty > x.Text:
+		return "name another column with --target (data.target), or use a table whose target has values"
 	case x.Found:
 		return "name another column with --target, or declare long names with --classes (data.classes)"
 	case x.isClassification():
@@ -226,13 +235,16 @@ func (x *Stop) releaseCounts(
 // isNeeded reports whether the counts show that the target cannot be read. On a table with a target that is fine it is
 // true with probability at most stopByChance.
 func (x *Stop) isNeeded() bool {
+	const chance = stopByChance / 3
 	switch {
+	case x.Readable < fewReadable*x.Scale && x.Text+x.Empty > enoughReadable*x.Scale:
+		return true
 	case x.isClassification():
-		return x.exceedsBy(mostUnlisted, stopByChance)
-	case x.Text > mostText*x.Readable+noiseOf(x.Scale, mostText, 1, stopByChance/2):
+		return x.exceedsBy(mostUnlisted, chance)
+	case x.Text > mostText*x.Readable+noiseOf(x.Scale, mostText, 1, chance):
 		return true
 	}
-	return x.exceedsBy(mostEmpty, stopByChance/2)
+	return x.exceedsBy(mostEmpty, chance)
 }
 
 // exceedsBy reports whether the records without a target are more than times as many as those with one, after
