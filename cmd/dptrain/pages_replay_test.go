@@ -24,7 +24,7 @@ import (
 // Flags that scripts/long.sh pages sets: who runs the selected blocks, and whether the quick settings apply.
 var (
 	pagesBy    = flag.String("by", pages.Tests, "run the blocks of the pages that `WHO` runs")
-	pagesQuick = flag.Bool("quick", false, "run blocks by=long as quickly as they can be")
+	pagesQuick = flag.Bool("quick", false, "run blocks by=long with their quick settings")
 )
 
 // TestPages runs every command on the pages, in the order of each page, in a folder with copies of testdata/ and
@@ -182,14 +182,16 @@ func (r *pageRun) blocks(t *testing.T) []doneBlock {
 	return out
 }
 
-// console runs the commands of a block and compares their output.
+// console runs the commands of a block and compares their output. With -update they run as the page shows them, and
+// otherwise with its quick settings.
 func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	t.Helper()
 	var got strings.Builder
 	code := 0
-	for _, command := range commandsOf(b.Text) {
+	quick := commandsOf(b.Commands(!*update))
+	for i, command := range commandsOf(b.Text) {
 		var text string
-		text, code = place{r.dir, r.env}.shell(t, command)
+		text, code = place{r.dir, r.env}.shell(t, quick[i])
 		text = strings.ReplaceAll(text, r.dir, "DIR")
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
