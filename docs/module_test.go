@@ -68,8 +68,8 @@ func sourceOf(programs []string) string {
 	return "package main\n\nimport (\n" + imports.String() + ")\n\nfunc main() {}\n" + body.String()
 }
 
-// buildElsewhere builds a program in a separate module, from this module and the module cache. It returns the output
-// of the go command.
+// buildElsewhere builds a program in a separate module, from this module and the module cache, with the flags of this
+// build: other flags would compile all its dependencies again. It returns the output of the go command.
 func buildElsewhere(t *testing.T, source string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("..")
@@ -103,7 +103,7 @@ func buildElsewhere(t *testing.T, source string) (string, error) {
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "GOWORK=")
 	}),
-		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err = cmd.Run()
