@@ -22,10 +22,12 @@ var builtFolder string
 var built = sync.OnceValues(func() (folder string, err error) {
 	folder, err = os.MkdirTemp("", "dptrain-sql-test-")
 	builtFolder = folder
-	for _, args := range [][]string{{"test", "-C", "../../..", "-tags", "replay", "-c", "-o",
-		filepath.Join(folder, "dptrain"), "./cmd/dptrain"},
-		append([]string{"build", "-o", folder}, append(buildTags, ".")...)} {
-		if out, failed := exec.Command("go", args...).CombinedOutput(); failed != nil {
+	test := exec.Command("go", "test", "-C", "../../..", "-tags", "replay", "-c", "-o",
+		filepath.Join(folder, "dptrain"), "./cmd/dptrain")
+	test.Env = append(os.Environ(), "CGO_ENABLED=0") // as other tests have compiled its packages
+	build := exec.Command("go", append(append([]string{"build", "-o", folder}, buildTags...), ".")...)
+	for _, cmd := range []*exec.Cmd{test, build} {
+		if out, failed := cmd.CombinedOutput(); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%w: %s", failed, out))
 		}
 	}

@@ -2,5 +2,6 @@
 
 package main
 
-// buildTags are the build tags of the program that tests run.
-var buildTags = []string{"-tags", "duckdb"}
+// buildTags are the build tags of the program that tests run. With the last two, most packages are the same with cgo as
+// without it, and are not compiled again.
+var buildTags = []string{"-tags", "duckdb,netgo,osusergo"}
