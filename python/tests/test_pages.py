@@ -1,5 +1,6 @@
 """The blocks of Python that pages show, run as they stand. DPTRAIN_PAGES is the folder of the repository, or a copy of its pages."""
 
+import inspect
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dptrain import DPRegressor
+from dptrain import DPClassifier, DPRegressor
 
 pandas = pytest.importorskip("pandas")
 ROOT = Path(os.environ.get("DPTRAIN_PAGES") or Path(__file__).parent / ".." / "..").resolve()
@@ -27,6 +28,13 @@ def pages():
 
 def test_there_are_some():
     assert {p.id for p in pages()} >= {"python/README.md", "docs/reference/python.md", "docs/tutorials/python.md", "docs/guide/export.md"}
+
+
+@pytest.mark.parametrize("estimator", [DPRegressor, DPClassifier])
+def test_reference_names_every_parameter(estimator):
+    page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)`", page.partition("## Parameters")[2].partition("\n## ")[0])
+    assert set(inspect.signature(estimator).parameters) <= set(named)
 
 
 @pytest.mark.parametrize("code", list(pages()))
