@@ -6,7 +6,7 @@ import numpy as np
 _CELLS = (256, 1024, 4096, 16384)
 _BITS = 2.0**52  # plus a smaller whole number, a float64 has that number in its last bits
 _MASK = (1 << 40) - 1
-_BLOCK_NUMBERS = 32768  # of a block, so that its arrays stay in the cache of a processor
+_BLOCK_NUMBERS = 65536  # of a block: enough that calls of NumPy take no time, and few enough for the cache of a processor
 
 
 class Curves:
