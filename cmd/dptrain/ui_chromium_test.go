@@ -622,7 +622,7 @@ func TestSiteInChromium(t *testing.T) {
 	}
 }
 
-// TestReportsInChromium checks the reports of nine kinds of runs: on a desktop and on a phone, no label of a picture is
+// TestReportsInChromium checks the reports of ten kinds of runs: on a desktop and on a phone, no label of a picture is
 // cut or smaller than 11 pixels, and on a desktop no description of the data scrolls sideways.
 func TestReportsInChromium(t *testing.T) {
 	b := browser.New(t)
@@ -637,6 +637,7 @@ func TestReportsInChromium(t *testing.T) {
 		"report-additive":       {"fit", "../../examples/boosted-additive.yaml"},
 		"report-kernel":         {"fit", "../../examples/boosted-kernel.yaml"},
 		"report-tukey":          {"fit", "../../examples/tukey-fallback.yaml"},
+		"report-search":         {"fit", "../../examples/search.yaml"},
 		"report-classification": {"fit", "../../examples/classes.yaml"},
 		"report-many-classes": {"fit", "--data", testdata + "leaves.csv", "--target", "species",
 			"--task", "classification", "--epsilon", "2"},
@@ -693,7 +694,7 @@ const cutLabels = `[...document.querySelectorAll("svg")].flatMap(s => {
 })`
 
 // wideTables lists the sections about the data with a table that is wider than the page.
-const wideTables = `[...document.querySelectorAll("#data .scroll, #columns .scroll")]
+const wideTables = `[...document.querySelectorAll("#data .scroll, #columns .scroll, #prototypes .scroll")]
 	.filter(s => s.clientWidth > 0 && s.scrollWidth > s.clientWidth + 1)
 	.map(s => s.closest("section").id)`
 

@@ -285,7 +285,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	}
 	caption := x.heading(c.Name) + ": contribution over its range"
 	if lower != c.Lower {
-		caption = x.heading(c.Name) + ": contribution where about nine in ten records are"
+		caption = x.heading(c.Name) + ": contribution over the range of about nine in ten records or more"
 	}
 	if s.Low != nil {
 		caption += "; the band is 1.96 standard deviations of the noise in the slope"

@@ -112,7 +112,8 @@ func Typical(w io.Writer, m regression.Model) error {
 	return err
 }
 
-// typicalBlocks is the table of all prototypes: one row per number, level and missing cell.
+// typicalBlocks is the table of all prototypes. One direction lists them, the other one the numbers, levels and missing
+// cells; the longer list goes down the page.
 func typicalBlocks(s Source) []document.Block {
 	list := typicalOf(s.Model)
 	if len(list) == 0 {
@@ -141,15 +142,34 @@ func typicalBlocks(s Source) []document.Block {
 		}
 		g.Rows = append(g.Rows, row)
 	}
+	if len(list) > len(g.Rows) {
+		g = transpose(g, "Class")
+	}
 	out := document.Block{
 		Text: "The model consists of these prototypes, in the units of the table: a record belongs to the class with the nearest prototypes, in a metric that was also released. " +
 			"They started at the noisy means of the classes and were moved so as to separate the classes; they describe their classes and are not records of anyone.",
 		Table: g,
 	}
-	if len(g.Rows)*len(list) > mostCells {
+	if len(list[0].Terms)*len(list) > mostCells {
 		out.Fold = fmt.Sprintf("%d prototypes", len(list))
 	}
 	return []document.Block{out}
+}
+
+// transpose exchanges the rows and the columns of a table of text. corner is the heading of its new first column.
+func transpose(t *document.Table, corner string) *document.Table {
+	out := &document.Table{Head: []string{corner}}
+	for _, row := range t.Rows {
+		out.Head = append(out.Head, row[0])
+	}
+	for j, name := range t.Head[1:] {
+		row := []string{name}
+		for _, of := range t.Rows {
+			row = append(row, of[j+1])
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // mostCells is the largest table of prototypes that is shown unfolded.

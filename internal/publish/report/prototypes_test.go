@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,25 @@ func TestTypicalRecordsNameTheirClass(t *testing.T) {
 	if err := Typical(&b, &m.Scores[0].(*regression.Prototypes).Linear); err != nil ||
 		b.Len() > 0 || typicalBlocks(Source{}) != nil {
 		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// TestManyPrototypesGoDownThePage checks that a table of more prototypes than terms has a row for each prototype.
+func TestManyPrototypesGoDownThePage(t *testing.T) {
+	m := prototypeModel()
+	score := m.Scores[0].(*regression.Prototypes)
+	score.Columns = []regression.Column{{Name: "age", Upper: 90}}
+	score.Prototypes = nil
+	for age := range 3 {
+		score.Prototypes = append(score.Prototypes, regression.Prototype{
+			Terms:   []regression.Term{{Column: 0}},
+			Centers: []float64{float64(30 + age)},
+		})
+	}
+	got := typicalBlocks(Source{Model: m})[0].Table
+	if len(got.Rows) != 3 || !slices.Equal(got.Head, []string{"Class", "age"}) ||
+		!slices.Equal(got.Rows[2], []string{"yes", "32"}) {
+		t.Errorf("%q %q", got.Head, got.Rows)
 	}
 }
 
