@@ -154,17 +154,17 @@ func (t *training) done() {
 }
 
 func (t *training) print(files report.Files, out string) error {
-	return t.app.printResult(files, out, t.how.verbose)
+	return t.app.printResult(files, out, t.how.verbose, t.job.noteRows())
 }
 
 func (t *training) verdict(out string) error {
 	return verdict(t.result, out)
 }
 
-// printResult prints the summary of a run, or the whole report.
-func (a *app) printResult(files report.Files, out string, verbose bool) error {
+// printResult prints the whole report, or a summary that fits a terminal together with the rows before it.
+func (a *app) printResult(files report.Files, out string, verbose bool, before int) error {
 	if !verbose {
-		return report.Summary(a.stdout, files.Report, out)
+		return report.Summary(a.stdout, files.Report, out, before)
 	}
 	err := report.Text(a.stdout, files.Report)
 	if err == nil {

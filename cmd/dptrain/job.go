@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -30,14 +33,14 @@ type recipeFlags struct {
 // A job is a requested run: a recipe overridden by flags.
 type job struct {
 	recipe   *recipe.Recipe
-	table    string    // path of the table
-	ledger   string    // path of the ledger, or empty
-	note     string    // label of the run in the ledger
-	without  string    // path of the ledger of a published recipe, which does not exist here
-	header   []string  // of the table; set by prepare
-	stdin    io.Reader // for the table "-"
-	notes    io.Writer // receives notes about the header; may be nil
-	connect  string    // address of the cluster
+	table    string      // path of the table
+	ledger   string      // path of the ledger, or empty
+	note     string      // label of the run in the ledger
+	without  string      // path of the ledger of a published recipe, which does not exist here
+	header   []string    // of the table; set by prepare
+	stdin    io.Reader   // for the table "-"
+	notes    *rowCounter // receives notes about the header; may be nil
+	connect  string      // address of the cluster
 	progress *progressLine
 }
 
@@ -62,10 +65,12 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	var notes *rowCounter
 	if f.notes != nil {
+		notes = &rowCounter{to: f.notes}
 		for _, note := range r.Notes() {
 			fmt.Fprintf(
-				f.notes,
+				notes,
 				"%s: note: %s\n",
 				cmp.Or(strings.Join(args, ""), "dptrain"),
 				note,
@@ -77,7 +82,7 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		table:  r.DataFile(),
 		ledger: r.LedgerFile(),
 		stdin:  f.stdin,
-		notes:  f.notes,
+		notes:  notes,
 	}
 	if j.queries() || j.onSpark() {
 		j.table = tableOfQuery
@@ -208,6 +213,28 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 		printNotes(j.notes, name, heading.Notes)
 	}
 	return heading.Names, err
+}
+
+// A rowCounter passes lines on and counts the rows that they take on a terminal of [report.SummaryWidth] columns.
+type rowCounter struct {
+	to   io.Writer
+	rows int
+}
+
+func (c *rowCounter) Write(lines []byte) (int, error) {
+	for line := range bytes.Lines(lines) {
+		length := utf8.RuneCount(bytes.TrimSuffix(line, []byte("\n")))
+		c.rows += 1 + max(length-1, 0)/report.SummaryWidth
+	}
+	return c.to.Write(lines)
+}
+
+// noteRows returns the number of rows that notes took on a terminal.
+func (j *job) noteRows() int {
+	if j.notes == nil {
+		return 0
+	}
+	return j.notes.rows
 }
 
 // printNotes prints notes about the header of a table, one per line.

@@ -115,7 +115,7 @@ func TestGroupTexts(t *testing.T) {
 	if err := Text(&text, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := Summary(&summary, r, "out"); err != nil {
+	if err := Summary(&summary, r, "out", 0); err != nil {
 		t.Fatal(err)
 	}
 	words := strings.Join(strings.Fields(text.String()), " ")

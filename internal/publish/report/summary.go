@@ -14,13 +14,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/stage"
 )
 
-// The size of the text of [Summary]. Only the paths of the folders may be longer than a line.
+// The size of a terminal, which the text of [Summary] fits. Only the paths of the folders may be longer than a line.
 const (
 	SummaryLines = 24
 	SummaryWidth = 80
 )
 
 const (
+	leastLines      = 20 // that a summary may use, however many lines precede it
 	summaryMargin   = 10 // width of the labels
 	mostSummaryBars = 6  // number of columns drawn
 	barWidth        = 10 // characters of the longest bar
@@ -29,10 +30,11 @@ const (
 	mostRecallsRow  = 3  // number of classes whose recall is printed; of more classes, the lowest and the highest
 )
 
-// Summary prints the result of a run in at most [SummaryLines] lines of [SummaryWidth] characters: the model, its
-// metrics, the guarantee, the most important columns, the warnings by rank, and the folders under dir. [Text] and the
-// page contain the rest. Everything in it is public. It returns the errors of w.
-func Summary(w io.Writer, r *Report, dir string) error {
+// Summary prints the result of a run in lines of [SummaryWidth] characters: the model, its metrics, the guarantee, the
+// most important columns, the warnings by rank, and the folders under dir. It has at most [SummaryLines] lines, and
+// together with up to 4 lines that the program printed before it, unless the names of the warnings take their room.
+// [Text] and the page contain the rest. Everything in it is public. It returns the errors of w.
+func Summary(w io.Writer, r *Report, dir string, before int) error {
 	title := wrapSummary("", r.summaryTitle())
 	for i := range title {
 		title[i] = strings.TrimPrefix(title[i], strings.Repeat(" ", summaryMargin))
@@ -49,8 +51,13 @@ func Summary(w io.Writer, r *Report, dir string) error {
 	urgent := slices.DeleteFunc(slices.Clone(warnings), func(x pipeline.Warning) bool {
 		return rankOf(x) == rankNote
 	})
-	room := SummaryLines + 1 - used
-	columns := r.summaryColumns(room - 1 - len(briefWarnings(urgent, math.MaxInt)) - 1)
+	named := used + len(otherWarnings("", warnings))
+	room := min(max(SummaryLines-before, leastLines, named), SummaryLines) + 1 - used
+	reserved := len(briefWarnings(urgent, math.MaxInt))
+	if notes := warnings[len(urgent):]; len(urgent) > 0 && len(notes) > 0 {
+		reserved += len(otherWarnings("more ", notes))
+	}
+	columns := r.summaryColumns(room - 1 - reserved - 1)
 	if len(columns) > 0 {
 		room -= len(columns) + 1
 	}
@@ -374,16 +381,11 @@ func briefWarnings(list []pipeline.Warning, room int) []string {
 			out = append(out, warningLines(w)...)
 		}
 		if n < len(list) {
-			names := make([]string, len(list)-n)
-			for k, w := range list[n:] {
-				names[k] = fmt.Sprintf("%s[%s]", rankOf(w), w.Code)
-			}
 			lead := ""
 			if n > 0 {
 				lead = "more "
 			}
-			out = append(out,
-				wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")...)
+			out = append(out, otherWarnings(lead, list[n:])...)
 		}
 		if len(out) <= room {
 			return out
@@ -393,6 +395,15 @@ func briefWarnings(list []pipeline.Warning, room int) []string {
 		}
 	}
 	return nil
+}
+
+// otherWarnings names the warnings that are only in the report.
+func otherWarnings(lead string, list []pipeline.Warning) []string {
+	names := make([]string, len(list))
+	for k, w := range list {
+		names[k] = fmt.Sprintf("%s[%s]", rankOf(w), w.Code)
+	}
+	return wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")
 }
 
 // wrapSummary breaks a text into lines with the label in the margin of the first.
