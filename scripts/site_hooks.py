@@ -7,6 +7,8 @@ from pathlib import Path
 
 _FENCE = re.compile(r"^```([\w.+-]+) .*$", re.MULTILINE)
 _MOVED = re.compile(r"^\| (\S+)\.md \| \[[^\]]*\]\((\S+?)\.md(#\S+)?\) \|$", re.MULTILINE)
+_CODE = re.compile(r"(?<=<code>)[^<>\n]+(?=</code>)")
+_FLAG = re.compile(r"(?<!\S)--?\w[\w-]*")
 _LINK = re.compile(r"(!?\[[^\]]*\]\()(\.\.?/[^)#\s]*)((?:#[^)\s]*)?\))")
 
 
@@ -23,8 +25,9 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_post_page(output, page, config):
-    """Name the search for those who cannot see it, and let keys scroll wide blocks."""
+    """Name the search for those who cannot see it, let keys scroll wide blocks, and mark the flags, which are kept on one line."""
     output = output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    output = _CODE.sub(lambda m: _FLAG.sub(r'<span class="flag">\g<0></span>', m[0]), output)
     return output.replace("<pre><span></span><code>", '<pre tabindex="0"><span></span><code>')
 
 
