@@ -179,7 +179,7 @@ func TestUserWorkflow(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(summary); err != nil ||
-		!strings.Contains(string(text), "### recipes/houses.yaml\n\n```text\nstep ") {
+		!strings.Contains(string(text), "### recipes/houses.yaml\n\n~~~text\nstep ") {
 		t.Errorf("the summary: %v\n%s", err, text)
 	}
 	write(filepath.Join(dir, "recipes", "wrong.yaml"),
