@@ -4,7 +4,8 @@
 #   scripts/release.sh                   six platforms, into dist/
 #   scripts/release.sh --here            this machine's platform only
 #   scripts/release.sh --only darwin_arm64
-#   scripts/release.sh --check           twice, in two folders; every file must be the same
+#   scripts/release.sh --check           twice, in two folders, the second time with nothing compiled before; every
+#                                        file must be the same
 #   scripts/release.sh --out FOLDER      another folder than dist/
 #
 # It writes archives, Python wheels, Debian packages, container images as OCI archives, a Homebrew
@@ -36,8 +37,9 @@ done
 if [[ -n $(git -C "$root" status --porcelain) ]]; then
   printf 'release: uncommitted changes are not part of the release\n' >&2
 fi
-version=v$(git -C "$root" show HEAD:internal/publish/report/run.go | sed -n 's/^const Version = "\(.*\)"$/\1/p')
-for tag in $(git -C "$root" tag --points-at HEAD 'v[0-9]*'); do
+commit=$(git -C "$root" rev-parse HEAD) # commits that follow while it builds are not part of the release
+version=v$(git -C "$root" show "$commit:internal/publish/report/run.go" | sed -n 's/^const Version = "\(.*\)"$/\1/p')
+for tag in $(git -C "$root" tag --points-at "$commit" 'v[0-9]*'); do
   if [[ $tag != "$version" ]]; then
     printf 'release: the commit has the tag %s, and the version of its program is %s\n' "$tag" "$version" >&2
     exit 1
@@ -47,11 +49,12 @@ done
 folders=$(mktemp -d)
 trap 'rm -rf "$folders"' EXIT
 
-# build SOURCE OUT makes everything from a clone of the commit, so that no other file of this folder
+# build SOURCE OUT makes everything from a clone at the commit, so that no other file of this folder
 # is part of it. What Go takes from the environment is fixed.
 build() {
   local source=$1 out=$2 platform
-  git clone -q --no-hardlinks "$root" "$source"
+  git clone -q --no-hardlinks --no-checkout "$root" "$source"
+  git -C "$source" checkout -q --detach "$commit"
   git -C "$source" tag --force "$version" >/dev/null
   mkdir -p "$out/bin"
   for platform in "${platforms[@]}"; do
@@ -71,7 +74,7 @@ build() {
 
 build "$folders/one/source" "$folders/one/out"
 if [[ -n $check ]]; then
-  build "$folders/another place/source" "$folders/another place/out" >/dev/null
+  GOCACHE=$folders/cache build "$folders/another place/source" "$folders/another place/out" >/dev/null
   diff -r "$folders/one/out" "$folders/another place/out"
   printf 'two builds are the same, byte by byte\n'
 fi
