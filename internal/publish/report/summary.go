@@ -54,7 +54,7 @@ func Summary(w io.Writer, r *Report, dir string, before int) error {
 	named := used + len(otherWarnings("", warnings))
 	room := min(max(SummaryLines-before, leastLines, named), SummaryLines) + 1 - used
 	reserved := len(briefWarnings(urgent, math.MaxInt))
-	if notes := warnings[len(urgent):]; len(urgent) > 0 && len(notes) > 0 {
+	if notes := warnings[len(urgent):]; len(notes) > 0 {
 		reserved += len(otherWarnings("more ", notes))
 	}
 	columns := r.summaryColumns(room - 1 - reserved - 1)

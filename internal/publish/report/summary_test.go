@@ -11,8 +11,8 @@ import (
 )
 
 // TestSummaryBounds checks that the summary of any report has at most 24 lines of 80 characters, apart from the paths of
-// the folders, and names every error and every warning. Up to 4 lines that precede it count, unless it has no room for
-// the text of a warning.
+// the folders, and names every message: errors and warnings always, and notes unless a line is cut. Up to 4 lines that
+// precede it count, unless it has no room for the text of a warning.
 func TestSummaryBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	codes := []string{"no-ledger", "wide-interval", "no-range", "no-words", "words-found",
@@ -105,6 +105,11 @@ func TestSummaryBounds(t *testing.T) {
 		for _, line := range lines {
 			if utf8.RuneCountInString(line) > SummaryWidth {
 				t.Fatalf("run %d: too long: %q", run, line)
+			}
+		}
+		for _, w := range x.Warnings {
+			if !strings.Contains(b.String(), "["+w.Code+"]") && !strings.Contains(b.String(), " …\n") {
+				t.Fatalf("run %d: %s is missing:\n%s", run, w.Code, b.String())
 			}
 		}
 		for _, want := range append(urgent, "Privacy", "may be published") {
