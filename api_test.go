@@ -122,8 +122,8 @@ func TestRecipeMistakes(t *testing.T) {
 	}
 }
 
-// memory returns a table in memory with a numeric column, a category column, an unused column and classes.
-func memory(t *testing.T) *dataset.Table {
+// memoryTable returns a table in memory with a numeric column, a category column, an unused column and classes.
+func memoryTable(t *testing.T) *dataset.Table {
 	t.Helper()
 	const n = 4000
 	dose := make([]float64, n)
@@ -151,7 +151,7 @@ func memory(t *testing.T) *dataset.Table {
 // TestHold checks that a table in memory declares its columns, that columns may be left out, that a release is
 // written and that the model predicts the table.
 func TestHold(t *testing.T) {
-	table := dptrain.Hold(memory(t))
+	table := dptrain.Hold(memoryTable(t))
 	plan := must(dptrain.Run{Target: "repaid", Epsilon: 2, Exclude: []string{"noise"}}.Plan(table))
 	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]",
 		"classes:"} {

@@ -21,7 +21,7 @@ const mostExported = 350
 func TestExportedNames(t *testing.T) {
 	count := map[string]int{}
 	forEachPublicFile(t, func(name string, file *ast.File) {
-		count[path.Dir(name)] += len(exported(file))
+		count[path.Dir(name)] += len(exportedNames(file))
 	})
 	total := 0
 	for _, n := range count {
@@ -112,7 +112,7 @@ func internalTypes(file *ast.File) []string {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() && (d.Recv == nil || receiver(d).IsExported()) {
+			if d.Name.IsExported() && (d.Recv == nil || receiverName(d).IsExported()) {
 				check(d.Name.Name, d.Type)
 			}
 		case *ast.GenDecl:
@@ -153,8 +153,8 @@ func checkType(name string, of ast.Expr, check func(member string, types ...ast.
 	}
 }
 
-// receiver returns the name of the type of a method.
-func receiver(d *ast.FuncDecl) *ast.Ident {
+// receiverName returns the name of the type of a method.
+func receiverName(d *ast.FuncDecl) *ast.Ident {
 	var name *ast.Ident
 	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
 		if x, ok := n.(*ast.Ident); ok && name == nil {
@@ -192,8 +192,8 @@ var i a.U
 	}
 }
 
-// exported returns the exported top-level names of a file: types, functions, variables and constants.
-func exported(file *ast.File) []string {
+// exportedNames returns the exported top-level names of a file: types, functions, variables and constants.
+func exportedNames(file *ast.File) []string {
 	var out []string
 	add := func(names ...*ast.Ident) {
 		for _, n := range names {
@@ -237,7 +237,7 @@ const ( J = iota; k; L )
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(exported(file), ""), "ACDGIJL"; got != want {
+	if got, want := strings.Join(exportedNames(file), ""), "ACDGIJL"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -22,8 +22,8 @@ type flat struct {
 	Rent   float64 `dptrain:"rent"`
 }
 
-// flats returns records whose rent is ten per square metre, and 300 more in the street "Elm".
-func flats(n int) []flat {
+// flatRecords returns records whose rent is ten per square metre, and 300 more in the street "Elm".
+func flatRecords(n int) []flat {
 	out := make([]flat, n)
 	for i := range out {
 		floor := i % 5
@@ -49,7 +49,7 @@ func flats(n int) []flat {
 // TestHoldRows checks runs on structs, with categories that are declared and with categories that are found, and the
 // predictions of single structs and of a table of structs, whose missing cells are no error.
 func TestHoldRows(t *testing.T) {
-	table := must(dptrain.HoldRows(flats(8_000)))
+	table := must(dptrain.HoldRows(flatRecords(8_000)))
 	if want := []string{"area", "floor", "street", "lift", "rent", "owner"}; !slices.Equal(table.Header, want) {
 		t.Errorf("header %v", table.Header)
 	}
@@ -75,7 +75,7 @@ func TestHoldRows(t *testing.T) {
 			t.Errorf("%s: found %v", name, found)
 		}
 		predictor := must(fit.Predictor())
-		rows := flats(20)
+		rows := flatRecords(20)
 		all := must(dptrain.Predict(t.Context(), fit.Model, must(dptrain.HoldRows(rows))))
 		for i := range rows {
 			rent, err := predictor.PredictStruct(&rows[i])
@@ -93,7 +93,7 @@ func TestHoldRows(t *testing.T) {
 // TestHoldRowsClasses checks that a target of strings makes a classification, and one of booleans too, whose units are
 // protected.
 func TestHoldRowsClasses(t *testing.T) {
-	table := must(dptrain.HoldRows(flats(8_000)))
+	table := must(dptrain.HoldRows(flatRecords(8_000)))
 	for _, run := range []dptrain.Run{
 		{Target: "street", Classes: []string{"Elm", "Oak", "Fir"}, Exclude: []string{"owner"}},
 		{Target: "street", Exclude: []string{"owner"}},
@@ -125,7 +125,7 @@ func TestHoldRowsRejected(t *testing.T) {
 	}
 	run := dptrain.Run{Target: "rent", Epsilon: 1, Exclude: []string{"owner"},
 		Columns: map[string]dptrain.Column{"street": dptrain.Range(0, 1)}}
-	if _, err := run.Plan(must(dptrain.HoldRows(flats(10)))); !errors.Is(err, dptrain.ErrSchema) {
+	if _, err := run.Plan(must(dptrain.HoldRows(flatRecords(10)))); !errors.Is(err, dptrain.ErrSchema) {
 		t.Errorf("text as a number: %v", err)
 	}
 }

@@ -61,8 +61,8 @@ func TestCurveShape(t *testing.T) {
 // outcomeTable holds the output distributions of a finite mechanism on two neighbours.
 type outcomeTable struct{ p, q []float64 }
 
-// product returns the composition of two independent mechanisms.
-func (a outcomeTable) product(b outcomeTable) outcomeTable {
+// composeWith returns the composition of two independent mechanisms.
+func (a outcomeTable) composeWith(b outcomeTable) outcomeTable {
 	var c outcomeTable
 	for i := range a.p {
 		for j := range b.p {
@@ -156,15 +156,15 @@ func TestAccountantsNeverUnderstateLoss(t *testing.T) {
 			e := math.Exp(rapid.Float64Range(-5.3, 1.5).Draw(t, label))
 			switch Kind(rapid.IntRange(0, 3).Draw(t, label+" kind")) {
 			case Gaussian:
-				laws, total = append(laws, gaussianLaw(e)), total.product(gaussianTable(e, 0.4, 14))
+				laws, total = append(laws, gaussianLaw(e)), total.composeWith(gaussianTable(e, 0.4, 14))
 			case Laplace:
 				laws, total = append(laws, pureLaw(Laplace, e, 1)),
-					total.product(laplaceTable(e, e/4, 12))
+					total.composeWith(laplaceTable(e, e/4, 12))
 			case Exponential:
 				laws, total = append(laws, pureLaw(Exponential, e, 1)),
-					total.product(exponentialTable(t, label, e))
+					total.composeWith(exponentialTable(t, label, e))
 			case Pure:
-				laws, total = append(laws, pureLaw(Pure, e, 1)), total.product(responseTable(e))
+				laws, total = append(laws, pureLaw(Pure, e, 1)), total.composeWith(responseTable(e))
 			}
 		}
 		c, err := Compose(laws...)
@@ -229,7 +229,7 @@ func TestAccountantBoundsAreTight(t *testing.T) {
 	two := gaussianTable(0.5, 0.01, 900)
 	lap := laplaceTable(0.3, 0.02, 500)
 	got, want := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7),
-		two.product(lap).hockeyStick(0.7)
+		two.composeWith(lap).hockeyStick(0.7)
 	if got < want || got > want*(1+1e-3) {
 		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
 	}

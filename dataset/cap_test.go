@@ -27,7 +27,7 @@ type visit struct {
 	k    int32
 }
 
-func visits(t testing.TB, rows []visit) *Table {
+func visitsTable(t testing.TB, rows []visit) *Table {
 	t.Helper()
 	schema := Schema{
 		Unit:    "who",
@@ -48,7 +48,7 @@ func visits(t testing.TB, rows []visit) *Table {
 
 // keptOf returns the records that a cap keeps of each unit, in an order that depends only on their content.
 func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
-	table := visits(t, rows)
+	table := visitsTable(t, rows)
 	v := table.All().Cap(most, testLot)
 	out := map[uint64][]string{}
 	for k := range v.Len() {
@@ -115,7 +115,7 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 // that the lot sees only the columns of the view.
 func TestCapKeepsOrder(t *testing.T) {
 	rows := []visit{{1, 1, 0}, {2, 2, 0}, {1, 3, 1}, {1, 4, 0}, {NoUnit, 5, 0}, {1, 1, 0}}
-	all := visits(t, rows).All()
+	all := visitsTable(t, rows).All()
 	v := all.Cap(2, func(_ uint64, _ [32]byte, copy int) uint64 { return uint64(5 - copy) })
 	if got := v.Block(0, v.Len()).Float(0, nil); !slices.Equal(got, []float64{1, 2, 1}) {
 		t.Errorf("kept %v, want the first, the second and the copy of the first", got)

@@ -46,9 +46,9 @@ func outcomeOf(t *Table, s *Stats, err error) outcome {
 	return o
 }
 
-// ways reads the same bytes through every CSV reader: the slow one, the parallel file reader and the parallel
+// readAllWays reads the same bytes through every CSV reader: the slow one, the parallel file reader and the parallel
 // stream reader. The parallel readers run with several chunk sizes.
-func ways(data []byte, schema Schema, multiline bool) map[string]outcome {
+func readAllWays(data []byte, schema Schema, multiline bool) map[string]outcome {
 	return waysCut(data, schema, multiline, 0)
 }
 
@@ -86,7 +86,7 @@ func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 // readAll reads data with every reader, requires that all agree, and returns the table.
 func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, *Stats) {
 	t.Helper()
-	all := ways([]byte(data), schema, multiline)
+	all := readAllWays([]byte(data), schema, multiline)
 	for name, o := range all {
 		if !reflect.DeepEqual(o, all["slow"]) {
 			t.Errorf("%q: %s gives %+v, slow %+v", data, name, o, all["slow"])
@@ -339,7 +339,7 @@ func TestFileKinds(t *testing.T) {
 	} {
 		data := []byte(text)
 		if strings.HasSuffix(name, ".gz") {
-			data = gzipped(data)
+			data = gzipBytes(data)
 		}
 		path := filepath.Join(dir, name)
 		writeFile(t, path, data)
@@ -408,7 +408,7 @@ func TestContextEndsABlockedRead(t *testing.T) {
 	}
 }
 
-func gzipped(data []byte) []byte {
+func gzipBytes(data []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	z.Write(data)
@@ -423,7 +423,7 @@ func writeFile(tb testing.TB, path string, data []byte) {
 	}
 }
 
-func mkdir(tb testing.TB, dir, name string) string {
+func makeDir(tb testing.TB, dir, name string) string {
 	tb.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.Mkdir(path, 0o700); err != nil {

@@ -99,9 +99,9 @@ func TestParquetDates(t *testing.T) {
 		equalFloats(t, c.Name, table.Float(j), want)
 	}
 	var g gathered
-	if err := g.end(
+	if err := g.outcomeAfter(
 		Stream(context.Background(), path, s, ReadOptions{Workers: 2, BatchRows: 2},
-			g.consumer(s))); err.err != "" {
+			g.newConsumer(s))); err.err != "" {
 		t.Fatal(err.err)
 	}
 }

@@ -75,8 +75,8 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// dialects draws a random dialect.
-func dialects(t *rapid.T) dialect {
+// drawDialect draws a random dialect.
+func drawDialect(t *rapid.T) dialect {
 	d := dialect{
 		comma: rapid.SampledFrom([]byte(",;\t")).Draw(t, "comma"),
 		quote: rapid.SampledFrom([]byte("\"'\x00")).Draw(t, "quote"),
@@ -90,7 +90,7 @@ func dialects(t *rapid.T) dialect {
 func TestCutterIsTheDefinition(t *testing.T) {
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,;\t  ab\nN\x00\u00e9")), 0, 24, -1)
 	rapid.Check(t, func(t *rapid.T) {
-		d := dialects(t)
+		d := drawDialect(t)
 		record := text.Draw(t, "record")
 		want := d.splitFields(record)
 		cut := fieldCutter{d: &d}

@@ -119,7 +119,7 @@ func TestUnreadableFiles(t *testing.T) {
 		absent.Hint != "check the path" {
 		t.Errorf("%v", absent)
 	}
-	checkError(t, "directory", read(mkdir(t, dir, "d.csv")), ErrUnreadable)
+	checkError(t, "directory", read(makeDir(t, dir, "d.csv")), ErrUnreadable)
 	checkError(t, "suffix", read(filepath.Join(dir, "x.xls")), ErrFormat)
 	checkError(t, "parquet.gz", read(filepath.Join(dir, "x.parquet.gz")), ErrFormat)
 	notGzip := filepath.Join(dir, "x.csv.gz")
@@ -132,7 +132,7 @@ func TestUnreadableFiles(t *testing.T) {
 }
 
 func TestDamagedGzip(t *testing.T) {
-	whole := gzipped(append(floatCSV(2000, 3), marker...))
+	whole := gzipBytes(append(floatCSV(2000, 3), marker...))
 	path := filepath.Join(t.TempDir(), "x.csv.gz")
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 0xFF

@@ -38,8 +38,8 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 			var g gathered
 			err = streamCSV(ctx, rd, func(context.Context) io.Reader {
 				return bytes.NewReader(data)
-			}, 0, g.consumer(schema))
-			out["batches, "+name] = g.end(err)
+			}, 0, g.newConsumer(schema))
+			out["batches, "+name] = g.outcomeAfter(err)
 		}
 	}
 	return out
@@ -85,11 +85,11 @@ not an object
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
-	if _, err := fileHeading(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err,
+	if _, err := fileHeading(writeTemp(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err,
 		ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
-	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil ||
+	if names, err := Header(writeTemp(t, "x.ndjson", data), opts); err != nil ||
 		!slices.Equal(names, opts.Names) {
 		t.Errorf("%v, %v", names, err)
 	}
@@ -123,8 +123,8 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
-// file writes a file into a new folder.
-func file(t *testing.T, name, content string) string {
+// writeTemp writes a file into a new folder.
+func writeTemp(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -177,8 +177,8 @@ func TestSeveralFiles(t *testing.T) {
 		t.Errorf("words %v, counts %v", words, counts)
 	}
 	put("t-4.csv", "u,a\n1,2\n")
-	for _, err := range []error{second(Header(pattern, ReadOptions{})),
-		third(Read(ctx, pattern, schema, ReadOptions{}))} {
+	for _, err := range []error{errorOfTwo(Header(pattern, ReadOptions{})),
+		errorOfThree(Read(ctx, pattern, schema, ReadOptions{}))} {
 		if !errors.Is(err, ErrNoColumn) ||
 			!strings.Contains(err.Error(), "t-4.csv:1: the header differs from that of") {
 			t.Errorf("%v", err)
@@ -197,11 +197,11 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-func second[A any](_ A, err error) error {
+func errorOfTwo[A any](_ A, err error) error {
 	return err
 }
 
-func third[A, B any](_ A, _ B, err error) error {
+func errorOfThree[A, B any](_ A, _ B, err error) error {
 	return err
 }
 
@@ -222,7 +222,7 @@ func TestHeadingFrom(t *testing.T) {
 // line is a record.
 func TestNoHeader(t *testing.T) {
 	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
-		table, _, err := Read(context.Background(), file(t, "x.csv", content),
+		table, _, err := Read(context.Background(), writeTemp(t, "x.csv", content),
 			numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})
 		if err != nil {
 			t.Fatal(err)

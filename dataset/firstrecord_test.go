@@ -28,7 +28,7 @@ func TestFirstRecordCausesNoError(t *testing.T) {
 	}
 	for name, rest := range records {
 		for _, first := range hostile {
-			tab, _, err := Read(context.Background(), file(t, name, first+"\n"+rest),
+			tab, _, err := Read(context.Background(), writeTemp(t, name, first+"\n"+rest),
 				numericSchema("a", "b"), ReadOptions{Names: []string{"a", "b"}})
 			if err != nil {
 				t.Errorf("%s, first record %q: %v", name, first, err)

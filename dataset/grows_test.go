@@ -43,12 +43,12 @@ func TestFileChanges(t *testing.T) {
 	}{
 		"t.csv":     {[]byte(lines), "x", ReadOptions{chunk: 16}},
 		"t.tsv":     {[]byte(lines), "x", ReadOptions{ForceSlow: true}},
-		"t.csv.gz":  {gzipped([]byte(lines)), "x", ReadOptions{}},
+		"t.csv.gz":  {gzipBytes([]byte(lines)), "x", ReadOptions{}},
 		"t.CSV":     {[]byte(lines), "x", ReadOptions{Format: Format{MultilineQuotes: true}}},
 		"t.jsonl":   {[]byte(objects), "x", ReadOptions{Names: []string{"x"}}},
 		"t.parquet": {parquet, "preis", ReadOptions{}},
 		"t.feather": {arrow, "preis", ReadOptions{}},
-		"t.xlsx":    {workbook(t, header, "", "", ""), "x", ReadOptions{}},
+		"t.xlsx":    {newWorkbook(t, header, "", "", ""), "x", ReadOptions{}},
 	} {
 		schema := numericSchema(c.column)
 		for way, change := range map[string]func(f *os.File) error{

@@ -71,8 +71,8 @@ func TestLongHeaderIsRefused(t *testing.T) {
 	}
 }
 
-// bomb writes a gzip file that expands to head and then size bytes of fill.
-func bomb(t *testing.T, head, fill string, size int) string {
+// writeBomb writes a gzip file that expands to head and then size bytes of fill.
+func writeBomb(t *testing.T, head, fill string, size int) string {
 	t.Helper()
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -112,7 +112,7 @@ func TestZipBombs(t *testing.T) {
 		{"empty lines, multiline", "a,b\n1,2\n", "\r\n",
 			ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 1 << 24},
 	} {
-		path := bomb(t, c.head, c.fill, c.size)
+		path := writeBomb(t, c.head, c.fill, c.size)
 		c.opts.line = line
 		c.opts.chunk = line / 4
 		allocated := heapUse(func() {
@@ -125,7 +125,7 @@ func TestZipBombs(t *testing.T) {
 			t.Errorf("%s: %d MiB were allocated", c.name, allocated>>20)
 		}
 	}
-	path := bomb(t, "a,", "b", 1<<26)
+	path := writeBomb(t, "a,", "b", 1<<26)
 	allocated := heapUse(func() {
 		_, err := Header(path, ReadOptions{line: line})
 		checkError(t, "header", err, ErrFormat)

@@ -19,9 +19,9 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// workbook writes a workbook of one sheet with the given rows, tables of shared texts and styles, and
+// newWorkbook writes a workbook of one sheet with the given rows, tables of shared texts and styles, and
 // attributes of the book's properties.
-func workbook(tb testing.TB, sheet, texts, styles, properties string) []byte {
+func newWorkbook(tb testing.TB, sheet, texts, styles, properties string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -103,7 +103,7 @@ c</t></si>`
 		<row r="6"><c t="s"><v>2</v></c><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c><c s="4"><v>0.5</v></c></row>
 		<row r="7"><c r="B7" s="1"><v>60</v></c><c r="A7" s="1"><v>1</v></c><c r="C7" s="1"><v>-1</v></c></row>
 		<row r="8"><c r="C8" t="d"><v>2024-02-29T12:00:00</v></c><c r="B8"><f>A1</f><v>1E-3</v></c></row>`
-	data := workbook(t, sheet, texts, styles, "")
+	data := newWorkbook(t, sheet, texts, styles, "")
 	path := tableFile(t, "t.XLSX", data)
 	const want = "\nname,,x\n\nrich,1900-03-01,2024-02-29 06:00:00,1.5\n\n" +
 		`"a, ""b"" c",TRUE,,0.5` + "\n1900-01-01,1900-02-29,-1\n,1E-3,2024-02-29 12:00:00\n"
@@ -125,7 +125,7 @@ c</t></si>`
 	}
 	_, err := packedText(t, path, ReadOptions{Format: Format{Sheet: "three"}})
 	checkError(t, "sheet", err, ErrFormat)
-	later := tableFile(t, "t.xlsx", workbook(t, sheet, texts, styles, `date1904="1"`))
+	later := tableFile(t, "t.xlsx", newWorkbook(t, sheet, texts, styles, `date1904="1"`))
 	if got, err := packedText(t, later, ReadOptions{}); err != nil ||
 		!strings.Contains(got, "rich,1904-03-02,2028-03-01 06:00:00,1.5\n") {
 		t.Errorf("%q, %v", got, err)
@@ -145,24 +145,24 @@ func TestSheetRefuses(t *testing.T) {
 		want error
 	}{
 		"no zip": {[]byte("a,b\n1,2\n"), ErrFormat},
-		"cut":    {workbook(t, head, "", "", "")[:900], ErrCorrupt},
-		"rows that go back": {workbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
+		"cut":    {newWorkbook(t, head, "", "", "")[:900], ErrCorrupt},
+		"rows that go back": {newWorkbook(t, head+`<row r="1"><c><v>1</v></c></row>`, "", "", ""),
 			ErrCorrupt},
-		"a column too many": {workbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
+		"a column too many": {newWorkbook(t, head+`<row><c r="XFE2"><v>1</v></c></row>`, "", "", ""),
 			ErrCorrupt},
-		"a row too many": {workbook(t, head+`<row r="1048577"><c><v>1</v></c></row>`, "", "",
+		"a row too many": {newWorkbook(t, head+`<row r="1048577"><c><v>1</v></c></row>`, "", "",
 			""), ErrCorrupt},
-		"no such text": {workbook(t, head+`<row><c t="s"><v>5</v></c></row>`,
+		"no such text": {newWorkbook(t, head+`<row><c t="s"><v>5</v></c></row>`,
 			"<si><t>x</t></si>", "", ""), ErrCorrupt},
-		"an entity": {workbook(t, head+`<row><c t="str"><v>&lol;</v></c></row>`, "", "",
+		"an entity": {newWorkbook(t, head+`<row><c t="str"><v>&lol;</v></c></row>`, "", "",
 			""), ErrCorrupt},
-		"a long token": {workbook(t,
+		"a long token": {newWorkbook(t,
 			head+`<row><c><v>`+strings.Repeat("1", 1<<21)+`</v></c></row>`, "", "", ""),
 			ErrCorrupt},
-		"texts without end": {workbook(t, head+`<row><c t="s"><v>9999</v></c></row>`,
+		"texts without end": {newWorkbook(t, head+`<row><c t="s"><v>9999</v></c></row>`,
 			strings.Repeat("<si><t>"+strings.Repeat("x", 1<<17)+"</t></si>", 600), "", ""),
 			ErrTooLarge},
-		"sheet without rows": {workbook(t, "", "", "", ""), ErrNoHeader},
+		"sheet without rows": {newWorkbook(t, "", "", "", ""), ErrNoHeader},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -312,7 +312,7 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		name := []string{"t.xlsx", "t.arrow", "t.xlsx"}[kind%3]
 		if kind%3 == 2 {
-			data = workbook(t, string(data), "<si><t>ort</t></si><si><t>größe</t></si>", "", "")
+			data = newWorkbook(t, string(data), "<si><t>ort</t></si><si><t>größe</t></si>", "", "")
 		}
 		path := tableFile(t, name, data)
 		var first *Table

@@ -146,11 +146,11 @@ func readAnyParquet(t *testing.T, data []byte) {
 	rd.opts.BatchRows = 3
 	var g gathered
 	serr := streamParquet(context.Background(), rd, bytes.NewReader(data), int64(len(data)),
-		g.consumer(rd.schema))
+		g.newConsumer(rd.schema))
 	if serr != nil && !errors.As(serr, &fe) {
 		t.Fatalf("as a stream: %v", serr)
 	}
-	if got, want := g.end(serr), outcomeOf(table, stats, err); err == nil &&
+	if got, want := g.outcomeAfter(serr), outcomeOf(table, stats, err); err == nil &&
 		!reflect.DeepEqual(got, want) {
 		t.Fatalf("as a stream %+v, as a table %+v", got, want)
 	}

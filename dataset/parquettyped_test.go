@@ -64,7 +64,7 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 				if as == "categories" {
 					column.Kind, column.Other = Category, true
 					for _, r := range records {
-						if text := r[j]; text != "" && column.index(text) < 0 {
+						if text := r[j]; text != "" && column.categoryIndex(text) < 0 {
 							column.Categories = append(column.Categories, text)
 						}
 					}
@@ -100,8 +100,8 @@ func TestParquetCellsAreThoseOfText(t *testing.T) {
 	}
 }
 
-// index returns the position of a category, or -1.
-func (c *Column) index(category string) int {
+// categoryIndex returns the position of a category, or -1.
+func (c *Column) categoryIndex(category string) int {
 	for k, known := range c.Categories {
 		if known == category {
 			return k

@@ -100,7 +100,7 @@ func TestPeakMemory(t *testing.T) {
 		{"one cell", strings.Repeat("q", 2*longestLine)},
 	} {
 		name := extreme.name
-		data := gzipped([]byte("a,b,c\n" + strings.Repeat("1,2,x\n"+extreme.line+"\n", 4)))
+		data := gzipBytes([]byte("a,b,c\n" + strings.Repeat("1,2,x\n"+extreme.line+"\n", 4)))
 		for _, multiline := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "t.csv.gz")
 			writeFile(t, path, data)

@@ -44,8 +44,8 @@ func cellBits(t *Table) [][]uint64 {
 	return out
 }
 
-// streamed reads a text with StreamFrom.
-func streamed(
+// readStream reads a text with StreamFrom.
+func readStream(
 	t *testing.T, name, text string, schema Schema, opts ReadOptions,
 ) ([][]uint64, *Stats, error) {
 	t.Helper()
@@ -151,7 +151,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 	}
 	check := func(name, text string, opts ReadOptions) {
 		t.Helper()
-		want, wantStats, err := streamed(t, name, text, schema, opts)
+		want, wantStats, err := readStream(t, name, text, schema, opts)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

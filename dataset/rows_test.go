@@ -60,7 +60,7 @@ func rowsOfWays(t *testing.T, name string, data []byte, opts ReadOptions) map[st
 		o.BatchRows = chunk
 		read(fmt.Sprintf("chunks of %d", chunk), name, data, o)
 		if strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".jsonl") {
-			read(fmt.Sprintf("compressed, chunks of %d", chunk), name+".gz", gzipped(data), o)
+			read(fmt.Sprintf("compressed, chunks of %d", chunk), name+".gz", gzipBytes(data), o)
 		}
 	}
 	slow := opts
@@ -170,7 +170,7 @@ func TestSheetRows(t *testing.T) {
 		"a gap after the names": {last, []float64{3}, []float64{no, no, no, 3}},
 	} {
 		for width, head := range []string{narrow, header} {
-			data := workbook(t, head+c.rows, "", "", "")
+			data := newWorkbook(t, head+c.rows, "", "", "")
 			every := c.every
 			if every == nil {
 				every = c.want
@@ -191,13 +191,13 @@ func TestSheetRows(t *testing.T) {
 	// rows above the header are never records, regardless of their cells
 	above := `<row r="1"><c r="A1" s="1"/></row><row r="2"><c r="A2" t="e"><v>#N/A</v></c></row><row r="4"><c r="A4" t="inlineStr"><is><t>x</t></is></c></row>` +
 		last
-	for way, got := range rowsOfWays(t, "t.xlsx", workbook(t, above, "", "", ""),
+	for way, got := range rowsOfWays(t, "t.xlsx", newWorkbook(t, above, "", "", ""),
 		ReadOptions{EveryRow: true}) {
 		equalFloats(t, "above, "+way, got, []float64{3})
 	}
 	// without a header the first row that lists a cell is a record
 	for way, got := range rowsOfWays(t, "t.xlsx",
-		workbook(t, `<row r="3"><c r="A3" t="e"/></row>`+last, "", "", ""),
+		newWorkbook(t, `<row r="3"><c r="A3" t="e"/></row>`+last, "", "", ""),
 		ReadOptions{EveryRow: true, Names: []string{"x", "y"}}) {
 		equalFloats(t, "no header, "+way, got, []float64{no, no, 3})
 	}

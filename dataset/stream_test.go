@@ -28,7 +28,7 @@ type gathered struct {
 	rows   int // of the largest batch
 }
 
-func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
+func (g *gathered) newConsumer(schema Schema) Consumer[*gathered] {
 	*g = gathered{outcome: outcome{
 		floats: make([][]uint64, len(schema.Columns)),
 		codes:  make([][]int32, len(schema.Columns)),
@@ -71,8 +71,8 @@ func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
 	}
 }
 
-// end returns the outcome of a stream that returned err.
-func (g *gathered) end(err error) outcome {
+// outcomeAfter returns the outcome of a stream that returned err.
+func (g *gathered) outcomeAfter(err error) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
@@ -95,12 +95,12 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 			if from == "file" {
 				err = streamCSV(context.Background(), rd, func(context.Context) io.Reader {
 					return bytes.NewReader(data)
-				}, int64(len(data)), g.consumer(schema))
+				}, int64(len(data)), g.newConsumer(schema))
 			} else {
 				err = streamCSV(context.Background(), rd, pumpReader(bytes.NewReader(data)), 0,
-					g.consumer(schema))
+					g.newConsumer(schema))
 			}
-			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.end(err)
+			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.outcomeAfter(err)
 		}
 	}
 	return out
@@ -124,7 +124,7 @@ func TestBatchText(t *testing.T) {
 				chunk:     16,
 			}
 			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text",
-				schema, opts, g.consumer(schema)); err != nil {
+				schema, opts, g.newConsumer(schema)); err != nil {
 				t.Fatal(err)
 			}
 			var long, short int
@@ -144,7 +144,7 @@ func TestBatchText(t *testing.T) {
 	}
 	var g gathered
 	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"),
-		"text", schema, ReadOptions{BatchRows: 2}, g.consumer(schema)); err != nil ||
+		"text", schema, ReadOptions{BatchRows: 2}, g.newConsumer(schema)); err != nil ||
 		!slices.Equal(g.lines, []int{4, 6, 9}) {
 		t.Errorf("lines %v, %v", g.lines, err)
 	}
@@ -275,7 +275,7 @@ func TestBatchesAreSmall(t *testing.T) {
 	for _, multiline := range []bool{false, true} {
 		var g gathered
 		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema,
-			ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.consumer(schema))
+			ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.newConsumer(schema))
 		if err != nil || g.stats.Rows != 20000 || g.rows > batchCells/1000 {
 			t.Errorf("multiline %v: %d rows, the largest batch has %d, %v", multiline, g.stats.Rows,
 				g.rows, err)
@@ -346,7 +346,7 @@ func TestStreamParquet(t *testing.T) {
 		opts := ReadOptions{Workers: 3, BatchRows: batch}
 		want := outcomeOf(Read(context.Background(), path, schema, opts))
 		var g gathered
-		got := g.end(Stream(context.Background(), path, schema, opts, g.consumer(schema)))
+		got := g.outcomeAfter(Stream(context.Background(), path, schema, opts, g.newConsumer(schema)))
 		if !reflect.DeepEqual(got, want) || got.err != "" || g.rows != cmp.Or(batch, 1000) {
 			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows,
 				got.err, want.stats.Rows, want.err)
@@ -355,7 +355,7 @@ func TestStreamParquet(t *testing.T) {
 	bad := Schema{Columns: []Column{{Name: "list"}}}
 	_, _, want := Read(context.Background(), path, bad, ReadOptions{})
 	var g gathered
-	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.consumer(bad)); err == nil ||
+	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.newConsumer(bad)); err == nil ||
 		err.Error() != want.Error() {
 		t.Errorf("%v, want %v", err, want)
 	}

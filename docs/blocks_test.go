@@ -30,7 +30,7 @@ func TestBlocks(t *testing.T) {
 // blocks of the pages that it reads; by .ci/run, which has each of its lines; or by scripts/long.sh pages, with a
 // reason. Both scripts run the tests that they claim to run.
 func TestBlocksAreRun(t *testing.T) {
-	ci, long := script(t, ".ci/run"), script(t, "scripts/long.sh")
+	ci, long := readScript(t, ".ci/run"), readScript(t, "scripts/long.sh")
 	if !strings.Contains(ci,
 		"\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
 		t.Error(".ci/run does not run TestPages")
@@ -73,7 +73,7 @@ func TestBlocksAreRun(t *testing.T) {
 // TestLongParts checks that scripts/long.sh has every part that a page names. It runs pages itself, so
 // scripts/long.sh pages leaves such lines out.
 func TestLongParts(t *testing.T) {
-	_, parts, _ := strings.Cut(script(t, "scripts/long.sh"), "case $part in ")
+	_, parts, _ := strings.Cut(readScript(t, "scripts/long.sh"), "case $part in ")
 	parts, _, _ = strings.Cut(parts, ")")
 	for name, p := range readPages(t) {
 		for _, b := range p.Blocks {
@@ -88,7 +88,7 @@ func TestLongParts(t *testing.T) {
 	}
 }
 
-func script(t *testing.T, name string) string {
+func readScript(t *testing.T, name string) string {
 	t.Helper()
 	text, err := fs.ReadFile(tree, name)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestRecipeBlocks(t *testing.T) {
 				continue
 			}
 			recipes++
-			_, problems := recipe.Parse(name, []byte(whole(b.Text)))
+			_, problems := recipe.Parse(name, []byte(completeRecipe(b.Text)))
 			if invalid := slices.Contains(strings.Fields(b.Options),
 				"invalid"); invalid != (len(problems) > 0) {
 				t.Errorf("%s:%d: invalid is %v, problems: %v", name, b.Line, invalid, problems)
@@ -119,8 +119,8 @@ func TestRecipeBlocks(t *testing.T) {
 	}
 }
 
-// whole completes a fragment with the keys that every recipe must have.
-func whole(text string) string {
+// completeRecipe completes a fragment with the keys that every recipe must have.
+func completeRecipe(text string) string {
 	for _, section := range []struct{ key, text string }{
 		{"data:", "data: {path: t.csv, target: y}\n"},
 		{"privacy:", "privacy: {epsilon: 1}\n"},
@@ -141,7 +141,7 @@ func TestGoBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code = append(code, level(string(text)))
+		code = append(code, trimLines(string(text)))
 	}
 	programs := 0
 	for name, p := range readPages(t) {
@@ -151,7 +151,7 @@ func TestGoBlocks(t *testing.T) {
 			}
 			programs++
 			if !slices.ContainsFunc(code, func(file string) bool {
-				return strings.Contains(file, level(b.Text))
+				return strings.Contains(file, trimLines(b.Text))
 			}) {
 				t.Errorf("%s:%d: the program stands in no file", name, b.Line)
 			}
@@ -162,8 +162,8 @@ func TestGoBlocks(t *testing.T) {
 	}
 }
 
-// level removes the indentation of every line.
-func level(text string) string {
+// trimLines removes the indentation of every line.
+func trimLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])

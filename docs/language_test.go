@@ -105,7 +105,7 @@ func pageLines(p pages.Page) []string {
 		switch {
 		case text == "" || strings.HasPrefix(text, "|"):
 		default:
-			out = append(out, sentences(text)...)
+			out = append(out, splitSentences(text)...)
 		}
 	}
 	return out

@@ -63,8 +63,8 @@ func readPages(t *testing.T) map[string]pages.Page {
 	return out
 }
 
-// anchors returns the anchors of the headings of a page.
-func anchors(p pages.Page) map[string]bool {
+// headingAnchors returns the anchors of the headings of a page.
+func headingAnchors(p pages.Page) map[string]bool {
 	out := map[string]bool{}
 	for _, h := range p.Headings() {
 		out[pages.Anchor(h)] = true
@@ -77,8 +77,8 @@ var (
 	linkMark = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]*)\)`)
 )
 
-// links returns the relative targets of the links of a line.
-func links(text string) []string {
+// relativeLinks returns the relative targets of the links of a line.
+func relativeLinks(text string) []string {
 	var out []string
 	for _, m := range linkMark.FindAllStringSubmatch(code.ReplaceAllString(text, "code"), -1) {
 		if !strings.Contains(m[1], "://") && !strings.HasPrefix(m[1], "mailto:") {
@@ -93,7 +93,7 @@ func TestLinks(t *testing.T) {
 	all := readPages(t)
 	for _, p := range all {
 		for _, l := range p.Prose {
-			for _, target := range links(l.Text) {
+			for _, target := range relativeLinks(l.Text) {
 				file, fragment, _ := strings.Cut(target, "#")
 				to := path.Join(path.Dir(p.Path), file)
 				if file == "" {
@@ -101,7 +101,7 @@ func TestLinks(t *testing.T) {
 				}
 				if _, err := fs.Stat(tree, to); err != nil {
 					t.Errorf("%s:%d: %s leads nowhere", p.Path, l.Number, target)
-				} else if fragment != "" && !anchors(all[to])[fragment] {
+				} else if fragment != "" && !headingAnchors(all[to])[fragment] {
 					t.Errorf("%s:%d: %s has no heading for #%s", p.Path, l.Number, to, fragment)
 				}
 			}
@@ -115,13 +115,13 @@ func TestReadmeLinksToEveryPage(t *testing.T) {
 	all := readPages(t)
 	linked := map[string]bool{"docs/README.md": false}
 	for _, l := range all["docs/README.md"].Prose {
-		for _, target := range links(l.Text) {
+		for _, target := range relativeLinks(l.Text) {
 			file, _, _ := strings.Cut(target, "#")
 			linked[path.Join("docs", file)] = true
 		}
 	}
 	for _, l := range all["README.md"].Prose {
-		for _, target := range links(l.Text) {
+		for _, target := range relativeLinks(l.Text) {
 			linked["docs/README.md"] = linked["docs/README.md"] || target == "docs/README.md"
 		}
 	}
@@ -138,8 +138,8 @@ var sentenceEnd = regexp.MustCompile("[.!?][)\"*]*\\s+(\\S)")
 // linkText matches a link with its text.
 var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// sentences splits a paragraph into sentences.
-func sentences(text string) []string {
+// splitSentences splits a paragraph into sentences.
+func splitSentences(text string) []string {
 	var out []string
 	for {
 		m := sentenceEnd.FindStringSubmatchIndex(text)
@@ -164,8 +164,8 @@ func TestCitedPagesExist(t *testing.T) {
 	all := readPages(t)
 	cited := 0
 	for _, name := range filesOf(t, ".go", ".yaml", ".yml", ".sh", ".py") {
-		for _, l := range paragraphs(t, name) {
-			for _, sentence := range sentences(l.Text) {
+		for _, l := range commentParagraphs(t, name) {
+			for _, sentence := range splitSentences(l.Text) {
 				for _, m := range citation.FindAllStringSubmatch(sentence, -1) {
 					cited++
 					file, _, _ := strings.Cut(m[0], ",")
@@ -175,7 +175,7 @@ func TestCitedPagesExist(t *testing.T) {
 						t.Errorf("%s:%d: there is no %s", name, l.Number, file)
 					case m[1] != "" && !slices.Contains(p.Headings(), m[1]):
 						t.Errorf("%s:%d: %s has no heading %q", name, l.Number, file, m[1])
-					case m[1] == "" && (headed(name, file) || proves.MatchString(sentence)):
+					case m[1] == "" && (needsHeading(name, file) || proves.MatchString(sentence)):
 						t.Errorf("%s:%d: %s: name the heading: %s", name, l.Number, file, sentence)
 					}
 				}
@@ -187,8 +187,8 @@ func TestCitedPagesExist(t *testing.T) {
 	}
 }
 
-// headed reports whether a file of code must name the heading of a page it cites.
-func headed(name, file string) bool {
+// needsHeading reports whether a file of code must name the heading of a page it cites.
+func needsHeading(name, file string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
@@ -197,8 +197,8 @@ func headed(name, file string) bool {
 			path.Base(name) != "doc.go"
 }
 
-// paragraphs returns the comments of a file of code, each paragraph as one line.
-func paragraphs(t *testing.T, name string) []pages.Line {
+// commentParagraphs returns the comments of a file of code, each paragraph as one line.
+func commentParagraphs(t *testing.T, name string) []pages.Line {
 	t.Helper()
 	text, err := fs.ReadFile(tree, name)
 	if err != nil {

@@ -34,15 +34,15 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	if err := first(t.Context()); err != nil {
+	if err := firstProgram(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	predictions, err := predict(t.Context(), "out/release/model.json", "testdata/houses.csv")
+	predictions, err := predictTable(t.Context(), "out/release/model.json", "testdata/houses.csv")
 	if err != nil || len(predictions) != 6000 {
 		t.Errorf("%d predictions, %v", len(predictions), err)
 	}
 	for range 2 {
-		if err := register(t.Context()); err != nil {
+		if err := registerDataset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,12 +50,12 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fit, err := expert(t.Context(), table); err != nil || fit.R2 != nil ||
+	if fit, err := fitWithSettings(t.Context(), table); err != nil || fit.R2 != nil ||
 		len(fit.Considered) != 9 {
 		t.Errorf("%+v, %v", fit, err)
 	}
 	for range 7 {
-		_, err = expert(t.Context(), table)
+		_, err = fitWithSettings(t.Context(), table)
 	}
 	if !refusedByLedger(err) || !strings.Contains(err.Error(), "epsilon fits") {
 		t.Errorf("the eighth run of epsilon 3 within a total of 20: %v", err)
@@ -81,19 +81,19 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	serve(predictor).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/",
+	servePrices(predictor).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/",
 		strings.NewReader(`{"area": 80, "ocean": "inland"}`)))
 	if price, err := strconv.ParseFloat(strings.TrimSpace(answer.Body.String()), 64); err != nil ||
 		price < 100_000 || price > 300_000 {
 		t.Errorf("%v, %v, want about 200,000", answer, err)
 	}
-	if err := check(t.Context(), "out/release"); err != nil {
+	if err := verifyRelease(t.Context(), "out/release"); err != nil {
 		t.Error(err)
 	}
 }
 
-// first is the first program of docs/reference/go.md.
-func first(ctx context.Context) error {
+// firstProgram is the first program of docs/reference/go.md.
+func firstProgram(ctx context.Context) error {
 	table, err := dptrain.Open("testdata/houses.csv") // the names of its columns
 	if err != nil {
 		return err
@@ -111,8 +111,8 @@ func first(ctx context.Context) error {
 	return fit.Save("out")
 }
 
-// expert is the second program of docs/reference/go.md.
-func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
+// fitWithSettings is the second program of docs/reference/go.md.
+func fitWithSettings(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 	run := dptrain.Run{
 		Target: "price", Epsilon: 3,
 		Columns: map[string]dptrain.Column{
@@ -135,8 +135,8 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 	return plan.Fit(ctx, table)
 }
 
-// register enters the total of the data set.
-func register(ctx context.Context) error {
+// registerDataset enters the total of the data set.
+func registerDataset(ctx context.Context) error {
 	book := dptrain.OpenLedger("dptrain.ledger")
 	err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
 	if errors.Is(err, dptrain.ErrRegistered) {
@@ -215,8 +215,8 @@ func fromStructs(ctx context.Context, houses []House) (*dptrain.Fit, error) {
 	return plan.Fit(ctx, table)
 }
 
-// serve answers a house in JSON with its price.
-func serve(predictor *regression.Predictor) http.Handler {
+// servePrices answers a house in JSON with its price.
+func servePrices(predictor *regression.Predictor) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var house House
 		if err := json.NewDecoder(r.Body).Decode(&house); err != nil {
@@ -262,8 +262,8 @@ func fromMemory(ctx context.Context, dose, response []float64) (*dptrain.Fit, er
 	return plan.Fit(ctx, table)
 }
 
-// predict applies a model file to a table.
-func predict(ctx context.Context, modelFile, tableFile string) ([]float64, error) {
+// predictTable applies a model file to a table.
+func predictTable(ctx context.Context, modelFile, tableFile string) ([]float64, error) {
 	model, err := dptrain.ReadModel(modelFile)
 	if err != nil {
 		return nil, err
@@ -275,8 +275,8 @@ func predict(ctx context.Context, modelFile, tableFile string) ([]float64, error
 	return dptrain.Predict(ctx, model, table)
 }
 
-// check prints the report of a release, and verifies it.
-func check(ctx context.Context, release string) error {
+// verifyRelease prints the report of a release, and verifies it.
+func verifyRelease(ctx context.Context, release string) error {
 	report, err := dptrain.ReadReport(filepath.Join(release, "report.json"))
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 // additiveSample is sample with two curves and a score.
 func additiveSample() *Additive {
-	m := &Additive{Linear: *sample()}
+	m := &Additive{Linear: *sampleModel()}
 	m.Shapes = []Shape{
 		{Column: 2, Step: Step{Edges: []float64{0, 5e6}, Values: []float64{-2.5, 0, 1e-3}}},
 		{Column: 0, Step: Step{Edges: []float64{18}, Values: []float64{7, -7}}},
@@ -96,7 +96,7 @@ func TestStepAt(t *testing.T) {
 
 // TestAdditiveWithoutCurves checks that a model without curves predicts as the linear model that it embeds.
 func TestAdditiveWithoutCurves(t *testing.T) {
-	m := &Additive{Linear: *sample()}
+	m := &Additive{Linear: *sampleModel()}
 	rows := strangeRows(rand.New(rand.NewPCG(4, 4)), 5000)
 	got, err1 := m.predictWith(nil, rows, 3)
 	want, err2 := m.Linear.Predict(nil, rows)
@@ -142,12 +142,12 @@ func TestAdditiveContradictions(t *testing.T) {
 			{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
 			{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
 			{"score.values", func(m *Additive) { m.Score.Values = nil }},
-		}, embedded[*Additive]()...))
+		}, embeddedContradictions[*Additive]()...))
 }
 
 func TestAdditiveGolden(t *testing.T) {
 	checkReads(t, "testdata/model-1-additive.json", additiveSample())
-	m := second(additiveSample())
+	m := withVersion2(additiveSample())
 	m.Score.Coefficients = append(m.Score.Coefficients, -2, 0)
 	checkGolden(t, "testdata/model-2-additive.json", m)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// score returns the linear score a + b x, or x where the row is in category c.
-func score(a, b float64) *Linear {
+// linearScore returns the linear score a + b x, or x where the row is in category c.
+func linearScore(a, b float64) *Linear {
 	return &Linear{
 		Target: "income",
 		Columns: []Column{{Name: "x", Lower: -10, Upper: 10},
@@ -22,20 +22,20 @@ func score(a, b float64) *Linear {
 
 func classifierSample() *Classifier {
 	additive := &Additive{
-		Linear: *score(.25, 0),
+		Linear: *linearScore(.25, 0),
 		Shapes: []Shape{{Column: 0, Step: Step{Edges: []float64{0}, Values: []float64{-1, 1}}}},
 	}
 	return &Classifier{
 		Target: "income", Classes: []string{"under 50 K", `50 "K", or <so>`, ""},
-		Scores: []Model{score(1, -1),
-			&ClippedLinear{Linear: *score(1.5, 0), Constant: .5, Norm: 2}, additive},
+		Scores: []Model{linearScore(1, -1),
+			&ClippedLinear{Linear: *linearScore(1.5, 0), Constant: .5, Norm: 2}, additive},
 		Guarantee: &Guarantee{Epsilon: 1, Delta: 1e-5, Mu: .25, Relation: "substitute"},
 	}
 }
 
 // twoClasses returns a classifier with probabilities and a missing-cell term.
 func twoClasses() *Classifier {
-	s := score(1, -1)
+	s := linearScore(1, -1)
 	s.Terms = append(s.Terms, Term{Column: 0, Missing: true, Coefficient: .5})
 	return &Classifier{
 		Target: "income", Classes: []string{"low", "high"}, Cutoff: -.5, Scores: []Model{s},
@@ -63,13 +63,13 @@ func TestClassifierPredicts(t *testing.T) {
 	m := &Classifier{
 		Target:  "income",
 		Classes: []string{"a", "b", "c"},
-		Scores:  []Model{score(1, -1), score(1, 0), score(1, 1)},
+		Scores:  []Model{linearScore(1, -1), linearScore(1, 0), linearScore(1, 1)},
 	}
 	got, err := m.Predict(make([]float64, 0, 9), classifierRows())
 	if want := []float64{0, 2, 2, 0, 2}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
-	m = &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{score(0, 1)}}
+	m = &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{linearScore(0, 1)}}
 	got, err = m.Predict(got, classifierRows())
 	if want := []float64{0, 1, 1, 0, 1}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
@@ -79,17 +79,17 @@ func TestClassifierPredicts(t *testing.T) {
 	if want := []float64{0, 0, 0, 0, 1}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
-	back, err := DecodeModel(bytes.NewReader(encode(t, m)))
+	back, err := DecodeModel(bytes.NewReader(encodeModel(t, m)))
 	if err != nil || back.(*Classifier).Cutoff != 5 {
 		t.Errorf("the cutoff is lost: %+v, %v", back, err)
 	}
-	other := score(0, 0)
+	other := linearScore(0, 0)
 	other.Columns = append([]Column{{Name: "y"}}, other.Columns[:1]...)
 	other.Terms = nil
 	m = &Classifier{
 		Target:  "income",
 		Classes: []string{"a", "b", "c"},
-		Scores:  []Model{score(0, 0), other, score(0, 0)},
+		Scores:  []Model{linearScore(0, 0), other, linearScore(0, 0)},
 	}
 	var names []string
 	for _, c := range m.Inputs() {
@@ -175,7 +175,7 @@ func TestClassifierContradictions(t *testing.T) {
 		}},
 	})
 	m := classifierSample()
-	m.Scores[0] = otherModel{score(0, 0)}
+	m.Scores[0] = otherModel{linearScore(0, 0)}
 	if err := EncodeModel(&bytes.Buffer{}, m); !errors.Is(err, ErrModelKind) {
 		t.Errorf("a score of another kind: %v", err)
 	}

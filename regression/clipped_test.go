@@ -13,7 +13,7 @@ import (
 
 // clippedSample is sample with a norm that some of its rows exceed.
 func clippedSample() *ClippedLinear {
-	return &ClippedLinear{Linear: *sample(), Constant: .5, Norm: 1.25}
+	return &ClippedLinear{Linear: *sampleModel(), Constant: .5, Norm: 1.25}
 }
 
 // byHand predicts one row of clippedSample from the definition: scaled row,
@@ -182,12 +182,12 @@ func TestClippedContradictions(t *testing.T) {
 			{"columns[0].lower",
 				func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
 			{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
-		}, embedded[*ClippedLinear]()...))
+		}, embeddedContradictions[*ClippedLinear]()...))
 }
 
 func TestClippedGolden(t *testing.T) {
 	checkReads(t, "testdata/model-1-clipped.json", clippedSample())
-	checkGolden(t, "testdata/model-2-clipped.json", second(clippedSample()))
+	checkGolden(t, "testdata/model-2-clipped.json", withVersion2(clippedSample()))
 }
 
 func TestClippedDecodeRefuses(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func houses() *regression.Linear {
+func housesModel() *regression.Linear {
 	return &regression.Linear{
 		Target: "price",
 		Columns: []regression.Column{
@@ -35,7 +35,7 @@ func houses() *regression.Linear {
 // A model treats new rows as training treated its own: the second row's missing number of rooms becomes 4, the
 // third's is clamped to 10 and its place is "other".
 func ExampleLinear() {
-	pred, err := houses().Predict(nil, regression.Rows{
+	pred, err := housesModel().Predict(nil, regression.Rows{
 		N:       3,
 		Numeric: map[string][]float64{"rooms": {3, math.NaN(), 5000}},
 		Labels:  map[string][]string{"ocean": {"inland", "near bay", "the Moon"}},
@@ -49,7 +49,7 @@ func ExampleLinear() {
 
 // A compiled model predicts single records, such as those of a request.
 func ExampleCompile() {
-	p, err := regression.Compile(houses())
+	p, err := regression.Compile(housesModel())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func ExampleCompile() {
 
 // All absent columns are reported at once.
 func ExampleColumnError() {
-	_, err := houses().Predict(nil, regression.Rows{N: 1})
+	_, err := housesModel().Predict(nil, regression.Rows{N: 1})
 	fmt.Println(err)
 	// Output:
 	// column "rooms": the model needs this column, but the rows do not contain it
@@ -80,7 +80,7 @@ func ExampleColumnError() {
 }
 
 func ExampleEncodeModel() {
-	if err := regression.EncodeModel(os.Stdout, houses()); err != nil {
+	if err := regression.EncodeModel(os.Stdout, housesModel()); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -105,7 +105,7 @@ func ExampleEncodeModel() {
 
 func ExampleDecodeModel() {
 	var file bytes.Buffer
-	if err := regression.EncodeModel(&file, houses()); err != nil {
+	if err := regression.EncodeModel(&file, housesModel()); err != nil {
 		log.Fatal(err)
 	}
 	spoilt := bytes.Replace(file.Bytes(), []byte(`"rooms","coefficient"`),

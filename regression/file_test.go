@@ -16,8 +16,8 @@ import (
 )
 
 func TestGolden(t *testing.T) {
-	checkReads(t, "testdata/model-1.json", sample())
-	checkGolden(t, "testdata/model-2.json", second(sample()))
+	checkReads(t, "testdata/model-1.json", sampleModel())
+	checkGolden(t, "testdata/model-2.json", withVersion2(sampleModel()))
 }
 
 // TestVersion1HasNoNewKeys checks that keys added in version 2 are unknown in a file of version 1, wherever
@@ -32,7 +32,7 @@ func TestVersion1HasNoNewKeys(t *testing.T) {
 		`"interval"`:    &Linear{Target: "y", Intervals: []Interval{{.9, 2}}},
 		`"probability"`: twoClasses(),
 	} {
-		file := string(encode(t, m))
+		file := string(encodeModel(t, m))
 		if _, err := DecodeModel(strings.NewReader(file)); err != nil {
 			t.Errorf("%s in version 2: %v", key, err)
 		}
@@ -126,7 +126,7 @@ func drawLinear(t *rapid.T) *Linear {
 }
 
 func TestDecodeAcceptsAnyOrderOfKeys(t *testing.T) {
-	golden := string(encode(t, sample()))
+	golden := string(encodeModel(t, sampleModel()))
 	kind := "  \"kind\": \"linear\",\n"
 	moved := strings.Replace(golden, kind, "", 1)
 	moved = strings.Replace(moved, "\n}\n", ",\n"+strings.TrimSuffix(kind, ",\n")+"}", 1)
@@ -134,14 +134,14 @@ func TestDecodeAcceptsAnyOrderOfKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(sample(), m); diff != "" {
+	if diff := cmp.Diff(sampleModel(), m); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	golden := string(encode(t, sample()))
-	checkDecodeRefuses(t, sample(), []refusal{
+	golden := string(encodeModel(t, sampleModel()))
+	checkDecodeRefuses(t, sampleModel(), []refusal{
 		{golden, "", `model file 1:1: is not JSON: unexpected end of JSON input`},
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
@@ -214,7 +214,7 @@ func TestModelFileLimits(t *testing.T) {
 	if err := EncodeModel(&buf, m); !errors.Is(err, ErrModelSize) || buf.Len() > 0 {
 		t.Errorf("a long model: %v, %d bytes", err, buf.Len())
 	}
-	if err := EncodeModel(&buf, otherModel{sample()}); !errors.Is(err, ErrModelKind) ||
+	if err := EncodeModel(&buf, otherModel{sampleModel()}); !errors.Is(err, ErrModelKind) ||
 		buf.Len() > 0 {
 		t.Errorf("a model of another kind: %v, %d bytes", err, buf.Len())
 	}
@@ -239,13 +239,13 @@ func TestDecodeDeepNesting(t *testing.T) {
 }
 
 func FuzzDecodeModel(f *testing.F) {
-	f.Add(encode(f, sample()))
-	f.Add(encode(f, &Linear{Target: "y"}))
-	f.Add(encode(f, clippedSample()))
-	f.Add(encode(f, additiveSample()))
-	f.Add(encode(f, votesSample()))
-	f.Add(encode(f, prototypesSample()))
-	f.Add(encode(f, treeSample()))
+	f.Add(encodeModel(f, sampleModel()))
+	f.Add(encodeModel(f, &Linear{Target: "y"}))
+	f.Add(encodeModel(f, clippedSample()))
+	f.Add(encodeModel(f, additiveSample()))
+	f.Add(encodeModel(f, votesSample()))
+	f.Add(encodeModel(f, prototypesSample()))
+	f.Add(encodeModel(f, treeSample()))
 	files, err := filepath.Glob("testdata/model-*.json")
 	if err != nil || len(files) < 11 {
 		f.Fatal(err)

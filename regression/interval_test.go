@@ -14,7 +14,7 @@ func TestMissingTerms(t *testing.T) {
 	const extra = 1000
 	rows := strangeRows(rand.New(rand.NewPCG(3, 3)), 500)
 	for name, sample := range map[string]func() Model{
-		"linear": func() Model { return sample() }, "additive": func() Model {
+		"linear": func() Model { return sampleModel() }, "additive": func() Model {
 			m := additiveSample()
 			m.Score = nil
 			return m
@@ -115,12 +115,12 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 
 func TestWithIntervals(t *testing.T) {
 	list := []Interval{{.9, 3}}
-	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample(),
+	for _, m := range []Model{sampleModel(), additiveSample(), votesSample(), clippedSample(),
 		treeSample(), prototypesSample()} {
 		if !WithIntervals(m, list) || !slices.Equal(IntervalsOf(m), list) {
 			t.Errorf("%s: %v", m.Kind(), IntervalsOf(m))
 		}
-		back, err := DecodeModel(bytes.NewReader(encode(t, m)))
+		back, err := DecodeModel(bytes.NewReader(encodeModel(t, m)))
 		if err != nil || !slices.Equal(IntervalsOf(back), list) {
 			t.Errorf("%s: %v from its file, %v", m.Kind(), back, err)
 		}
@@ -171,7 +171,7 @@ func TestProbabilityCurve(t *testing.T) {
 }
 
 func TestIntervalDecodeRefuses(t *testing.T) {
-	checkDecodeRefuses(t, second(sample()), []refusal{
+	checkDecodeRefuses(t, withVersion2(sampleModel()), []refusal{
 		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
 		{`"half_width":17`, `"half_width":17,"x":1`,
 			`model file 25:35: interval[1]: unknown key "x"`},

@@ -170,11 +170,11 @@ func TestKernelContradictions(t *testing.T) {
 			{"kernels[0].coefficients", func(m *Kernel) { m.Kernels[0].Coefficients = nil }},
 			{"kernels[0].coefficients",
 				func(m *Kernel) { m.Kernels[0].Coefficients[1] = math.Inf(1) }},
-		}, embedded[*Kernel]()...))
+		}, embeddedContradictions[*Kernel]()...))
 }
 
 func TestKernelGolden(t *testing.T) {
-	m := second(kernelSample())
+	m := withVersion2(kernelSample())
 	m.Score.Coefficients = append(m.Score.Coefficients, -2, 0)
 	checkGolden(t, "testdata/model-2-kernel.json", m)
 }

@@ -46,9 +46,9 @@ type contradiction[M any] struct {
 	spoil func(M)
 }
 
-// embedded are the contradictions of a linear model, made in the one that M
+// embeddedContradictions returns the contradictions of a linear model, made in the one that M
 // embeds: the path is the same, and they are found before M's own.
-func embedded[M Model]() []contradiction[M] {
+func embeddedContradictions[M Model]() []contradiction[M] {
 	var list []contradiction[M]
 	for _, c := range contradictions {
 		list = append(list, contradiction[M]{c.want, func(m M) { c.spoil(LinearPart(m)) }})
@@ -121,7 +121,7 @@ func checkReads(t *testing.T, file string, m Model) {
 // written as the file, byte for byte, until there is a later version.
 func checkGolden(t *testing.T, file string, m Model) {
 	t.Helper()
-	written := encode(t, m)
+	written := encodeModel(t, m)
 	if *writeGolden {
 		if err := os.WriteFile(file, written, 0o644); err != nil {
 			t.Fatal(err)
@@ -137,8 +137,8 @@ func checkGolden(t *testing.T, file string, m Model) {
 	}
 }
 
-// second adds the features of version 2 to a regression model that is or embeds sample().
-func second[M Model](m M) M {
+// withVersion2 adds the features of version 2 to a regression model that is or embeds sampleModel().
+func withVersion2[M Model](m M) M {
 	l := LinearPart(m)
 	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2},
 		Term{Column: 2, Missing: true, Coefficient: 4})
@@ -154,7 +154,7 @@ type refusal struct{ old, new, want string }
 // this version reads.
 func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 	t.Helper()
-	golden := string(encode(t, m))
+	golden := string(encodeModel(t, m))
 	for _, c := range cases {
 		file := strings.Replace(golden, c.old, c.new, 1)
 		if file == golden {
@@ -173,7 +173,7 @@ func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 	}
 }
 
-func encode(t interface{ Fatal(...any) }, m Model) []byte {
+func encodeModel(t interface{ Fatal(...any) }, m Model) []byte {
 	var buf bytes.Buffer
 	if err := EncodeModel(&buf, m); err != nil {
 		t.Fatal(err)
@@ -183,12 +183,12 @@ func encode(t interface{ Fatal(...any) }, m Model) []byte {
 
 // checkRoundTrip writes m to a file and returns the model read from it, which must be written as the same file.
 func checkRoundTrip(t fataler, m Model) Model {
-	written := encode(t, m)
+	written := encodeModel(t, m)
 	got, err := DecodeModel(bytes.NewReader(written))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, written)
 	}
-	if !bytes.Equal(written, encode(t, got)) {
+	if !bytes.Equal(written, encodeModel(t, got)) {
 		t.Fatalf("another file after a round trip:\n%s", written)
 	}
 	return got
@@ -229,7 +229,7 @@ func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 			t.Fatal("parallel and serial differ", err)
 		}
 		order := rng.Perm(n)
-		shuffled, err := m.Predict(nil, rows.permuted(order))
+		shuffled, err := m.Predict(nil, rows.permuteRows(order))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func sample() *Linear {
+func sampleModel() *Linear {
 	return &Linear{
 		Target: "price",
 		Columns: []Column{
@@ -40,7 +40,7 @@ func sample() *Linear {
 
 func TestPredictTreatsCells(t *testing.T) {
 	nan := math.NaN()
-	m := sample()
+	m := sampleModel()
 	rows := Rows{
 		N: 6,
 		Numeric: map[string][]float64{
@@ -79,7 +79,7 @@ func TestPredictTreatsCells(t *testing.T) {
 	}
 }
 
-// strangeRows draws n rows for sample(), from ordinary to hostile.
+// strangeRows draws n rows for sampleModel(), from ordinary to hostile.
 func strangeRows(rng *rand.Rand, n int) Rows {
 	numbers := []float64{0, 1, -1, 40, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 5e-324,
 		math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}
@@ -114,7 +114,7 @@ func strangeRows(rng *rand.Rand, n int) Rows {
 	return rows
 }
 
-func (rows Rows) permuted(order []int) Rows {
+func (rows Rows) permuteRows(order []int) Rows {
 	out := Rows{
 		N:       rows.N,
 		Numeric: map[string][]float64{},
@@ -122,18 +122,18 @@ func (rows Rows) permuted(order []int) Rows {
 		Codes:   map[string]Codes{},
 	}
 	for name, column := range rows.Numeric {
-		out.Numeric[name] = pick(column, order)
+		out.Numeric[name] = pickEntries(column, order)
 	}
 	for name, column := range rows.Labels {
-		out.Labels[name] = pick(column, order)
+		out.Labels[name] = pickEntries(column, order)
 	}
 	for name, column := range rows.Codes {
-		out.Codes[name] = Codes{pick(column.Values, order), column.Categories}
+		out.Codes[name] = Codes{pickEntries(column.Values, order), column.Categories}
 	}
 	return out
 }
 
-func pick[T any](column []T, order []int) []T {
+func pickEntries[T any](column []T, order []int) []T {
 	out := make([]T, len(order))
 	for to, from := range order {
 		out[to] = column[from]
@@ -142,7 +142,7 @@ func pick[T any](column []T, order []int) []T {
 }
 
 func TestPredictConformance(t *testing.T) {
-	checkConformance(t, func(*rapid.T) blockwise { return sample() })
+	checkConformance(t, func(*rapid.T) blockwise { return sampleModel() })
 }
 
 // TestPredictOverflow checks that terms that overflow in both directions still give a number.
@@ -171,7 +171,7 @@ func TestPredictReportsEveryColumn(t *testing.T) {
 		Numeric: map[string][]float64{"age": {1, 2, 3}, "kind": {1, 2}, "unused": {}},
 		Labels:  map[string][]string{"income": {"1", "2"}},
 	}
-	_, err := sample().Predict(nil, rows)
+	_, err := sampleModel().Predict(nil, rows)
 	for _, want := range []error{ErrColumnAbsent, ErrColumnType, ErrColumnLength} {
 		if !errors.Is(err, want) {
 			t.Errorf("%v is not reported in: %v", want, err)
@@ -188,7 +188,7 @@ func TestPredictReportsEveryColumn(t *testing.T) {
 	}
 }
 
-// contradictions are changes that make sample() invalid, with the path that
+// contradictions are changes that make sampleModel() invalid, with the path that
 // must be reported.
 var contradictions = []contradiction[*Linear]{
 	{"target", func(m *Linear) { m.Target = "\xff" }},
@@ -239,7 +239,7 @@ var contradictions = []contradiction[*Linear]{
 }
 
 func TestContradictionsAreRefusedEverywhere(t *testing.T) {
-	checkContradictions(t, sample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), contradictions)
+	checkContradictions(t, sampleModel, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), contradictions)
 }
 
 func TestMetrics(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // neighboursSample has columns of all forms, with eight coordinates in total.
 func neighboursSample() *Neighbours {
 	return &Neighbours{
-		Target: "price", Classes: []string{"cheap", "", `"dear"`}, Columns: sample().Columns,
+		Target: "price", Classes: []string{"cheap", "", `"dear"`}, Columns: sampleModel().Columns,
 		Center: []float64{40, 0, 0, 0, 1000, 0, 0, 0},
 		Scale:  []float64{.05, 1, 1, 1, .001, .5, .5, 1e-3},
 		Vectors: [][]float64{
@@ -49,7 +49,7 @@ func TestNeighboursPredicts(t *testing.T) {
 		}
 		seen := make([]int, 3)
 		for i, class := range got {
-			if want := m.slowest(rows, i); class != want {
+			if want := m.predictByDefinition(rows, i); class != want {
 				t.Fatalf("row %d: class %v, want %v", i, class, want)
 			}
 			seen[int(class)]++
@@ -60,8 +60,8 @@ func TestNeighboursPredicts(t *testing.T) {
 	}
 }
 
-// slowest predicts row i directly from the definition.
-func (m *Neighbours) slowest(rows Rows, i int) float64 {
+// predictByDefinition predicts row i directly from the definition.
+func (m *Neighbours) predictByDefinition(rows Rows, i int) float64 {
 	var x []float64
 	for _, c := range m.Columns {
 		if c.Type == Numeric {
@@ -84,10 +84,10 @@ func (m *Neighbours) slowest(rows Rows, i int) float64 {
 			one = len(c.Categories)
 		}
 		for k := range c.Categories {
-			x = append(x, indicator(k == one))
+			x = append(x, indicatorOf(k == one))
 		}
 		if c.Other {
-			x = append(x, indicator(one == len(c.Categories)))
+			x = append(x, indicatorOf(one == len(c.Categories)))
 		}
 	}
 	place := func(x []float64) []float64 {
@@ -136,7 +136,7 @@ func (m *Neighbours) slowest(rows Rows, i int) float64 {
 	panic("no vector")
 }
 
-func indicator(is bool) float64 {
+func indicatorOf(is bool) float64 {
 	if is {
 		return 1
 	}
@@ -199,7 +199,7 @@ func TestNeighboursContradictions(t *testing.T) {
 
 // TestNeighboursFileDeclaresNotPrivate checks that the file itself declares that the model is not private.
 func TestNeighboursFileDeclaresNotPrivate(t *testing.T) {
-	file := string(encode(t, neighboursSample()))
+	file := string(encodeModel(t, neighboursSample()))
 	if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {
 		t.Error(file)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 
-// tidy quotes the names of categories, so that no blanks surround them.
-func tidy(m *Linear) *Linear {
+// quoteCategories quotes the names of categories, so that no blanks surround them.
+func quoteCategories(m *Linear) *Linear {
 	for i := range m.Columns {
 		for k, name := range m.Columns[i].Categories {
 			m.Columns[i].Categories[k] = strconv.Quote(name)
@@ -32,7 +32,7 @@ func tidy(m *Linear) *Linear {
 
 // drawKinds draws a model of every kind that predicts numbers.
 func drawKinds(t *rapid.T) []Model {
-	linear := tidy(drawLinear(t))
+	linear := quoteCategories(drawLinear(t))
 	linear.Intervals = nil
 	coefficient := rapid.Float64Range(-100, 100)
 	for i := range linear.Terms {
@@ -301,7 +301,7 @@ func TestPredictorReadsCells(t *testing.T) {
 }
 
 func TestPredictorErrors(t *testing.T) {
-	p, err := Compile(sample())
+	p, err := Compile(sampleModel())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,18 +310,18 @@ func TestPredictorErrors(t *testing.T) {
 		!strings.Contains(err.Error(), `"income"`) || strings.Contains(err.Error(), `"age"`) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Compile(otherModel{sample()}); !errors.Is(err, ErrModelKind) {
+	if _, err := Compile(otherModel{sampleModel()}); !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Compile(
 		&Classifier{
 			Target:  "price",
 			Classes: []string{"a", "b"},
-			Scores:  []Model{otherModel{sample()}},
+			Scores:  []Model{otherModel{sampleModel()}},
 		}); !errors.Is(err, ErrModelKind) {
 		t.Errorf("%v", err)
 	}
-	m := sample()
+	m := sampleModel()
 	m.Lower = math.NaN()
 	var problem *ModelError
 	if _, err := Compile(m); !errors.As(err, &problem) {
@@ -348,7 +348,7 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 // TestPredictorAllocatesNothing checks numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
-	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(),
+	for _, m := range []Model{sampleModel(), clippedSample(), additiveSample(), kernelSample(),
 		votesSample(), treeSample(), prototypesSample(), three, twoClasses()} {
 		p, err := Compile(m)
 		if err != nil {

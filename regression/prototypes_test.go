@@ -13,7 +13,7 @@ import (
 // prototypesSample is sample with three prototypes: two with all kinds of columns, one of them against, and one
 // without terms.
 func prototypesSample() *Prototypes {
-	return &Prototypes{Linear: *sample(), Prototypes: []Prototype{
+	return &Prototypes{Linear: *sampleModel(), Prototypes: []Prototype{
 		{
 			Intercept: -4, Centers: []float64{30, .75, 0},
 			Terms: []Term{{Column: 0, Coefficient: .1},
@@ -38,7 +38,7 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := sample()
+	free := sampleModel()
 	free.Lower = -Unbounded
 	free.Upper = Unbounded
 	want, err := free.Predict(nil, rows)
@@ -119,11 +119,11 @@ func TestPrototypesContradictions(t *testing.T) {
 			{"prototypes[0].terms[1].center", func(m *Prototypes) {
 				m.Prototypes[0].Centers[1] = math.NaN()
 			}},
-		}, embedded[*Prototypes]()...))
+		}, embeddedContradictions[*Prototypes]()...))
 }
 
 func TestPrototypesGolden(t *testing.T) {
-	m := second(prototypesSample())
+	m := withVersion2(prototypesSample())
 	m.Prototypes[2].Terms = []Term{{Column: 2, Missing: true, Coefficient: 3}}
 	m.Prototypes[2].Centers = []float64{.5}
 	checkGolden(t, "testdata/model-2-prototypes.json", m)
@@ -173,7 +173,7 @@ func TestPrototypesFileRoundTrip(t *testing.T) {
 // and the score; that they add up to 1 for all cells; and that other kinds of scores have no probabilities.
 func TestClassProbabilities(t *testing.T) {
 	of := func(intercept, slope float64) *Prototypes {
-		s := score(0, 0)
+		s := linearScore(0, 0)
 		s.Terms = nil
 		s.Lower = -Unbounded
 		s.Upper = Unbounded

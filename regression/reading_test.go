@@ -148,7 +148,7 @@ func TestReading(t *testing.T) {
 // TestReadingDefault checks that a model without settings for cells is written as before, and reads numbers
 // leniently.
 func TestReadingDefault(t *testing.T) {
-	m := sample()
+	m := sampleModel()
 	if hasReading(m) {
 		t.Error("a model says something about cells")
 	}

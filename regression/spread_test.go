@@ -91,8 +91,8 @@ func TestSpreadCovers(t *testing.T) {
 		total := 0.
 		for b := range x {
 			x[b] = (2*float64(b)+1)/cells - 1
-			total += count(b)
-			truth += count(b) * x[b] * x[b]
+			total += cellCount(b)
+			truth += cellCount(b) * x[b] * x[b]
 		}
 		truth = math.Sqrt(truth / total)
 		held := 0
@@ -104,7 +104,7 @@ func TestSpreadCovers(t *testing.T) {
 			}
 			for b := range x {
 				in.Values, in.Noise = append(in.Values, slope*x[b]), append(in.Noise, c.sigma)
-				in.Counts = append(in.Counts, count(b)+c.sigma*rand.NormFloat64())
+				in.Counts = append(in.Counts, cellCount(b)+c.sigma*rand.NormFloat64())
 			}
 			if _, lower, upper := in.Spread().Root(1.96); lower <= truth && truth <= upper {
 				held++
@@ -116,8 +116,8 @@ func TestSpreadCovers(t *testing.T) {
 	}
 }
 
-// count is the number of records in a cell of TestSpreadCovers, symmetric about 0.
-func count(b int) float64 {
+// cellCount returns the number of records in a cell of TestSpreadCovers, symmetric about 0.
+func cellCount(b int) float64 {
 	return 200 - 10*math.Abs(float64(b)-15.5)
 }
 
@@ -131,10 +131,10 @@ func TestLineBeyondTheCounts(t *testing.T) {
 	for b := range cells {
 		x := (2*float64(b)+1)/cells - 1
 		c.Basis.Set(b, 0, x)
-		c.Values, c.Counts, c.Noise = append(c.Values, 2*x), append(c.Counts, count(b)),
+		c.Values, c.Counts, c.Noise = append(c.Values, 2*x), append(c.Counts, cellCount(b)),
 			append(c.Noise, 40)
-		total += count(b)
-		variance += count(b) * x * x
+		total += cellCount(b)
+		variance += cellCount(b) * x * x
 	}
 	variance /= total
 	_, lower, upper := c.Spread().Root(1.96)

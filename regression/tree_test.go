@@ -12,7 +12,7 @@ import (
 
 // treeSample is sample with a tree of two levels, in which one child is split again.
 func treeSample() *Tree {
-	return &Tree{Linear: *sample(), Costs: []float64{1, 5, 0, 2.5}, Nodes: []TreeNode{
+	return &Tree{Linear: *sampleModel(), Costs: []float64{1, 5, 0, 2.5}, Nodes: []TreeNode{
 		{
 			Intercept: -40,
 			Terms:     []Term{{Column: 0, Coefficient: 1, StdError: .5}},
@@ -68,7 +68,7 @@ func TestTreePredictByDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := sample()
+	free := sampleModel()
 	free.Lower = -Unbounded
 	free.Upper = Unbounded
 	base, err := free.Predict(nil, rows)
@@ -162,7 +162,7 @@ func TestClassifierCosts(t *testing.T) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	m.Scores[1].(*Tree).Nodes[0].Threshold++
-	other := sample()
+	other := sampleModel()
 	other.Guarantee = nil
 	for what, c := range map[string]*Classifier{
 		"other paths": m,
@@ -203,11 +203,11 @@ func TestTreeContradictions(t *testing.T) {
 				m.Nodes[0].Terms[0].Coefficient = math.Inf(-1)
 			}},
 			{"nodes[0].terms[0].std_error", func(m *Tree) { m.Nodes[0].Terms[0].StdError = -1 }},
-		}, embedded[*Tree]()...))
+		}, embeddedContradictions[*Tree]()...))
 }
 
 func TestTreeGolden(t *testing.T) {
-	m := second(treeSample())
+	m := withVersion2(treeSample())
 	m.Nodes[3].Terms = []Term{{Column: 2, Missing: true, Coefficient: 3}}
 	checkGolden(t, "testdata/model-2-tree.json", m)
 }

@@ -12,7 +12,7 @@ import (
 // votesSample is sample with three members: one of every kind of column, one of
 // a category, one without terms.
 func votesSample() *Votes {
-	return &Votes{Linear: *sample(), Members: []Member{
+	return &Votes{Linear: *sampleModel(), Members: []Member{
 		{
 			Weight:    .25,
 			Intercept: -40,
@@ -32,7 +32,7 @@ func TestVotesPredictByDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := sample()
+	free := sampleModel()
 	free.Lower = -Unbounded
 	free.Upper = Unbounded
 	want, err := free.Predict(nil, rows)
@@ -117,12 +117,12 @@ func TestVotesContradictions(t *testing.T) {
 			{"members[1].terms[0].coefficient", func(m *Votes) {
 				m.Members[1].Terms[0].Coefficient = math.Inf(-1)
 			}},
-		}, embedded[*Votes]()...))
+		}, embeddedContradictions[*Votes]()...))
 }
 
 func TestVotesGolden(t *testing.T) {
 	checkReads(t, "testdata/model-1-votes.json", votesSample())
-	m := second(votesSample())
+	m := withVersion2(votesSample())
 	m.Members[2].Terms = []Term{{Column: 2, Missing: true, Coefficient: 3}}
 	checkGolden(t, "testdata/model-2-votes.json", m)
 }

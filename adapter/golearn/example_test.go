@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// flats returns a golearn grid of floor area and price.
-func flats() *base.DenseInstances {
+// flatsGrid returns a golearn grid of floor area and price.
+func flatsGrid() *base.DenseInstances {
 	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
 	g := base.NewDenseInstances()
 	areaSpec, priceSpec := g.AddAttribute(area), g.AddAttribute(price)
@@ -41,7 +41,7 @@ func Example() {
 		Intercept: 10, Lower: 0, Upper: 1000,
 	}
 	var classifier base.Classifier = golearn.New(model)
-	truth := flats()
+	truth := flatsGrid()
 	out, err := classifier.Predict(truth)
 	if err != nil {
 		log.Fatal(err)
@@ -72,7 +72,7 @@ func ExampleNewTrainable() {
 		}
 		return nonprivate.OLS(context.Background(), d)
 	})
-	if err := c.Fit(flats()); err != nil {
+	if err := c.Fit(flatsGrid()); err != nil {
 		log.Fatal(err)
 	}
 	m := c.Model().(*regression.Linear)
@@ -82,7 +82,7 @@ func ExampleNewTrainable() {
 
 // For a private fit, a grid becomes a table under a declared schema.
 func ExampleTable() {
-	table, err := golearn.Table(flats(), dataset.Schema{Columns: []dataset.Column{
+	table, err := golearn.Table(flatsGrid(), dataset.Schema{Columns: []dataset.Column{
 		{Name: "area", Ranged: true, Lower: 0, Upper: 200},
 		{Name: "price"},
 	}}, nil)

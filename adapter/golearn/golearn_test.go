@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// grid builds dense instances: the last attribute is the class.
-func grid(attributes []base.Attribute, rows ...[]any) *base.DenseInstances {
+// newGrid builds dense instances: the last attribute is the class.
+func newGrid(attributes []base.Attribute, rows ...[]any) *base.DenseInstances {
 	g := base.NewDenseInstances()
 	specs := make([]base.AttributeSpec, len(attributes))
 	for i, a := range attributes {
@@ -55,7 +55,7 @@ func grid(attributes []base.Attribute, rows ...[]any) *base.DenseInstances {
 	return g
 }
 
-func categorical(name string, values ...string) *base.CategoricalAttribute {
+func newCategorical(name string, values ...string) *base.CategoricalAttribute {
 	a := base.NewCategoricalAttribute()
 	a.SetName(name)
 	for _, v := range values {
@@ -64,10 +64,10 @@ func categorical(name string, values ...string) *base.CategoricalAttribute {
 	return a
 }
 
-func houses() *base.DenseInstances {
-	return grid(
+func housesGrid() *base.DenseInstances {
+	return newGrid(
 		[]base.Attribute{base.NewFloatAttribute("rooms"),
-			categorical("ocean", "near bay", "inland", "island"),
+			newCategorical("ocean", "near bay", "inland", "island"),
 			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")},
 		[]any{3.0, "inland", true, 110.0},
 		[]any{math.NaN(), "near bay", false, 235.0},
@@ -100,7 +100,7 @@ func housesModel() *regression.Linear {
 var housesPredictions = []float64{111, 230, 258, 97}
 
 func TestPredictRegression(t *testing.T) {
-	g := houses()
+	g := housesGrid()
 	reversed := base.NewInstancesViewFromVisible(g, []int{3, 2, 1, 0}, g.AllAttributes())
 	swapped := base.NewInstancesViewFromRows(g, map[int]int{0: 3, 3: 0})
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestPredictRegression(t *testing.T) {
 }
 
 func TestPredictWithoutClassOrRows(t *testing.T) {
-	g := houses()
+	g := housesGrid()
 	if err := g.RemoveClassAttribute(base.NewFloatAttribute("price")); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +147,8 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 	if got, err := golearn.Target(out); err != nil || !slices.Equal(got, housesPredictions) {
 		t.Error(got, err)
 	}
-	empty := grid(
-		[]base.Attribute{base.NewFloatAttribute("rooms"), categorical("ocean"),
+	empty := newGrid(
+		[]base.Attribute{base.NewFloatAttribute("rooms"), newCategorical("ocean"),
 			base.NewBinaryAttribute("garden"), base.NewFloatAttribute("price")})
 	out, err = golearn.New(housesModel()).Predict(empty)
 	if err != nil {
@@ -161,9 +161,9 @@ func TestPredictWithoutClassOrRows(t *testing.T) {
 
 func TestAdapterRefusesInvalidInput(t *testing.T) {
 	price := base.NewFloatAttribute("price")
-	rooms, ocean, garden := base.NewFloatAttribute("rooms"), categorical("ocean"),
+	rooms, ocean, garden := base.NewFloatAttribute("rooms"), newCategorical("ocean"),
 		base.NewBinaryAttribute("garden")
-	several := houses()
+	several := housesGrid()
 	if err := several.AddClassAttribute(rooms); err != nil {
 		t.Fatal(err)
 	}
@@ -172,20 +172,20 @@ func TestAdapterRefusesInvalidInput(t *testing.T) {
 		want      error
 		attribute string
 	}{
-		"absent column": {grid([]base.Attribute{rooms, garden, price}),
+		"absent column": {newGrid([]base.Attribute{rooms, garden, price}),
 			golearn.ErrAttributeAbsent, "ocean"},
-		"number as category": {grid(
+		"number as category": {newGrid(
 			[]base.Attribute{rooms, base.NewFloatAttribute("ocean"), garden, price}),
 			golearn.ErrAttributeType, "ocean"},
-		"category as number": {grid([]base.Attribute{categorical("rooms"), ocean, garden, price}),
+		"category as number": {newGrid([]base.Attribute{newCategorical("rooms"), ocean, garden, price}),
 			golearn.ErrAttributeType, "rooms"},
-		"name twice": {grid(
+		"name twice": {newGrid(
 			[]base.Attribute{rooms, ocean, garden, base.NewBinaryAttribute("rooms"), price}),
 			golearn.ErrAttributeTwice, "rooms"},
-		"other class": {grid(
+		"other class": {newGrid(
 			[]base.Attribute{rooms, ocean, garden, base.NewFloatAttribute("rent")}),
 			golearn.ErrClassMismatch, ""},
-		"class type": {grid([]base.Attribute{rooms, ocean, garden, categorical("price")}),
+		"class type": {newGrid([]base.Attribute{rooms, ocean, garden, newCategorical("price")}),
 			golearn.ErrClassMismatch, ""},
 		"several classes": {several, golearn.ErrClass, ""},
 	} {
@@ -200,16 +200,16 @@ func TestAdapterRefusesInvalidInput(t *testing.T) {
 		}
 	}
 	none := golearn.New(nil)
-	if _, err := none.Predict(houses()); !errors.Is(err, golearn.ErrNoModel) {
+	if _, err := none.Predict(housesGrid()); !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("Predict without a model: %v", err)
 	}
 	if err := none.Save(filepath.Join(t.TempDir(), "m")); !errors.Is(err, golearn.ErrNoModel) {
 		t.Errorf("Save without a model: %v", err)
 	}
-	if err := golearn.New(housesModel()).Fit(houses()); !errors.Is(err, golearn.ErrNoFit) {
+	if err := golearn.New(housesModel()).Fit(housesGrid()); !errors.Is(err, golearn.ErrNoFit) {
 		t.Errorf("Fit: %v", err)
 	}
-	if _, err := golearn.Design(houses()); !errors.Is(err, golearn.ErrAttributeType) {
+	if _, err := golearn.Design(housesGrid()); !errors.Is(err, golearn.ErrAttributeType) {
 		t.Errorf("a design with categories: %v", err)
 	}
 }
@@ -227,7 +227,7 @@ func TestFit(t *testing.T) {
 		}
 		return nonprivate.OLS(context.Background(), d)
 	})
-	g := grid(
+	g := newGrid(
 		[]base.Attribute{base.NewFloatAttribute("x"), base.NewBinaryAttribute("z"),
 			base.NewFloatAttribute("y")},
 		[]any{1.0, true, 13.0}, []any{2.0, false, 5.0}, []any{3.0, false, 7.0},
@@ -263,7 +263,7 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 		{Name: "price"},
 		{Name: "rooms", HasMissing: true, Missing: 4},
 	}}
-	table, err := golearn.Table(houses(), schema, nil)
+	table, err := golearn.Table(housesGrid(), schema, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,11 +279,11 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 	if got := table.Float(3); !slices.Equal(got, []float64{3, 4, 50, 2}) {
 		t.Errorf("rooms: %v", got)
 	}
-	if table, err = golearn.Table(houses(), dataset.Schema{}, nil); err != nil || table.Len() != 4 {
+	if table, err = golearn.Table(housesGrid(), dataset.Schema{}, nil); err != nil || table.Len() != 4 {
 		t.Errorf("no columns: %v", err)
 	}
 	schema.Columns[2].Name = "rent"
-	if _, err := golearn.Table(houses(), schema, nil); !errors.Is(err, golearn.ErrAttributeAbsent) {
+	if _, err := golearn.Table(housesGrid(), schema, nil); !errors.Is(err, golearn.ErrAttributeAbsent) {
 		t.Errorf("absent column: %v", err)
 	}
 }
@@ -297,7 +297,7 @@ func TestManyAttributesKeepTheirNames(t *testing.T) {
 		attributes = append(attributes, base.NewFloatAttribute(fmt.Sprint("a", i)))
 		row = append(row, float64(i))
 	}
-	d, err := golearn.Design(grid(attributes, row))
+	d, err := golearn.Design(newGrid(attributes, row))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestSaveAndLoad(t *testing.T) {
 
 func samePredictions(t *testing.T, c *golearn.Classifier) {
 	t.Helper()
-	out, err := c.Predict(houses())
+	out, err := c.Predict(housesGrid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -428,9 +428,9 @@ func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {
 }
 
 func TestClassifierPredictsClasses(t *testing.T) {
-	g := grid(
+	g := newGrid(
 		[]base.Attribute{base.NewFloatAttribute("x"),
-			categorical("size", "large", "small", "huge")},
+			newCategorical("size", "large", "small", "huge")},
 		[]any{0.5, "small"}, []any{0.1, "small"}, []any{2.5, "large"}, []any{0.2, "large"},
 		[]any{-1.0, "huge"})
 	model := threshold{[]string{"small", "medium", "large"}}
@@ -470,9 +470,9 @@ func TestClassifierPredictsClasses(t *testing.T) {
 
 func TestConfusionCorners(t *testing.T) {
 	// A class that is predicted but never true, and cells outside the list.
-	class := categorical("c", "a", "b")
-	truth := grid([]base.Attribute{class}, []any{"a"}, []any{"a"}, []any{uint64(9)})
-	pred := grid([]base.Attribute{class}, []any{"a"}, []any{"b"}, []any{"a"})
+	class := newCategorical("c", "a", "b")
+	truth := newGrid([]base.Attribute{class}, []any{"a"}, []any{"a"}, []any{uint64(9)})
+	pred := newGrid([]base.Attribute{class}, []any{"a"}, []any{"b"}, []any{"a"})
 	matrix, err := golearn.Confusion(truth, pred)
 	if err != nil {
 		t.Fatal(err)
@@ -481,7 +481,7 @@ func TestConfusionCorners(t *testing.T) {
 	if got := fmt.Sprint(golearn.Scores(matrix)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	empty := grid([]base.Attribute{class})
+	empty := newGrid([]base.Attribute{class})
 	if matrix, err = golearn.Confusion(empty, empty); err != nil ||
 		len(golearn.Scores(matrix)) != 0 {
 		t.Errorf("no rows: %v %v", matrix, err)
@@ -492,10 +492,10 @@ func TestConfusionCorners(t *testing.T) {
 	if _, err := golearn.Confusion(truth, empty); !errors.Is(err, golearn.ErrRowCount) {
 		t.Errorf("fewer predictions: %v", err)
 	}
-	if _, err := golearn.Confusion(houses(), houses()); !errors.Is(err, golearn.ErrAttributeType) {
+	if _, err := golearn.Confusion(housesGrid(), housesGrid()); !errors.Is(err, golearn.ErrAttributeType) {
 		t.Errorf("a float class: %v", err)
 	}
-	binary := grid([]base.Attribute{base.NewBinaryAttribute("c")}, []any{true}, []any{false})
+	binary := newGrid([]base.Attribute{base.NewBinaryAttribute("c")}, []any{true}, []any{false})
 	if matrix, err = golearn.Confusion(binary, binary); err != nil ||
 		fmt.Sprint(matrix) != "map[0:map[0:1] 1:map[1:1]]" {
 		t.Errorf("binary classes: %v %v", matrix, err)
@@ -532,7 +532,7 @@ func TestConfusionOfCodes(t *testing.T) {
 // and that the model predicts the grid through golearn's interface.
 func TestGridToRun(t *testing.T) {
 	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
-	home := categorical("home", "flat", "house")
+	home := newCategorical("home", "flat", "house")
 	var rows [][]any
 	for i := range 3000 {
 		kind, extra := "flat", 0.0
@@ -541,7 +541,7 @@ func TestGridToRun(t *testing.T) {
 		}
 		rows = append(rows, []any{float64(i % 100), kind, 2*float64(i%100) + extra})
 	}
-	g := grid([]base.Attribute{area, home, price}, rows...)
+	g := newGrid([]base.Attribute{area, home, price}, rows...)
 	records, err := golearn.Table(g, dataset.Schema{Columns: []dataset.Column{
 		{Name: "area", Ranged: true, Lower: 0, Upper: 100},
 		{Name: "home", Kind: dataset.Category, Categories: []string{"flat", "house"}},

@@ -18,9 +18,9 @@ model: {method: tukey}
 // TestAbstainedRunWritesReportOnly checks that a run whose mechanism abstains ends with its own exit code, writes a
 // report of the spent budget but no model, and removes an old model from the folder.
 func TestAbstainedRunWritesReportOnly(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(50))
-	write(t, "recipe.yaml", tukeyRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(50))
+	writeFile(t, "recipe.yaml", tukeyRecipe)
 	if got := dptrain(t, fitArgs...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -33,7 +33,7 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 	if _, err := os.Stat("out/release/model.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("model.json: %v", err)
 	}
-	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestAbstainedRunWritesReportOnly(t *testing.T) {
 		"--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
 		t.Errorf("%+v", quiet)
 	}
-	write(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
+	writeFile(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--force")
 	if got.code != exitOK || !strings.Contains(got.stdout, " · joint-gram\n") ||
 		!strings.Contains(got.stdout, "\nwarning[fallback]: ") {

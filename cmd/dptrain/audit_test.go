@@ -15,9 +15,9 @@ import (
 // exceed 0, so the output does not depend on noise.
 func TestAudit(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
-	write(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	writeFile(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
 	args := strings.Fields("audit recipe.yaml --runs 100 --draws 100 --confidence 0.9999999999")
 	got := dptrain(t, args...)
 	if got.code != exitOK || got.stderr != "" {
@@ -37,9 +37,9 @@ func TestAudit(t *testing.T) {
 }
 
 func TestAuditMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", goodRecipe)
 	const outOfRange = "dptrain: --runs and --draws must be at least 100, --records from 1 to 1000, and --confidence between 0 and 1\n"
 	for _, tt := range []struct {
 		args string
@@ -74,9 +74,9 @@ func TestAuditMistakes(t *testing.T) {
 
 // TestAuditInterrupted checks that an audit ends when its context ends.
 func TestAuditInterrupted(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", goodRecipe)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var out strings.Builder
@@ -89,9 +89,9 @@ func TestAuditInterrupted(t *testing.T) {
 // TestRehearsalInterrupted checks that a rehearsal, which may take as long as a run, ends with its context in each
 // command that has one.
 func TestRehearsalInterrupted(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "recipe.yaml", strings.Replace(goodRecipe, "epsilon: 1", "epsilon: 0.001", 1))
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", strings.Replace(goodRecipe, "epsilon: 1", "epsilon: 0.001", 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range []string{"plan recipe.yaml", "fit recipe.yaml", "audit recipe.yaml",

@@ -17,9 +17,9 @@ import (
 // same code, but write different files for the data owner. In the faulty run, the support vector machine derives its
 // penalty from the exact number of records.
 func TestOwnAuditOfAFault(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", classCSV(300))
-	write(t, "recipe.yaml", `task: classification
+	chdirTemp(t)
+	writeFile(t, "line.csv", classCSV(300))
+	writeFile(t, "recipe.yaml", `task: classification
 data:
   path: line.csv
   target: income

@@ -26,7 +26,7 @@ var ownArgs = strings.Fields(
 func ownVerdict(t *testing.T, out string) ownAudit {
 	t.Helper()
 	var x ownAudit
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "audit.json"))),
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(out, "curator", "audit.json"))),
 		&x); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,9 @@ func TestOwnAudit(t *testing.T) {
 		"text and ragged": {"a,b,y\nred,2\n1,NaN,inf,5\n,,\n", 5},
 		"constant":        {"a,b,y\n" + strings.Repeat("1,1,1\n", 20), 5},
 	} {
-		chdir(t)
-		write(t, "line.csv", c.data)
-		write(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
+		chdirTemp(t)
+		writeFile(t, "line.csv", c.data)
+		writeFile(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
 		got := dptrain(t, ownArgs...)
 		if got.code != exitOK || got.stderr != "" {
 			t.Fatalf("%s: %+v", name, got)
@@ -96,9 +96,9 @@ func TestOwnAudit(t *testing.T) {
 // TestOwnAuditVerdicts checks that the output and the exit code are the same for a verdict with violations, for one
 // without, and for an empty one.
 func TestOwnAuditVerdicts(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(40))
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(40))
+	writeFile(t, "recipe.yaml", goodRecipe)
 	var seen []string
 	for i, v := range []audit.Verdict{
 		{Whole: audit.Measure{Epsilon: 9}, Pairs: []string{"x"}, Confidence: .99},
@@ -132,23 +132,23 @@ func TestOwnAuditVerdicts(t *testing.T) {
 // TestOwnAuditIsWrittenNextToARun checks that the verdict is written next to the private files of a run, that it is not
 // replaced without --force, and that the output folder can be changed.
 func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(40))
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(40))
+	writeFile(t, "recipe.yaml", goodRecipe)
 	if got := dptrain(t, "fit", "recipe.yaml"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	model := read(t, "out/release/model.json")
+	model := readFile(t, "out/release/model.json")
 	if got := dptrain(t, ownArgs...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	if runFile(t, "out").Rows != 40 || read(t, "out/release/model.json") != model {
+	if runFile(t, "out").Rows != 40 || readFile(t, "out/release/model.json") != model {
 		t.Error("the results of the run changed")
 	}
-	before := read(t, "out/curator/audit.json")
+	before := readFile(t, "out/curator/audit.json")
 	if got := dptrain(t, ownArgs...); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "out/curator/audit.json: already exists") ||
-		read(t, "out/curator/audit.json") != before {
+		readFile(t, "out/curator/audit.json") != before {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...); got.code != exitOK ||
@@ -160,9 +160,9 @@ func TestOwnAuditIsWrittenNextToARun(t *testing.T) {
 // TestOwnAuditUnits checks that an audit with persons as the unit adds and removes whole persons, and that its
 // output names no person.
 func TestOwnAuditUnits(t *testing.T) {
-	chdir(t)
-	write(t, "visits.csv", visitsCSV(60))
-	write(t, "recipe.yaml", unitRecipe)
+	chdirTemp(t)
+	writeFile(t, "visits.csv", visitsCSV(60))
+	writeFile(t, "recipe.yaml", unitRecipe)
 	got := dptrain(t, ownArgs...)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -171,7 +171,7 @@ func TestOwnAuditUnits(t *testing.T) {
 		!strings.HasPrefix(x.Pairs[0], "the unit of record ") {
 		t.Errorf("%+v", x)
 	}
-	if strings.Contains(got.stdout+read(t, "out/curator/audit.json"), "secret") {
+	if strings.Contains(got.stdout+readFile(t, "out/curator/audit.json"), "secret") {
 		t.Error("a person is named")
 	}
 }
@@ -179,9 +179,9 @@ func TestOwnAuditUnits(t *testing.T) {
 // TestOwnAuditInterrupted cancels an audit at each of its stages, and kills the process there. It checks that no new
 // file remains.
 func TestOwnAuditInterrupted(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(40))
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(40))
+	writeFile(t, "recipe.yaml", goodRecipe)
 	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
 	for _, at := range []string{"read", "audit", "write"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -219,14 +219,14 @@ func TestOwnAuditInterrupted(t *testing.T) {
 // refuses the table because the ledger knows it, and that no row is read if the data set is missing.
 func TestOwnAuditLedger(t *testing.T) {
 	withLedger(t)
-	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
 	spent := func() string {
 		t.Helper()
 		got := dptrain(t, "ledger", "show", "my.ledger")
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
-		return steady(got.stdout)
+		return maskVolatile(got.stdout)
 	}
 	before := spent()
 	if got := dptrain(t, ownArgs...); got.code != exitOK {
@@ -250,8 +250,8 @@ func TestOwnAuditLedger(t *testing.T) {
 		"joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
-	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
-	write(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
+	writeFile(t, "line.csv", "a,b,y\n")
 	if got := dptrain(t,
 		append(slices.Clone(ownArgs), "--out", "second")...); got.code != exitLedger ||
 		got.stdout != "" {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// words joins the words of an output into one line.
-func words(s string) string {
+// joinWords joins the words of an output into one line.
+func joinWords(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
@@ -21,7 +21,7 @@ func TestCausal(t *testing.T) {
 		"--range", "dose=0:50", "--range",
 		"response=0:150", "--epsilon", "3", "--out", out}
 	first := dptrain(t, args...)
-	if first.code != 0 || !strings.Contains(words(first.stdout), "dose causes response") {
+	if first.code != 0 || !strings.Contains(joinWords(first.stdout), "dose causes response") {
 		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
 	}
 	if again := dptrain(t, args...); again.code != 2 ||
@@ -55,13 +55,13 @@ func TestCausal(t *testing.T) {
 
 // TestCausalQuiet: notes about the header are printed, and --quiet leaves them out.
 func TestCausalQuiet(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var b strings.Builder
 	b.WriteString("x;y\n")
 	for i := range 500 {
 		fmt.Fprintf(&b, "%d;%d\n", i, i*i%97)
 	}
-	write(t, "t.csv", b.String())
+	writeFile(t, "t.csv", b.String())
 	args := []string{"causal", "--data", "t.csv", "--columns", "x,y", "--range", "x=0:500",
 		"--range", "y=0:97", "--epsilon", "1"}
 	if got := dptrain(t, args...); got.code != exitOK ||
@@ -160,7 +160,7 @@ func TestCausalLedger(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
-	if v.code != 0 || !strings.Contains(words(v.stdout), "is this run, with the same head") {
+	if v.code != 0 || !strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	refused := dptrain(t, append(args, "--epsilon", "9", "--force")...)
@@ -208,7 +208,7 @@ func TestCausalRefuses(t *testing.T) {
 			args = append(args[:len(args):len(args)], "--out", out)
 		}
 		if r := dptrain(t, args...); r.code != c.code ||
-			!strings.Contains(words(r.stderr), c.says) {
+			!strings.Contains(joinWords(r.stderr), c.says) {
 			t.Errorf("%v: exit %d, want %d: %s", c.args, r.code, c.code, r.stderr)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -228,10 +228,10 @@ func TestCausalBaseline(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		r := dptrain(t,
 			append(base[:len(base):len(base)], "--score", c[0], "--protect", c[1], "--out", out)...)
-		if r.code != 0 || !strings.Contains(words(r.stdout), "baseline anm with score "+c[0]) {
+		if r.code != 0 || !strings.Contains(joinWords(r.stdout), "baseline anm with score "+c[0]) {
 			t.Fatalf("%v: exit %d\n%s%s", c, r.code, r.stdout, r.stderr)
 		}
-		unprotected := strings.Contains(words(r.stdout), "the training records are not protected")
+		unprotected := strings.Contains(joinWords(r.stdout), "the training records are not protected")
 		if unprotected != (c[1] == "test") {
 			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
 		}
@@ -240,7 +240,7 @@ func TestCausalBaseline(t *testing.T) {
 		}
 		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))
 		if p.code != 0 ||
-			strings.Contains(words(p.stdout),
+			strings.Contains(joinWords(p.stdout),
 				"the training records are not protected") != unprotected {
 			t.Errorf("%v: plan: exit %d\n%s%s", c, p.code, p.stdout, p.stderr)
 		}
@@ -256,7 +256,7 @@ func TestCausalBaseline(t *testing.T) {
 		r := dptrain(t,
 			append(append(base[:len(base):len(base)], strings.Fields(flag)...), "--out",
 				filepath.Join(t.TempDir(), "out"))...)
-		if r.code != 3 || !strings.Contains(words(r.stderr), want) {
+		if r.code != 3 || !strings.Contains(joinWords(r.stderr), want) {
 			t.Errorf("%s: exit %d: %s", flag, r.code, r.stderr)
 		}
 	}

@@ -84,13 +84,13 @@ func writeCheckedTable(t *testing.T) {
 		fmt.Fprintf(&b, "p%d,%d,%d,%s,%d\n", i/2, i%17, i%5, []string{"red", "green"}[i%2],
 			3*(i%17)+i%5)
 	}
-	write(t, "table.csv", b.String())
+	writeFile(t, "table.csv", b.String())
 }
 
 // TestCheckScript checks that the script for every kind of composition computes the epsilon of the report, and
 // rejects altered reports: by checksum or, if all checksums were recomputed, by the composition.
 func TestCheckScript(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	writeCheckedTable(t)
 	var pairs, wants, names []string
 	ask := func(want, name, script, path string) {
@@ -98,7 +98,7 @@ func TestCheckScript(t *testing.T) {
 		wants, names = append(wants, want), append(names, name)
 	}
 	for name, recipe := range checkedRuns() {
-		write(t, "r.yaml", recipe)
+		writeFile(t, "r.yaml", recipe)
 		out := strings.ReplaceAll(name, " ", "-")
 		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
@@ -108,12 +108,12 @@ func TestCheckScript(t *testing.T) {
 		if r.code != 0 {
 			t.Fatalf("%s: %+v", name, r)
 		}
-		write(t, script, r.stdout)
+		writeFile(t, script, r.stdout)
 		ask("ok", name, script, path)
 		edited := filepath.Join(out, "edited.json")
-		write(t, edited, strings.Replace(read(t, path), `"released":1`, `"released":0`, 1))
+		writeFile(t, edited, strings.Replace(readFile(t, path), `"released":1`, `"released":0`, 1))
 		ask("refused", name+", edited", script, edited)
-		for what, forge := range forgeries() {
+		for what, forge := range reportForgeries() {
 			if what != "smaller steps" && name != "plain" && name != "substitution" &&
 				name != "basic" && name != "pure" {
 				continue // this script takes seconds and has the same last lines
@@ -126,7 +126,7 @@ func TestCheckScript(t *testing.T) {
 			if r.code != 0 {
 				t.Fatalf("%s, %s: %+v", name, what, r)
 			}
-			write(t, filepath.Join(forgedOut, "check.py"), r.stdout)
+			writeFile(t, filepath.Join(forgedOut, "check.py"), r.stdout)
 			ask("refused", name+", "+what, filepath.Join(forgedOut, "check.py"),
 				filepath.Join(forgedOut, "report.json"))
 		}
@@ -142,7 +142,7 @@ func TestCheckScript(t *testing.T) {
 // TestStoppedRunIsConsistent checks that the report of a run that stops early passes verify, and that a script computes its
 // epsilon from the report alone, which prints a small epsilon in full.
 func TestStoppedRunIsConsistent(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	writeCheckedTable(t)
 	var pairs []string
 	for name, recipe := range map[string]string{
@@ -152,7 +152,7 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 		"basic": "data: {path: table.csv, target: word, exclude: [id]}\n" +
 			"privacy: {epsilon: 20, composition: basic}\nmodel: {method: joint-gram}\n",
 	} {
-		write(t, "r.yaml", recipe)
+		writeFile(t, "r.yaml", recipe)
 		if r := dptrain(t, "fit", "r.yaml", "--out", name, "--quiet"); r.code != exitAbstained {
 			t.Fatalf("%s: %+v", name, r)
 		}
@@ -164,7 +164,7 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 		if r.code != exitOK {
 			t.Fatalf("%s: %+v", name, r)
 		}
-		write(t, name+".py", r.stdout)
+		writeFile(t, name+".py", r.stdout)
 		pairs = append(pairs, name+".py", name+"/release/report.json")
 	}
 	for _, said := range runScripts(t, pairs...) {
@@ -174,9 +174,9 @@ func TestStoppedRunIsConsistent(t *testing.T) {
 	}
 }
 
-// forgeries returns edits that make the guarantee in a report look stronger, as an attacker who can recompute
+// reportForgeries returns edits that make the guarantee in a report look stronger, as an attacker who can recompute
 // checksums might make them. Each reports whether it changed the report.
-func forgeries() map[string]func(r *report.Report) bool {
+func reportForgeries() map[string]func(r *report.Report) bool {
 	return map[string]func(r *report.Report) bool{
 		"a smaller epsilon": func(r *report.Report) bool {
 			r.Guarantee.Epsilon, r.Accounting.Epsilon, r.Guarantee.Spent = r.Guarantee.Epsilon/2,
@@ -214,7 +214,7 @@ func forgeries() map[string]func(r *report.Report) bool {
 // writeForged writes an edited report with all checksums recomputed.
 func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool) bool {
 	t.Helper()
-	r, err := report.Decode(strings.NewReader(read(t, path)))
+	r, err := report.Decode(strings.NewReader(readFile(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,23 +228,23 @@ func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool
 	if err := os.Mkdir(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(out, "report.json"), b.String())
+	writeFile(t, filepath.Join(out, "report.json"), b.String())
 	return true
 }
 
 // TestCheckScriptRefuses checks that no script is written for an edited report, or for one that does not state its
 // composition.
 func TestCheckScriptRefuses(t *testing.T) {
-	earlier := read(t, "../../internal/publish/report/testdata/report-3.json")
-	chdir(t)
+	earlier := readFile(t, "../../internal/publish/report/testdata/report-3.json")
+	chdirTemp(t)
 	writeCheckedTable(t)
-	write(t, "r.yaml", checkedRuns()["plain"])
+	writeFile(t, "r.yaml", checkedRuns()["plain"])
 	if r := dptrain(t, "fit", "r.yaml", "--quiet"); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	text := read(t, "out/release/report.json")
-	write(t, "edited.json", strings.Replace(text, `"released":1`, `"released":0`, 1))
-	write(t, "three.json", earlier)
+	text := readFile(t, "out/release/report.json")
+	writeFile(t, "edited.json", strings.Replace(text, `"released":1`, `"released":0`, 1))
+	writeFile(t, "three.json", earlier)
 	for path, want := range map[string]string{
 		"edited.json": "its checksum does not match",
 		"three.json":  "an earlier version",

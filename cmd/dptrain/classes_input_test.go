@@ -49,9 +49,9 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 			"substitute-private-columns": ", a: {private: true}, b: {private: true}",
 		} {
 			for name, table := range tables {
-				chdir(t)
-				write(t, "t.csv", table)
-				write(t, "r.yaml", loansRecipe(relation, columns, "model: {method: "+method+"}"))
+				chdirTemp(t)
+				writeFile(t, "t.csv", table)
+				writeFile(t, "r.yaml", loansRecipe(relation, columns, "model: {method: "+method+"}"))
 				got := dptrain(t, "fit", "r.yaml", "-q")
 				if relation == "substitute-private-columns" && name == "no class" { // the absence of classes is public
 					if got.code != exitAbstained ||
@@ -69,7 +69,7 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 					files = append(files, "model.json")
 				}
 				for _, file := range files {
-					text := read(t, filepath.Join("out", "release", file))
+					text := readFile(t, filepath.Join("out", "release", file))
 					if strings.Contains(text, "crimson") || strings.Contains(text, "notyet") ||
 						!strings.Contains(text, "paid, back") && file != "report.json" {
 						t.Errorf("%s, %s, %s: %s repeats a cell or lacks a class", method, relation,
@@ -84,8 +84,8 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 // TestPrivateColumnMistakes checks that check and fit report the same errors for impossible declarations of public
 // and private columns, before a row is read.
 func TestPrivateColumnMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "a,b,c,y\n1,2,p,not yet\n")
+	chdirTemp(t)
+	writeFile(t, "t.csv", "a,b,c,y\n1,2,p,not yet\n")
 	for _, c := range []struct {
 		name, recipe string
 		code         int
@@ -134,14 +134,14 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			exitRecipe, "needs at least one column with private: true",
 		},
 	} {
-		write(t, "r.yaml", c.recipe)
+		writeFile(t, "r.yaml", c.recipe)
 		if got := dptrain(t, "fit", "r.yaml"); got.code != c.code || got.stdout != "" ||
 			!strings.Contains(got.stderr, c.stderr) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 	// A private target is valid.
-	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", y: {private: true}", ""))
+	writeFile(t, "r.yaml", loansRecipe("substitute-private-columns", ", y: {private: true}", ""))
 	if got := dptrain(t, "plan", "r.yaml"); got.code != exitOK ||
 		!strings.Contains(got.stdout, "second moments of the features in logistic") {
 		t.Errorf("a private target: %+v", got)
@@ -153,7 +153,7 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		t.Errorf("a private target by flags: %+v", got)
 	}
 	// If classes cannot be found privately, the message names the flag to list them.
-	write(t, "few.csv", classCSV(9))
+	writeFile(t, "few.csv", classCSV(9))
 	got := dptrain(t,
 		strings.Fields(
 			"fit --data few.csv --target income --task classification --epsilon 1 --method tukey")...)
@@ -170,7 +170,7 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// The range of a private column without a declared range is found privately.
-	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
+	writeFile(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
 		!strings.Contains(got.stdout, "scaling") {
 		t.Errorf("%+v", got)
@@ -179,8 +179,8 @@ func TestPrivateColumnMistakes(t *testing.T) {
 
 // TestBenchBalance checks that balancing is accepted only by bench and only for classification.
 func TestBenchBalance(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", classCSV(400))
+	chdirTemp(t)
+	writeFile(t, "t.csv", classCSV(400))
 	got := dptrain(t, "bench", "--public", "--data", "t.csv", "--task", "classification",
 		"--balance", "--method", "nonprivate-ols", "--trials", "2")
 	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "nonprivate-ols") {

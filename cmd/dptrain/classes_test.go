@@ -32,8 +32,8 @@ func classCSV(rows int) string {
 
 // TestFitClasses trains a classifier with flags and checks the published classes.
 func TestFitClasses(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", classCSV(8000))
+	chdirTemp(t)
+	writeFile(t, "t.csv", classCSV(8000))
 	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
 		"--classes", "under 50 K,over 50 K", "--epsilon", "2")
 	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") ||
@@ -41,7 +41,7 @@ func TestFitClasses(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	r, err := report.Decode(
-		strings.NewReader(read(t, filepath.Join("out", "release", "report.json"))))
+		strings.NewReader(readFile(t, filepath.Join("out", "release", "report.json"))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +49,16 @@ func TestFitClasses(t *testing.T) {
 		a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
 		t.Errorf("%+v, accuracy %+v", r, a)
 	}
-	if recipe := read(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe,
+	if recipe := readFile(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe,
 		"classes: [under 50 K, over 50 K]") {
 		t.Error(recipe)
 	}
 	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
-		if strings.Contains(read(t, filepath.Join("out", "release", file)), "crimson") {
+		if strings.Contains(readFile(t, filepath.Join("out", "release", file)), "crimson") {
 			t.Errorf("%s repeats a cell", file)
 		}
 	}
-	write(t, "new.csv", "b,a\n1,3\n2,97\n,99\n")
+	writeFile(t, "new.csv", "b,a\n1,3\n2,97\n,99\n")
 	model := filepath.Join("out", "release", "model.json")
 	if got, want := dptrain(t, "predict", model, "new.csv"),
 		(result{0, "income\nunder 50 K\nover 50 K\nover 50 K\n", ""}); got != want {
@@ -70,7 +70,7 @@ func TestFitClasses(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Votes are not additive, so no column has a shape.
-	write(t, "brc.yaml",
+	writeFile(t, "brc.yaml",
 		"task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
 	if got := dptrain(t, "fit", "brc.yaml", "--out", "votes", "-q"); got.code != 0 {
 		t.Errorf("%+v", got)
@@ -87,13 +87,13 @@ func TestFitClasses(t *testing.T) {
 
 // TestPredictQuotesClasses checks that class names are quoted as CSV cells.
 func TestPredictQuotesClasses(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	score := func(b int) string {
 		return fmt.Sprintf(
 			`{"kind": "linear", "columns": [{"name":"a","type":"numeric","lower":-9,"upper":9,"missing":0}],
 			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`, b)
 	}
-	write(t, "model.json",
+	writeFile(t, "model.json",
 		`{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
 		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
 	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"),
@@ -121,8 +121,8 @@ func TestClassesOfAnyTable(t *testing.T) {
 		"empty":     "a,y\n",
 	} {
 		for _, classes := range []string{"0,1", "0,1,2"} {
-			chdir(t)
-			write(t, "t.csv", table)
+			chdirTemp(t)
+			writeFile(t, "t.csv", table)
 			got := dptrain(t, "fit", "--data", "t.csv", "--target", "y", "--task", "classification",
 				"--classes", classes, "--epsilon", "1", "-q")
 			if got != (result{}) {
@@ -137,7 +137,7 @@ func TestClassesOfAnyTable(t *testing.T) {
 				}
 			}
 			if err := json.Unmarshal(
-				[]byte(read(t, filepath.Join("out", "release", "report.json"))),
+				[]byte(readFile(t, filepath.Join("out", "release", "report.json"))),
 				&confusion); err != nil {
 				t.Error(err)
 			}
@@ -150,8 +150,8 @@ func TestClassesOfAnyTable(t *testing.T) {
 }
 
 func TestClassMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", classCSV(20))
+	chdirTemp(t)
+	writeFile(t, "t.csv", classCSV(20))
 	base := "--data t.csv --target income --epsilon 1 "
 	for args, want := range map[string]result{
 		"fit " + base + "--task classification --method tukey": {exitRecipe, "",
@@ -176,7 +176,7 @@ func TestClassMistakes(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"nonprivate-logistic", "nonprivate-svm"} {
-		write(t, "open.yaml",
+		writeFile(t, "open.yaml",
 			"task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
 				method+"}\n")
 		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe ||
@@ -184,7 +184,7 @@ func TestClassMistakes(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	write(t, "r.yaml",
+	writeFile(t, "r.yaml",
 		dptrain(t, "init", "t.csv", "--task", "classification", "--classes",
 			"under 50 K,over 50 K").stdout)
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
@@ -200,7 +200,7 @@ func TestClassMistakes(t *testing.T) {
 // checks that the model contains the categories, that the report lists them as found privately, and that predictions
 // name the classes.
 func TestFoundTextCategoriesAreReported(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var table strings.Builder
 	table.WriteString("age,ward,name,ill\n")
 	for i := range 6000 {
@@ -211,7 +211,7 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
 	}
-	write(t, "export.csv", table.String())
+	writeFile(t, "export.csv", table.String())
 	got := dptrain(t,
 		strings.Fields(
 			"fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...)
@@ -238,7 +238,7 @@ func TestFoundTextCategoriesAreReported(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.stdout, "classes: private\n") {
 		t.Errorf("%+v", got)
 	}
-	write(t, "r.yaml", got.stdout)
+	writeFile(t, "r.yaml", got.stdout)
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 ||
 		!strings.Contains(got.stdout, "kinds") {
 		t.Errorf("%+v", got)

@@ -11,15 +11,15 @@ import (
 // TestClosedOutput checks that every command reports a usage error if standard output was closed by the shell or is
 // on a full disk. The null device is valid, whoever opened it.
 func TestClosedOutput(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, "line.csv", lineCSV(50))
-	write(t, "recipe.yaml", goodRecipe)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
+	writeFile(t, "line.csv", lineCSV(50))
+	writeFile(t, "recipe.yaml", goodRecipe)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
 		"3"); got.code != 0 {
 		t.Fatalf("%+v", got)
@@ -58,7 +58,7 @@ func TestClosedOutput(t *testing.T) {
 	if got := run(">/dev/null", "version"); got != "0" {
 		t.Errorf("the null device: code %s", got)
 	}
-	if got := process(t, nil, "version"); got.code != 0 { // package os/exec opens the null device for both streams
+	if got := runProcess(t, nil, "version"); got.code != 0 { // package os/exec opens the null device for both streams
 		t.Errorf("the null device of another program: %+v", got)
 	}
 }

@@ -72,7 +72,7 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 // TestStoredDatesAreNoted checks that plan and fit note dates of a Parquet file that no declaration covers, once, and that
 // they are texts, as in the CSV file of the same table.
 func TestStoredDatesAreNoted(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	type record struct {
 		Day int32   `parquet:"day,date"`
 		X   float64 `parquet:"x"`
@@ -89,7 +89,7 @@ func TestStoredDatesAreNoted(t *testing.T) {
 	if err := parquet.WriteFile("t.parquet", records); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "t.csv", text)
+	writeFile(t, "t.csv", text)
 	const note = `note: t.parquet: the dates in ["day"] are read as text; add --date day=auto`
 	for _, verb := range []string{"plan", "fit"} {
 		for flags, want := range map[string]int{"": 1, "--date day=auto": 0, "--exclude day": 0} {
@@ -108,7 +108,7 @@ func TestStoredDatesAreNoted(t *testing.T) {
 		if r := dptrain(t, "look", name, "--target", "y", "--force"); r.code != exitOK {
 			t.Fatalf("%+v", r)
 		}
-		_, profile, _ := strings.Cut(read(t, "look/curator/look.txt"), "\n")
+		_, profile, _ := strings.Cut(readFile(t, "look/curator/look.txt"), "\n")
 		counts[name] = strings.ReplaceAll(profile, name, "t")
 	}
 	if r := dptrain(t, "fit", "--data", "t.parquet", "--target", "day", "--epsilon", "1", "--force"); r.code !=

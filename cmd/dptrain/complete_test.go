@@ -8,10 +8,10 @@ import (
 // TestCompletesValues checks that flags complete to their valid values, and column flags to the columns of the
 // header.
 func TestCompletesValues(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "größe;ort;preis\n1;secret;2\n")
-	write(t, "u.csv", "who,size,y\n1,2,3\n")
-	write(t, "recipe.yaml",
+	chdirTemp(t)
+	writeFile(t, "t.csv", "größe;ort;preis\n1;secret;2\n")
+	writeFile(t, "u.csv", "who,size,y\n1,2,3\n")
+	writeFile(t, "recipe.yaml",
 		"data: {path: t.csv, target: preis, format: {separator: \";\"}}\nprivacy: {epsilon: 1}\n")
 	for _, c := range []struct {
 		args []string
@@ -52,9 +52,9 @@ func TestCompletesValues(t *testing.T) {
 
 // TestRangeAndDateFlags checks that --range and --date have the same effect as the recipe keys.
 func TestRangeAndDateFlags(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "born,size,y\n2000-01-02,1,2\n")
-	write(t, "recipe.yaml",
+	chdirTemp(t)
+	writeFile(t, "t.csv", "born,size,y\n2000-01-02,1,2\n")
+	writeFile(t, "recipe.yaml",
 		"data: {path: t.csv, target: y, columns: {born: {date: 2006-01-02}, y: {lower: 0, upper: 9}}}\nprivacy: {epsilon: 1}\n")
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1", "--json"}

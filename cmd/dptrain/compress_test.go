@@ -8,23 +8,23 @@ import (
 	"testing"
 )
 
-// leaves writes the public table of the repository to the working directory, in two parts.
-func leaves(t *testing.T) {
+// writeLeaves writes the public table of the repository to the working directory, in two parts.
+func writeLeaves(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "leaves.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	lines := strings.SplitAfter(string(text), "\n")
-	write(t, "known.csv", strings.Join(lines[:1001], ""))
-	write(t, "new.csv", lines[0]+strings.Join(lines[1001:1401], ""))
+	writeFile(t, "known.csv", strings.Join(lines[:1001], ""))
+	writeFile(t, "new.csv", lines[0]+strings.Join(lines[1001:1401], ""))
 }
 
 // TestCompress checks that predict can read the model of every method, and that the model has the printed errors.
 func TestCompress(t *testing.T) {
-	leaves(t)
-	truth := strings.Split(read(t, "new.csv"), "\n")[1:401]
+	writeLeaves(t)
+	truth := strings.Split(readFile(t, "new.csv"), "\n")[1:401]
 	for name, args := range map[string][]string{
 		"snc": nil, "metric": {"--metric", "--passes", "30"},
 		"components": {"--components", "3", "--vectors", "30"},
@@ -44,7 +44,7 @@ func TestCompress(t *testing.T) {
 		if again := dptrain(t, append(args, "--force")...); again != got {
 			t.Errorf("%s is not repeated: %+v", name, again)
 		}
-		file := read(t, out)
+		file := readFile(t, out)
 		if !strings.Contains(file, "without privacy") ||
 			!strings.Contains(file, `"guarantee": null`) {
 			t.Errorf("%s does not say so: %.400s", name, file)
@@ -73,13 +73,13 @@ func formatShare(n, of int) string {
 // TestCompressHoldsRecords checks that the points kept by subsampling, condensing and knn are exact records of the
 // table, which is why these methods have no privacy.
 func TestCompressHoldsRecords(t *testing.T) {
-	leaves(t)
+	writeLeaves(t)
 	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o",
 		"all.json"); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
-	file := read(t, "all.json")
-	cells := strings.Split(strings.Split(read(t, "known.csv"), "\n")[1], ",")
+	file := readFile(t, "all.json")
+	cells := strings.Split(strings.Split(readFile(t, "known.csv"), "\n")[1], ",")
 	if want := `{"class":"` + cells[6] + `","at":[` +
 		strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","; !strings.Contains(file,
 		want) {
@@ -89,7 +89,7 @@ func TestCompressHoldsRecords(t *testing.T) {
 
 // TestCompressIsRefused checks that other commands do not accept a model without privacy as a release.
 func TestCompressIsRefused(t *testing.T) {
-	leaves(t)
+	writeLeaves(t)
 	must := func(code int, says string, args ...string) {
 		t.Helper()
 		got := dptrain(t, args...)
@@ -105,7 +105,7 @@ func TestCompressIsRefused(t *testing.T) {
 		"leaves.json", "new.csv")
 	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
 
-	write(t, "line.csv", lineCSV(200))
+	writeFile(t, "line.csv", lineCSV(200))
 	must(0, "", "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--out", "out",
 		"-q")
 	must(0, "OK  ", "verify", "out")
@@ -117,10 +117,10 @@ func TestCompressIsRefused(t *testing.T) {
 
 // TestCompressMistakes checks that invalid requests are reported before a table is read.
 func TestCompressMistakes(t *testing.T) {
-	leaves(t)
-	write(t, "there.json", "{}")
-	write(t, "one.csv", "a,b\n1,x\n2,x\n")
-	write(t, "alone.csv", "b\nx\ny\n")
+	writeLeaves(t)
+	writeFile(t, "there.json", "{}")
+	writeFile(t, "one.csv", "a,b\n1,x\n2,x\n")
+	writeFile(t, "alone.csv", "b\nx\ny\n")
 	for _, c := range []struct {
 		args string
 		code int
@@ -165,7 +165,7 @@ func TestCompressMistakes(t *testing.T) {
 
 // TestCompressKnownTable checks that compress refuses a table known to a ledger, both for training and for testing.
 func TestCompressKnownTable(t *testing.T) {
-	leaves(t)
+	writeLeaves(t)
 	for _, args := range [][]string{
 		{"ledger", "init", "dptrain.ledger", "--dataset", "leaves", "--epsilon", "9"},
 		{"fit", "--data", "known.csv", "--target", "stalk", "--epsilon", "1", "--dataset", "leaves",

@@ -12,7 +12,7 @@ import (
 // TestFitDates checks that a model with date columns reads new tables, and that the plan lists the parts of the
 // dates.
 func TestFitDates(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var b strings.Builder
 	b.WriteString("admitted;stay\n")
 	day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -20,8 +20,8 @@ func TestFitDates(t *testing.T) {
 		at := day.AddDate(0, 0, i%1000)
 		fmt.Fprintf(&b, "%s;%d,5\n", at.Format("02.01.2006"), int(at.Month()))
 	}
-	write(t, "t.csv", b.String())
-	write(t, "recipe.yaml", `data:
+	writeFile(t, "t.csv", b.String())
+	writeFile(t, "recipe.yaml", `data:
   path: t.csv
   target: stay
   format: {separator: ";", decimal: ","}
@@ -32,7 +32,7 @@ model: {method: joint-gram}
 	if got := dptrain(t, "fit", "recipe.yaml", "--quiet"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	model := read(t, "out/release/model.json")
+	model := readFile(t, "out/release/model.json")
 	for _, name := range []string{"admitted.days", "admitted.month", "admitted.weekday"} {
 		if !strings.Contains(model, name) {
 			t.Errorf("the model lacks %s", name)

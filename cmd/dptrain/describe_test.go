@@ -103,7 +103,7 @@ func TestDescribeLedger(t *testing.T) {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if v := dptrain(t, "verify", out, "--ledger", ledger); v.code != 0 ||
-		!strings.Contains(words(v.stdout), "is this run, with the same head") {
+		!strings.Contains(joinWords(v.stdout), "is this run, with the same head") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	if v := dptrain(t, "ledger", "verify", ledger, "--report", out); v.code != 0 {
@@ -166,7 +166,7 @@ func TestDescribeRefuses(t *testing.T) {
 		r := dptrain(t,
 			append([]string{"describe"},
 				append(c.args, "--out", filepath.Join(t.TempDir(), "out"))...)...)
-		if r.code != c.code || !strings.Contains(words(r.stderr), c.want) {
+		if r.code != c.code || !strings.Contains(joinWords(r.stderr), c.want) {
 			t.Errorf("%v: exit %d, %s", c.args, r.code, r.stderr)
 		}
 	}

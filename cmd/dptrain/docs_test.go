@@ -11,7 +11,7 @@ import (
 
 // TestPitfallsNameTests checks that each row of docs/proofs/pitfalls.md names existing tests.
 func TestPitfallsNameTests(t *testing.T) {
-	page := read(t, "../../docs/proofs/pitfalls.md")
+	page := readFile(t, "../../docs/proofs/pitfalls.md")
 	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
 	rows, tests := 0, 0
 	for line := range strings.Lines(page) {

@@ -18,8 +18,8 @@ func TestEngineFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
-	text := read(t, table)
+	chdirTemp(t)
+	text := readFile(t, table)
 	if err := os.Mkdir("scratch", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -33,12 +33,12 @@ func TestEngineFlag(t *testing.T) {
 		{"stream", "", []string{"--data", table, "--engine", "stream", "--scratch", "scratch"}},
 		{"stdin", text, []string{"--data", "-", "--engine", "stream", "--scratch", "scratch"}},
 	} {
-		if out, err := separate(t, tt.stdin, "",
+		if out, err := separateProcess(t, tt.stdin, "",
 			append(append(args, "--out", tt.name), tt.flags...)).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
-		if got, want := read(t, tt.name+"/release/model.json"),
-			read(t, "memory/release/model.json"); got != want {
+		if got, want := readFile(t, tt.name+"/release/model.json"),
+			readFile(t, "memory/release/model.json"); got != want {
 			t.Errorf("%s: another model than from memory", tt.name)
 		}
 		if got, want := runFile(t, tt.name).Rows, runFile(t, "memory").Rows; got != want {
@@ -83,22 +83,22 @@ func TestEngineKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	for name, method := range map[string]string{"sums": "joint-gram", "rows": "svm"} {
-		write(t, name+".yaml",
+		writeFile(t, name+".yaml",
 			"engine: stream\ntask: classification\ndata: {path: "+table+
 				", target: repaid, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: "+
 				method+"}\n")
 	}
 	for out, flags := range map[string][]string{"stream": nil, "memory": {"--engine", "memory"}} {
-		if text, err := separate(t, "", "",
+		if text, err := separateProcess(t, "", "",
 			append([]string{"fit", "sums.yaml", "-q", "--out", out},
 				flags...)).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
 	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
-		if read(t, "stream/release/"+file) != read(t, "memory/release/"+file) {
+		if readFile(t, "stream/release/"+file) != readFile(t, "memory/release/"+file) {
 			t.Errorf("%s depends on the engine", file)
 		}
 	}
@@ -111,9 +111,9 @@ func TestEngineKey(t *testing.T) {
 	}
 }
 
-// separate returns dptrain as a separate process whose first run has the first key of its plan. The process kills
+// separateProcess returns dptrain as a separate process whose first run has the first key of its plan. The process kills
 // itself at the start of the stage kill.
-func separate(t *testing.T, stdin, kill string, args []string) *exec.Cmd {
+func separateProcess(t *testing.T, stdin, kill string, args []string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -132,10 +132,10 @@ func TestKilledWithScratch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	args := []string{"fit", "--data", table, "--target", "price", "--undeclared", "numbers",
 		"--epsilon", "1", "-q", "--engine", "stream", "--scratch", "."}
-	if out, err := separate(t, "", "scaling", args).CombinedOutput(); err == nil {
+	if out, err := separateProcess(t, "", "scaling", args).CombinedOutput(); err == nil {
 		t.Fatalf("it was not killed:\n%s", out)
 	}
 	left, err := filepath.Glob("dptrain-scratch-*")
@@ -150,7 +150,7 @@ func TestKilledWithScratch(t *testing.T) {
 	if _, err := os.Stat("out/release"); err == nil {
 		t.Error("a release of a run that was killed")
 	}
-	if out, err := separate(t, "", "", args).CombinedOutput(); err != nil {
+	if out, err := separateProcess(t, "", "", args).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if left, err = filepath.Glob("dptrain-scratch-*"); err != nil || len(left) > 0 {
@@ -161,10 +161,10 @@ func TestKilledWithScratch(t *testing.T) {
 // TestQueryOfCluster checks that commands without a cluster refuse a recipe whose rows come from a cluster query,
 // before opening the ledger.
 func TestQueryOfCluster(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	const data = "data: {spark: select a and y from secret_table, target: y"
-	write(t, "query.yaml", data+"}\nprivacy: {epsilon: 1}\n")
-	write(t, "listed.yaml", data+", header: [a, y]}\nprivacy: {epsilon: 1}\n")
+	writeFile(t, "query.yaml", data+"}\nprivacy: {epsilon: 1}\n")
+	writeFile(t, "listed.yaml", data+", header: [a, y]}\nprivacy: {epsilon: 1}\n")
 	for _, tt := range []struct {
 		args []string
 		code int

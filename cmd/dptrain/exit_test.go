@@ -75,8 +75,8 @@ func TestExitCodes(t *testing.T) {
 // goroutine that panicked.
 func TestPanicReportHasPositionsOnly(t *testing.T) {
 	for i, debug := range []bool{false, true, false, true} {
-		chdir(t)
-		write(t, "line.csv", lineCSV(50))
+		chdirTemp(t)
+		writeFile(t, "line.csv", lineCSV(50))
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
 		a.debug = debug
@@ -118,7 +118,7 @@ func panicElsewhere() {
 // TestFilesNamedLikePackages checks that a message about a file starts with its name, even if a package has the same
 // name.
 func TestFilesNamedLikePackages(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	for _, name := range []string{"report", "ledger", "bench", "audit"} {
 		got := dptrain(t, "predict", name, "new.csv")
 		if want := "dptrain: " + name + ": the model cannot be read: "; got.code != exitData ||

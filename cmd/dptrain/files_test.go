@@ -9,7 +9,7 @@ import (
 // TestOneTableInManyForms checks that training gives the same model for a table from standard input, in several
 // files, as JSON Lines and without a header.
 func TestOneTableInManyForms(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var csv, body, lines strings.Builder
 	csv.WriteString("x,y\n")
 	for i := range 400 {
@@ -17,10 +17,10 @@ func TestOneTableInManyForms(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"y\": %d, \"x\": %d}\n", 2*(i%20), i%20)
 	}
 	csv.WriteString(body.String())
-	write(t, "part-1.csv", csv.String())
-	write(t, "part-2.csv", csv.String())
-	write(t, "bare.csv", body.String())
-	write(t, "t.jsonl", lines.String())
+	writeFile(t, "part-1.csv", csv.String())
+	writeFile(t, "part-2.csv", csv.String())
+	writeFile(t, "bare.csv", body.String())
+	writeFile(t, "t.jsonl", lines.String())
 	rest := []string{"--target", "y", "--epsilon", "5", "--method", "joint-gram", "--quiet",
 		"--force"}
 	var plan string
@@ -34,7 +34,7 @@ func TestOneTableInManyForms(t *testing.T) {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		for _, line := range []string{"-", "new.jsonl"} {
-			write(t, "new.jsonl", "{\"x\": 3}\n")
+			writeFile(t, "new.jsonl", "{\"x\": 3}\n")
 			extra := []string{"predict", "out/release/model.json", line}
 			if name == "bare" {
 				extra = append(extra, "--header", "x")

@@ -44,8 +44,8 @@ var chances = regexp.MustCompile(`^(?:error|warning)\[(wide-interval|far-targets
 
 func TestFit(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(20000))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(20000))
 	got := dptrain(t, fitArgs...)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -69,7 +69,7 @@ func TestFit(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func TestFit(t *testing.T) {
 }
 
 func TestNeverOverwrites(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(30))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(30))
 	if got := dptrain(t, fitArgs...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	before := read(t, "out/release/model.json")
+	before := readFile(t, "out/release/model.json")
 	want := result{exitUsage, "",
 		"out/release: already exists; choose another --out, or overwrite it with --force\n"}
 	if got := dptrain(t, fitArgs...); got != want {
@@ -107,17 +107,17 @@ func TestNeverOverwrites(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData ||
-		read(t, "out/release/model.json") != before {
+		readFile(t, "out/release/model.json") != before {
 		t.Errorf("a run that fails must leave the old results: %+v", got)
 	}
 	if err := os.Rename("moved.csv", "line.csv"); err != nil {
 		t.Fatal(err)
 	}
 	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitOK ||
-		read(t, "out/release/model.json") == before {
+		readFile(t, "out/release/model.json") == before {
 		t.Errorf("--force must replace the results: %+v", got)
 	}
-	write(t, "out/release/notes.txt", "mine")
+	writeFile(t, "out/release/notes.txt", "mine")
 	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "did not write") {
 		t.Errorf("--force must not remove other files: %+v", got)
@@ -126,8 +126,8 @@ func TestNeverOverwrites(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(30))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(30))
 	for _, quiet := range []bool{false, true} {
 		var stdout, stderr bytes.Buffer
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
@@ -149,9 +149,9 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// cancelled runs fit and cancels it when stage number at starts, or before the run if at is -1. It returns the
+// runCancelledFit runs fit and cancels it when stage number at starts, or before the run if at is -1. It returns the
 // stages that started.
-func cancelled(t *testing.T, at int) (result, []string) {
+func runCancelledFit(t *testing.T, at int) (result, []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -173,19 +173,19 @@ func cancelled(t *testing.T, at int) (result, []string) {
 
 // TestFitInterruptedAtEachStage cancels a run before it starts and at each of its stages.
 func TestFitInterruptedAtEachStage(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(200))
-	got, stages := cancelled(t, 1000) // never
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(200))
+	got, stages := runCancelledFit(t, 1000) // never
 	if got.code != exitOK || len(stages) < 5 || stages[len(stages)-1] != "write" {
 		t.Fatalf("%+v, stages %q", got, stages)
 	}
-	model := read(t, "out/release/model.json")
+	model := readFile(t, "out/release/model.json")
 	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
 	for at := -1; at < len(stages); at++ {
-		if got, _ := cancelled(t, at); got != want {
+		if got, _ := runCancelledFit(t, at); got != want {
 			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
 		}
-		if read(t, "out/release/model.json") != model {
+		if readFile(t, "out/release/model.json") != model {
 			t.Errorf("cancelled at %d of %q: the old results changed", at, stages)
 		}
 		if entries, err := os.ReadDir("out"); err != nil || len(entries) != 2 {
@@ -196,14 +196,14 @@ func TestFitInterruptedAtEachStage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at := -1; at < len(stages); at++ {
-		if got, _ := cancelled(t, at); got != want {
+		if got, _ := runCancelledFit(t, at); got != want {
 			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
 		}
 		onlyFiles(t, "line.csv")
 	}
 }
 
-func zipped(t *testing.T, text string) string {
+func gzipText(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -221,7 +221,7 @@ func zipped(t *testing.T, text string) string {
 func TestBadInput(t *testing.T) {
 	files := goldenFiles(t)
 	long := lineCSV(5000)
-	zip := zipped(t, long)
+	zip := gzipText(t, long)
 	over := func(old, new string) string { return strings.Replace(goodRecipe, old, new, 1) }
 	tests := []struct {
 		name   string
@@ -263,13 +263,13 @@ func TestBadInput(t *testing.T) {
 	var b strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			chdir(t)
+			chdirTemp(t)
 			table := tt.table
 			if table == "" {
 				table = "line.csv"
 			}
-			write(t, table, tt.data)
-			write(t, "recipe.yaml", tt.recipe)
+			writeFile(t, table, tt.data)
+			writeFile(t, "recipe.yaml", tt.recipe)
 			got := dptrain(t, "fit", "recipe.yaml")
 			if got.code != tt.code || got.stdout != "" {
 				t.Errorf("code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout,
@@ -339,8 +339,8 @@ func TestTotalOnRows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			chdir(t)
-			write(t, "line.csv", tt.data)
+			chdirTemp(t)
+			writeFile(t, "line.csv", tt.data)
 			got := dptrain(t, fitArgs...)
 			if got.code != exitOK || got.stderr != "" {
 				t.Fatalf("%+v", got)
@@ -384,9 +384,9 @@ func TestNoCellAnywhere(t *testing.T) {
 	for name, data := range tables {
 		for _, verb := range []string{"fit", "plan"} {
 			t.Run(name+" "+verb, func(t *testing.T) {
-				chdir(t)
-				write(t, "line.csv", data)
-				write(t, "recipe.yaml", goodRecipe+"holdout: 0.5\n")
+				chdirTemp(t)
+				writeFile(t, "line.csv", data)
+				writeFile(t, "recipe.yaml", goodRecipe+"holdout: 0.5\n")
 				var stdout, stderr bytes.Buffer
 				a := newApp(strings.NewReader(""), &stdout, &stderr)
 				a.terminal, a.debug = true, true
@@ -397,7 +397,7 @@ func TestNoCellAnywhere(t *testing.T) {
 				err := filepath.WalkDir("out/release",
 					func(path string, d fs.DirEntry, err error) error {
 						if err == nil && d.Type().IsRegular() &&
-							strings.Contains(read(t, path), marker) {
+							strings.Contains(readFile(t, path), marker) {
 							t.Errorf("in %s", path)
 						}
 						return err

@@ -92,10 +92,10 @@ func TestPythonFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(want, read(t, path)); diff != "" {
+	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
 		t.Errorf("-want +got; -update writes it:\n%s", diff)
 	}
-	estimators := read(t, filepath.Join(folder, "_estimators.py"))
+	estimators := readFile(t, filepath.Join(folder, "_estimators.py"))
 	for _, f := range keyFlags {
 		if f.python == noPython {
 			continue

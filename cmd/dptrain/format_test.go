@@ -12,8 +12,8 @@ const semicolons = "größe;preis;ort\n1,5;100,25;a\n2,5;200;b\n-999;1.300,5;a\n
 // decimal mark, that init writes the settings of the flags to the recipe, and that predict reads a table with the
 // settings of the model's recipe.
 func TestFormatFlags(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", semicolons)
+	chdirTemp(t)
+	writeFile(t, "t.csv", semicolons)
 	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
 	told := "note: t.csv: read with --separator \";\", as its header shows\nwarning[decimal-point]: t.csv: "
 	if got := dptrain(t, args...); got.code != exitOK || !strings.HasPrefix(got.stderr, told) ||
@@ -33,7 +33,7 @@ func TestFormatFlags(t *testing.T) {
 		`  format: {separator: ";", decimal: ",", thousands: ., missing: [-999]}`) {
 		t.Errorf("%+v", starter)
 	}
-	write(t, "recipe.yaml", starter.stdout)
+	writeFile(t, "recipe.yaml", starter.stdout)
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
@@ -66,10 +66,10 @@ func TestFormatFlags(t *testing.T) {
 // TestPredictReadsAsTheRecipe checks that predict reads a table with the settings of the recipe next to the model,
 // and that flags override them.
 func TestPredictReadsAsTheRecipe(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
 	want := dptrainIn(t, newCSV, "predict", "model.json", "-")
-	write(t, "recipe.yaml",
+	writeFile(t, "recipe.yaml",
 		"data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n")
 	other := "a title\n" + strings.ReplaceAll(newCSV, ",", ";")
 	if got := dptrainIn(t, other, "predict", "model.json", "-"); got != want || got.code != exitOK {
@@ -83,16 +83,16 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 
 // TestDeclareFlags checks that declarations by flags and by recipe give the same plan.
 func TestDeclareFlags(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "who,color,size,y\na,red,1,2\n")
-	write(t, "recipe.yaml",
+	chdirTemp(t)
+	writeFile(t, "t.csv", "who,color,size,y\na,red,1,2\n")
+	writeFile(t, "recipe.yaml",
 		`data: {path: t.csv, target: y, columns: {color: {categories: [red, "dark, blue"]}}}
 privacy: {epsilon: 1, unit: {column: who, max_rows: 3}}
 selection: {method: kendall, k: 1}
 model: {method: adassp}
 `)
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
-	write(t, "short.yaml",
+	writeFile(t, "short.yaml",
 		"data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n")
 	flags := []string{"--unit", "who", "--max-rows", "3", "--categories", `color=red,"dark, blue"`,
 		"--method", "adassp"}
@@ -119,9 +119,9 @@ model: {method: adassp}
 // TestValueFlags checks that flags for merging texts and for assigning numbers to them give the same plan as a
 // recipe. A column without further declarations is a text column whose categories are found privately.
 func TestValueFlags(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "a,b,c,y\n1,2,3,4\n")
-	write(t, "recipe.yaml", `data:
+	chdirTemp(t)
+	writeFile(t, "t.csv", "a,b,c,y\n1,2,3,4\n")
+	writeFile(t, "recipe.yaml", `data:
   path: t.csv
   target: y
   undeclared: found
@@ -156,7 +156,7 @@ func TestShapeOfWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	if got := dptrain(t, "fit", "--data", houses, "--target", "price", "--epsilon", "3", "--encode",
 		"ocean", "--method", "joint-gram", "-q"); got.code != exitOK {
 		t.Fatalf("%+v", got)

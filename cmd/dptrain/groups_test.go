@@ -10,13 +10,13 @@ import (
 // TestByGroup: --by shows in the plan and in its explanation at an unchanged price, and fit publishes the metrics of every group.
 // The column may be excluded from the features.
 func TestByGroup(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var rows strings.Builder
 	rows.WriteString("x,sex,y\n")
 	for i := range 6000 {
 		fmt.Fprintf(&rows, "%d,%s,%d\n", i%50, []string{"f", "m", "m"}[i%3], 2*(i%50)+i%7)
 	}
-	write(t, "people.csv", rows.String())
+	writeFile(t, "people.csv", rows.String())
 	bare := strings.Fields(
 		"--data people.csv --target y --epsilon 8 --method joint-gram --exclude sex")
 	asked := append(append([]string{}, bare...), "--by", "sex", "--categories", "sex=f,m")

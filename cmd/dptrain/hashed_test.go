@@ -14,7 +14,7 @@ import (
 // the held-out R² and in the predictions. The noise leaves R² above 0.99, so the bounds fail with a probability far
 // below 1e-9.
 func TestHashedColumnIsLearned(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	names := []string{"anna", "bert", "carl", "dora", "emil", "fritz", "gina", "hans"}
 	var table strings.Builder
 	table.WriteString("who,x,y\n")
@@ -22,7 +22,7 @@ func TestHashedColumnIsLearned(t *testing.T) {
 		k := i * 7 % len(names)
 		fmt.Fprintf(&table, "%s,%d,%d\n", names[k], i%5, 10*k+i%3)
 	}
-	write(t, "t.csv", table.String())
+	writeFile(t, "t.csv", table.String())
 	for name, flags := range map[string][]string{
 		"default":  {"--hash", "who=64"},
 		"linear":   {"--hash", "who=64", "--method", "joint-gram"},
@@ -40,7 +40,7 @@ func TestHashedColumnIsLearned(t *testing.T) {
 				R2 struct{ Value *float64 }
 			}
 		}
-		if err := json.Unmarshal([]byte(read(t, out+"/release/report.json")), &report); err != nil {
+		if err := json.Unmarshal([]byte(readFile(t, out+"/release/report.json")), &report); err != nil {
 			t.Fatal(err)
 		}
 		if v := report.Metrics.R2.Value; v == nil || *v < .8 {
@@ -69,8 +69,8 @@ func TestHashedColumnIsLearned(t *testing.T) {
 // TestFlagsOfColumnsWithMarksOfEquality checks that flags end the name of a column at the last mark of equality, where
 // the value cannot have one, and that two flags for one key are refused.
 func TestFlagsOfColumnsWithMarksOfEquality(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "c=d,x,y\nu,2024-01-02,1\nv,2024-01-03,2\n")
+	chdirTemp(t)
+	writeFile(t, "t.csv", "c=d,x,y\nu,2024-01-02,1\nv,2024-01-03,2\n")
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
 	for _, flags := range [][]string{{"--hash", "c=d=8"}, {"--prefix", "c=d=1"},
 		{"--range", "c=d=0:8"}, {"--date", "c=d=auto"}, {"--date", "x=2006-01-02"},

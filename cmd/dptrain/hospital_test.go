@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// hospital returns a table in the style of a hospital export with n synthetic stays. It has two numeric columns, one
+// hospitalTable returns a table in the style of a hospital export with n synthetic stays. It has two numeric columns, one
 // with 30% empty cells, and several columns whose content differs from their appearance.
-func hospital(n int, seed uint64) string {
+func hospitalTable(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
 	b.WriteString("patient_id,ward,admitted,age,years,crp,income,smoker,note,weight,urea,days\n")
@@ -54,8 +54,8 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 		if seed > 0 {
 			numbers, unread, read1, gaps = "strict", strict, nil, []string{"crp", "income", "urea"}
 		}
-		write(t, "stays.csv", hospital(12000, seed))
-		write(t, "recipe.yaml", fmt.Sprintf(
+		writeFile(t, "stays.csv", hospitalTable(12000, seed))
+		writeFile(t, "recipe.yaml", fmt.Sprintf(
 			"data: {path: stays.csv, target: days, undeclared: numbers, numbers: %s}\nprivacy: {epsilon: 3}\nselection: {method: none}\nmodel: {method: boosted-additive}\n",
 			numbers))
 		got := dptrain(t, "fit", "recipe.yaml", "--verbose")
@@ -63,8 +63,8 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		screen := strings.Join(strings.Fields(got.stdout+got.stderr), " ")
-		model := read(t, "out/release/model.json")
-		report := read(t, "out/release/report.json")
+		model := readFile(t, "out/release/model.json")
+		report := readFile(t, "out/release/report.json")
 		_, selected, _ := strings.Cut(report, `"selected"`)
 		selected, _, _ = strings.Cut(selected, "]")
 		for _, name := range append([]string{"patient_id", "ward", "admitted", "note"}, unread...) {
@@ -99,12 +99,12 @@ func TestMisreadColumnsAreNamed(t *testing.T) {
 // threshold by more than six standard deviations of the noise.
 func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "export.csv", hospitalExport(12000, 5))
+	writeFile(t, "export.csv", hospitalExport(12000, 5))
 	if got := dptrain(t, "look", "export.csv", "--separator", ";", "--decimal",
 		","); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	look := read(t, "look/curator/look.txt")
+	look := readFile(t, "look/curator/look.txt")
 	for _, want := range []string{"encoding: windows-1252", "Encoding ", "fold: case", "Spelling   Some values of Abteilung differ",
 		"pairs like 144/94: only the first value is used", "Pressure   Cells of Blutdruck are pairs",
 		fmt.Sprintf("unit: {column: Patienten-ID, max_rows: %d}", recipe.ProposedMaxRows)} {
@@ -113,21 +113,21 @@ func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 		}
 	}
 	_, proposed, _ := strings.Cut(look, "# yaml-language")
-	write(t, "recipe.yaml", "# yaml-language"+proposed)
+	writeFile(t, "recipe.yaml", "# yaml-language"+proposed)
 	if got := dptrain(t, "fit", "recipe.yaml", "--epsilon", "3", "--quiet"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
 	var report struct {
 		Features struct{ Considered, Selected []string }
 	}
-	if err := json.Unmarshal([]byte(read(t, "out/release/report.json")), &report); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &report); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(report.Features.Selected); n < 13 {
 		t.Errorf("%d columns are used: %q of %q", n, report.Features.Selected,
 			report.Features.Considered)
 	}
-	model := read(t, "out/release/model.json")
+	model := readFile(t, "out/release/model.json")
 	if strings.Contains(model, "chirurgie ") || strings.Contains(model, `"Chirurgie"`) ||
 		!strings.Contains(model, `"chirurgie"`) {
 		t.Error("a value in two spellings is two categories")
@@ -136,14 +136,14 @@ func TestHospitalExportFitsProposedRecipe(t *testing.T) {
 
 // TestProposedMaxRows checks that look, init and the page propose the same number of records per person.
 func TestProposedMaxRows(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", "a,b\n1,2\n")
+	chdirTemp(t)
+	writeFile(t, "t.csv", "a,b\n1,2\n")
 	want := fmt.Sprintf("max_rows: %d}", recipe.ProposedMaxRows)
 	if got := dptrain(t, "init", "t.csv"); !strings.Contains(got.stdout, want) {
 		t.Errorf("init lacks %q:\n%s", want, got.stdout)
 	}
 	if got := dptrain(t, "look", "t.csv"); got.code != exitOK ||
-		!strings.Contains(read(t, "look/curator/look.txt"), want) {
+		!strings.Contains(readFile(t, "look/curator/look.txt"), want) {
 		t.Errorf("look lacks %q", want)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// opened returns the names in the working directory that do opens for reading or writing.
-func opened(t *testing.T, do func()) []string {
+// openedFiles returns the names in the working directory that do opens for reading or writing.
+func openedFiles(t *testing.T, do func()) []string {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK)
 	if err != nil {
@@ -55,14 +55,14 @@ func opened(t *testing.T, do func()) []string {
 // TestReadsWhatIsNamedOnly uses recipes and models that contain the names of many other files. It checks that check,
 // plan and fit open only the recipe and its table, and that predict opens only the model and its table.
 func TestReadsWhatIsNamedOnly(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	decoys := []string{"secret.csv", "secret.yaml", "secret.json", "dptrain.ledger",
 		"recipe.schema.json"}
 	for _, name := range decoys {
-		write(t, name, "a,b,y\n1,2,3\n")
+		writeFile(t, name, "a,b,y\n1,2,3\n")
 	}
-	write(t, "line.csv", strings.Replace(lineCSV(50), "a,b,y", "a,secret.csv,y", 1))
-	write(t, "recipe.yaml", `# yaml-language-server: $schema=recipe.schema.json
+	writeFile(t, "line.csv", strings.Replace(lineCSV(50), "a,b,y", "a,secret.csv,y", 1))
+	writeFile(t, "recipe.yaml", `# yaml-language-server: $schema=recipe.schema.json
 data:
   path: line.csv
   target: y
@@ -89,7 +89,7 @@ privacy: {epsilon: 1}
 		{"predict out/release/model.json line.csv", []string{"line.csv"}},
 		{"report out --registry", nil},
 	} {
-		got := opened(t, func() {
+		got := openedFiles(t, func() {
 			if got := dptrain(t, strings.Fields(tt.args)...); got.code != exitOK {
 				t.Fatalf("%s: %+v", tt.args, got)
 			}
@@ -102,7 +102,7 @@ privacy: {epsilon: 1}
 			t.Errorf("%s opened (-want +got):\n%s", tt.args, diff)
 		}
 	}
-	if !strings.Contains(read(t, "out/release/model.json"), "secret.yaml") {
+	if !strings.Contains(readFile(t, "out/release/model.json"), "secret.yaml") {
 		t.Error("the model does not name the other files")
 	}
 }
@@ -134,8 +134,8 @@ func fullFrom(stage string, args []string) int {
 	return a.run(context.Background(), args)
 }
 
-// full runs a command with fullFrom in a separate process.
-func full(t *testing.T, stage string, args ...string) result {
+// runOnFullDisk runs a command with fullFrom in a separate process.
+func runOnFullDisk(t *testing.T, stage string, args ...string) result {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -157,7 +157,7 @@ func full(t *testing.T, stage string, args ...string) result {
 func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
-	got := full(t, "write", args...)
+	got := runOnFullDisk(t, "write", args...)
 	if got.code != exitUsage || got.stdout != "" ||
 		!strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
 		t.Errorf("%+v", got)
@@ -170,12 +170,12 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	if got := dptrain(t, args...); got.code != exitOK {
 		t.Errorf("once there is room: %+v", got)
 	}
-	write(t, "old.csv", "old")
-	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv",
+	writeFile(t, "old.csv", "old")
+	got = runOnFullDisk(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv",
 		"--force")
 	if got.code != exitUsage ||
 		!strings.Contains(got.stderr, "old.csv cannot be written: file too large") ||
-		read(t, "old.csv") != "old" {
+		readFile(t, "old.csv") != "old" {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "old.csv", "out")
@@ -185,15 +185,15 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 // and that they can be published later.
 func TestLedgerFullAfterTheRun(t *testing.T) {
 	withLedger(t)
-	got := full(t, "write:49152", ledgerArgs("fit", ".4")...)
+	got := runOnFullDisk(t, "write:49152", ledgerArgs("fit", ".4")...)
 	if got.code != exitLedger || got.stdout != "" ||
 		!strings.Contains(got.stderr,
 			"results are kept in out/pending: record and publish them with `dptrain ledger commit out`") {
 		t.Errorf("%+v", got)
 	}
-	published(t, "out", false)
+	checkPublished(t, "out", false)
 	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	published(t, "out", true)
+	checkPublished(t, "out", true)
 }

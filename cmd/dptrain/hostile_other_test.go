@@ -7,7 +7,7 @@ func fullFrom(string, []string) int {
 	return exitInternal
 }
 
-// beginnings is not supported here: it requires a limit on memory.
-func beginnings() map[string]func(string) {
+// startHooks is not supported here: it requires a limit on memory.
+func startHooks() map[string]func(string) {
 	return nil
 }

@@ -8,21 +8,21 @@ import (
 // TestPredictInterval checks that predict adds columns with the bounds of the prediction interval at a level of the
 // model, by default the highest.
 func TestPredictInterval(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	const intervals = "  \"interval\": [\n    {\"level\":0.9,\"half_width\":2.5},\n    {\"level\":0.95,\"half_width\":4}\n  ],\n"
 	model := strings.Replace(strings.Replace(modelJSON, "model/1", "model/2", 1), "  \"guarantee\"",
 		intervals+"  \"guarantee\"", 1)
-	write(t, "model.json", model)
-	write(t, "none.json", modelJSON)
-	write(t, "classes.json",
+	writeFile(t, "model.json", model)
+	writeFile(t, "none.json", modelJSON)
+	writeFile(t, "classes.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "who", "classes": ["a", "b"], "cutoff": 0,
 "scores": [{"kind": "linear", "columns": [], "terms": [], "intercept": {"coefficient": 1, "std_error": 0}, "prediction": {"lower": -2, "upper": 2}}], "guarantee": null}`)
-	write(t, "large.json",
+	writeFile(t, "large.json",
 		strings.NewReplacer("[-1000", "[-1000", `"coefficient":10,`, `"coefficient":1.7e308,`,
 			`"upper":1000}`, `"upper":1.7e308}`, `"half_width":4`,
 			`"half_width":1e308`).Replace(model))
-	write(t, "new.csv", "b,a\nnorth,1\nsouth,\n")
-	write(t, "taken.csv", "b,a,lower\nnorth,1,3\n")
+	writeFile(t, "new.csv", "b,a\nnorth,1\nsouth,\n")
+	writeFile(t, "taken.csv", "b,a,lower\nnorth,1,3\n")
 	const ninety, highest = "prediction,lower,upper\n112,109.5,114.5\n-80,-82.5,-77.5\n", "prediction,lower,upper\n112,108,116\n-80,-84,-76\n"
 	for args, want := range map[string]result{
 		"model.json new.csv --interval":      {0, highest, ""},

@@ -61,14 +61,14 @@ func TestEveryVerbHasJSON(t *testing.T) {
 // aRun creates a folder with two runs, their ledger and a release of another tool.
 func aRun(t *testing.T) {
 	t.Helper()
-	table, model := read(t, "../../testdata/houses.csv"), read(t, "../../testdata/loans.csv")
-	chdir(t)
-	write(t, "houses.csv", table)
-	write(t, "loans.csv", model)
-	write(t, "recipe.yaml",
+	table, model := readFile(t, "../../testdata/houses.csv"), readFile(t, "../../testdata/loans.csv")
+	chdirTemp(t)
+	writeFile(t, "houses.csv", table)
+	writeFile(t, "loans.csv", model)
+	writeFile(t, "recipe.yaml",
 		"data: {path: houses.csv, target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\nselection: {method: none}\nledger: {dataset: houses}\n")
-	write(t, "bad.yaml", "data: {path: houses.csv, target: rent}\nprivacy: {epsilon: -1}\n")
-	write(t, "causal.yaml",
+	writeFile(t, "bad.yaml", "data: {path: houses.csv, target: rent}\nprivacy: {epsilon: -1}\n")
+	writeFile(t, "causal.yaml",
 		"task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n")
 }
 
@@ -132,7 +132,7 @@ func TestJSON(t *testing.T) {
 		`"key": "privacy.epsilon"`) || !strings.Contains(got, `"ok": false`) {
 		t.Error(got)
 	}
-	if read(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out",
+	if readFile(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out",
 		"--json").stdout {
 		t.Error("the report is another")
 	}
@@ -170,8 +170,8 @@ func TestProgressInAPipe(t *testing.T) {
 	if got.code != exitLedger {
 		t.Errorf("%+v", got)
 	}
-	write(t, "recipe.yaml",
-		strings.Replace(read(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
+	writeFile(t, "recipe.yaml",
+		strings.Replace(readFile(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
 	want := "dptrain: 1 of 9: read\ndptrain: 2 of 9: check\ndptrain: 3 of 9: split\ndptrain: 4 of 9: vocabulary (5.0% of the budget)\ndptrain: 5 of 9: selection\n" +
 		"dptrain: 6 of 9: scaling (17.9% of the budget)\ndptrain: 7 of 9: model (81.6% of the budget)\n" +

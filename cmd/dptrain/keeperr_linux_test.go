@@ -19,8 +19,8 @@ import (
 // dieBy is the environment variable with the cause of death of a process that behaves as dptrain.
 const dieBy = "DPTRAIN_TEST_DIE"
 
-// die ends the process in the named way, with a secret in the arguments on its stack.
-func die(way string) {
+// endProcess ends the process in the named way, with a secret in the arguments on its stack.
+func endProcess(way string) {
 	stderr, err := terminal.KeepStderr()
 	if err != nil {
 		panic(err)
@@ -30,7 +30,7 @@ func die(way string) {
 	switch way {
 	case "stack":
 		debug.SetMaxStack(1 << 16)
-		deeper(secret, 0)
+		recurseDeeper(secret, 0)
 	case "quit":
 		if err := syscall.Kill(os.Getpid(), syscall.SIGQUIT); err != nil {
 			panic(err)
@@ -49,11 +49,11 @@ func die(way string) {
 }
 
 //go:noinline
-func deeper(secret []float64, depth int) float64 {
+func recurseDeeper(secret []float64, depth int) float64 {
 	if depth < 0 {
 		return 0
 	}
-	return 1 + deeper(secret[1:], depth+1)
+	return 1 + recurseDeeper(secret[1:], depth+1)
 }
 
 // ended describes the end of a process: its exit code, or the signal that killed it.
@@ -63,8 +63,8 @@ type ended struct {
 	stderr string
 }
 
-// process runs the test binary as dptrain.
-func process(t *testing.T, env []string, args ...string) ended {
+// runProcess runs the test binary as dptrain.
+func runProcess(t *testing.T, env []string, args ...string) ended {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -89,13 +89,13 @@ func process(t *testing.T, env []string, args ...string) ended {
 // whatever the cause, and that the process ends with a signal rather than an exit code.
 func TestRuntimeMessagesAreDiscarded(t *testing.T) {
 	for _, way := range []string{"stack", "quit", "panic"} {
-		if got := process(t,
+		if got := runProcess(t,
 			[]string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT,
 			"kept\n"}) {
 			t.Errorf("%s: %+v", way, got)
 		}
 	}
-	if got := process(t, []string{dieBy + "=library"}); got != (ended{stderr: "kept\n"}) {
+	if got := runProcess(t, []string{dieBy + "=library"}); got != (ended{stderr: "kept\n"}) {
 		t.Errorf("a library: %+v", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	if got := endSignals(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}
-	if got := process(t,
+	if got := runProcess(t,
 		[]string{dieBy +
 			"=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
 		t.Errorf("with SIGHUP ignored: %+v", got)
@@ -115,9 +115,9 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 // TestPredictIntoHead checks that the process dies silently of SIGPIPE if its output is no longer read, as in
 // `predict | head -1`.
 func TestPredictIntoHead(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", "a,b\n"+strings.Repeat("1,north\n", 1<<17)) // more than the capacity of a pipe
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", "a,b\n"+strings.Repeat("1,north\n", 1<<17)) // more than the capacity of a pipe
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

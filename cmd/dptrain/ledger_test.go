@@ -30,8 +30,8 @@ func ledgerArgs(verb, epsilon string, more ...string) []string {
 // withLedger creates a table and a ledger with the total epsilon 1.5.
 func withLedger(t *testing.T) {
 	t.Helper()
-	chdir(t)
-	write(t, "line.csv", lineCSV(200))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(200))
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5",
 		"--delta", "1e-5"); got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -41,8 +41,8 @@ func withLedger(t *testing.T) {
 // volatile matches the parts of the output of `ledger` that differ between runs.
 var volatile = regexp.MustCompile(`[0-9a-f]{64}|\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?`)
 
-// steady replaces volatile parts by letters of the same length.
-func steady(s string) string {
+// maskVolatile replaces volatile parts by letters of the same length.
+func maskVolatile(s string) string {
 	return volatile.ReplaceAllStringFunc(s, func(x string) string {
 		return strings.Repeat("x", len(x))
 	})
@@ -64,8 +64,8 @@ func TestLedgerHelp(t *testing.T) {
 // TestLedgerRuns follows a data set from its registration to a run that is refused for lack of budget.
 func TestLedgerRuns(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(200))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(200))
 	var b strings.Builder
 	step := func(code int, args ...string) result {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestLedgerRuns(t *testing.T) {
 		}
 		return got
 	}
-	keep := func(got result) { b.WriteString(steady(got.stdout+got.stderr) + "\n") }
+	keep := func(got result) { b.WriteString(maskVolatile(got.stdout+got.stderr) + "\n") }
 	keepLedger := func(got result) {
 		_, tail, _ := strings.Cut(got.stdout, "\nLedger ")
 		b.WriteString("Ledger " + tail + "\n")
@@ -85,7 +85,7 @@ func TestLedgerRuns(t *testing.T) {
 	plan := step(exitOK, ledgerArgs("plan", "1")...)
 	keepLedger(plan)
 	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
-	write(t, "line.recipe.yaml",
+	writeFile(t, "line.recipe.yaml",
 		goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
 	step(exitOK, "fit", "line.recipe.yaml")
 	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
@@ -116,7 +116,7 @@ func TestLedgerRuns(t *testing.T) {
 func TestLedgerInReport(t *testing.T) {
 	withLedger(t)
 	got := dptrain(t, ledgerArgs("fit", "1")...)
-	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
 	if err != nil || got.code != exitOK {
 		t.Fatalf("%v, %+v", err, got)
 	}
@@ -133,7 +133,7 @@ func TestLedgerInReport(t *testing.T) {
 		strings.Contains(got.stdout, "no-ledger") {
 		t.Errorf("%s", got.stdout)
 	}
-	if public := read(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") ||
+	if public := readFile(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") ||
 		!strings.Contains(public, "dataset: houses") {
 		t.Errorf("%s", public)
 	}
@@ -196,12 +196,12 @@ func TestLedgerExportAndJSON(t *testing.T) {
 func TestLedgerMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	withLedger(t)
-	write(t, "text.ledger", strings.Repeat("not a ledger\n", 1000))
+	writeFile(t, "text.ledger", strings.Repeat("not a ledger\n", 1000))
 	if err := os.Symlink("my.ledger", "link.ledger"); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "recipe.yaml", goodRecipe+"ledger: {dataset: houses}\n")
-	before := read(t, "my.ledger")
+	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {dataset: houses}\n")
+	before := readFile(t, "my.ledger")
 	run := "--data line.csv --target y --epsilon 1 "
 	var b strings.Builder
 	for _, tt := range []struct {
@@ -249,7 +249,7 @@ func TestLedgerMistakes(t *testing.T) {
 			strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
 	}
 	files.compare(t, "ledger-mistakes", b.String())
-	if read(t, "my.ledger") != before {
+	if readFile(t, "my.ledger") != before {
 		t.Error("a refusal changed the ledger")
 	}
 	onlyFiles(t, "line.csv", "link.ledger", "my.ledger", "recipe.yaml", "text.ledger")
@@ -311,8 +311,8 @@ func TestLedgerKilled(t *testing.T) {
 func TestBenchRefusesKnownData(t *testing.T) {
 	withLedger(t)
 	dptrain(t, ledgerArgs("fit", "1", "-q")...)
-	write(t, "ledgered.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
-	write(t, "other.csv", lineCSV(50))
+	writeFile(t, "ledgered.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(t, "other.csv", lineCSV(50))
 	args := strings.Fields("bench --public --method nonprivate-ols --trials 1 --data")
 	if err := os.Symlink("line.csv", "alias.csv"); err != nil {
 		t.Fatal(err)
@@ -344,10 +344,10 @@ func TestBenchRefusesKnownData(t *testing.T) {
 // TestLedgerOfColumns checks that a data set with protected columns admits no run that uses one of these columns as
 // public, in plan and in fit.
 func TestLedgerOfColumns(t *testing.T) {
-	chdir(t)
-	write(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
+	chdirTemp(t)
+	writeFile(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
 	recipe := func(name, private string) {
-		write(t, name,
+		writeFile(t, name,
 			"data:\n  path: two.csv\n  target: y\n  columns:\n    "+private+": {private: true}\n"+
 				"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: two}\noutput: {dir: "+
 				private+"}\n")
@@ -387,7 +387,7 @@ func TestLedgerOfColumns(t *testing.T) {
 func TestLedgerOfRecords(t *testing.T) {
 	withLedger(t)
 	recipe := func(name, quotes string) {
-		write(t, name,
+		writeFile(t, name,
 			"data: {path: line.csv, target: y, multiline_quotes: "+quotes+
 				"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+
 				quotes+"}\n")
@@ -417,10 +417,10 @@ func TestLedgerOfRecords(t *testing.T) {
 // TestLedgerWarnsOfMisspeltColumn checks that a protected column that is missing from the table causes a warning, and
 // that a run that uses a column of a similar name as public is refused.
 func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
-	chdir(t)
-	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
+	chdirTemp(t)
+	writeFile(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
 	recipe := func(name, columns string) {
-		write(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
+		writeFile(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
 			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+
 			name+"-out}\n")
 	}
@@ -463,7 +463,7 @@ func TestLedgerWarnsOfMisspeltColumn(t *testing.T) {
 				t.Errorf("%v: %+v", args, got)
 			}
 			if verb == "fit" && c.warns &&
-				!strings.Contains(read(t, c.recipe+c.dataset+"/release/report.json"),
+				!strings.Contains(readFile(t, c.recipe+c.dataset+"/release/report.json"),
 					`"protected-absent"`) {
 				t.Errorf("%v: no warning in the report", args)
 			}
@@ -500,7 +500,7 @@ func TestTooSmallForTheGrid(t *testing.T) {
 // that the price stays spent.
 func TestEndedRunReportsSpentBudget(t *testing.T) {
 	withLedger(t)
-	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
+	writeFile(t, "line.csv.gz", gzipText(t, lineCSV(2000))[:200])
 	const note = "; the price of this run remains spent in my.ledger\n"
 	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1",
 		"--dataset", "houses", "--ledger", "my.ledger")
@@ -526,9 +526,9 @@ func TestEndedRunReportsSpentBudget(t *testing.T) {
 // TestBlackBoxTooWide uses the Tukey mechanism, a black box for which the default total reserves half of its delta.
 // It checks that the error names the delta that fits, and that a run with this delta succeeds.
 func TestBlackBoxTooWide(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(500))
-	write(t, "recipe.yaml",
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(500))
+	writeFile(t, "recipe.yaml",
 		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
 		"3"); got.code != exitOK {

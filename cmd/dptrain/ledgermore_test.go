@@ -13,8 +13,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// published checks whether the results of a run are in place (want) or are kept until the ledger is available.
-func published(t *testing.T, out string, want bool) {
+// checkPublished checks whether the results of a run are in place (want) or are kept until the ledger is available.
+func checkPublished(t *testing.T, out string, want bool) {
 	t.Helper()
 	for path, there := range map[string]bool{
 		out + "/release/model.json": want, out + "/curator/run.json": want,
@@ -55,7 +55,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	if code != exitInterrupted || stdout.String() != "" || stderr.String() != want {
 		t.Errorf("code %d: %s%s", code, stdout.String(), stderr.String())
 	}
-	published(t, "out", false)
+	checkPublished(t, "out", false)
 	if got := dptrain(t, ledgerArgs("fit", ".1", "--force")...); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "`dptrain ledger commit out`") {
 		t.Errorf("a second run: %+v", got)
@@ -68,7 +68,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 		!strings.Contains(got.stdout, "Recorded   the end of the run of entry 3 in") {
 		t.Errorf("%+v", got)
 	}
-	published(t, "out", true)
+	checkPublished(t, "out", true)
 	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report",
 		"out/release/report.json"); got.code != exitOK {
 		t.Errorf("%+v", got)

@@ -15,9 +15,9 @@ import (
 func rolledBack(t *testing.T) {
 	t.Helper()
 	withLedger(t)
-	fresh := read(t, "my.ledger")
+	fresh := readFile(t, "my.ledger")
 	for _, out := range []string{"a", "b", "c"} {
-		write(t, "my.ledger", fresh)
+		writeFile(t, "my.ledger", fresh)
 		if got := dptrain(t,
 			ledgerArgs("fit", "1", "--out", out, "--quiet")...); got.code != exitOK {
 			t.Fatalf("%+v", got)
@@ -48,7 +48,7 @@ func TestRolledBackLedger(t *testing.T) {
 	}
 	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
 	if got.code != exitBroken ||
-		strings.Count(words(got.stdout), "is a different release and also claims entry 3") != 6 {
+		strings.Count(joinWords(got.stdout), "is a different release and also claims entry 3") != 6 {
 		t.Errorf("%+v", got)
 	}
 	got = dptrain(t, "verify", "c", "a", "--ledger", "my.ledger", "--json")
@@ -69,7 +69,7 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	rolledBack(t)
 	downgrade := func(out, head string) {
 		path := filepath.Join(out, "release", "report.json")
-		r, err := report.Decode(strings.NewReader(read(t, path)))
+		r, err := report.Decode(strings.NewReader(readFile(t, path)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,9 +78,9 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 		if err := report.Encode(&b, r); err != nil {
 			t.Fatal(err)
 		}
-		write(t, path, b.String())
+		writeFile(t, path, b.String())
 	}
-	r, err := report.Decode(strings.NewReader(read(t, "c/release/report.json")))
+	r, err := report.Decode(strings.NewReader(readFile(t, "c/release/report.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 		"c"); got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
 		t.Errorf("a report without the nonce of its entry: %+v", got)
 	}
-	write(t, "a/release/report.json",
-		strings.Replace(read(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
+	writeFile(t, "a/release/report.json",
+		strings.Replace(readFile(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
 	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "its checksum does not match") {
 		t.Errorf("an edited report: %+v", got)
@@ -113,7 +113,7 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 // release in the ledger can be replaced.
 func TestForceKeepsTheEvidence(t *testing.T) {
 	rolledBack(t)
-	before := read(t, "a/release/report.json")
+	before := readFile(t, "a/release/report.json")
 	entries := dptrain(t, "ledger", "verify", "my.ledger").stdout
 	for name, args := range map[string][]string{
 		"fit": ledgerArgs("fit", ".1", "--out", "a", "--force"),
@@ -131,7 +131,7 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if read(t, "a/release/report.json") != before ||
+	if readFile(t, "a/release/report.json") != before ||
 		dptrain(t, "ledger", "verify", "my.ledger").stdout != entries {
 		t.Error("something was replaced or entered")
 	}
@@ -159,8 +159,8 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 	if got := dptrain(t, ledgerArgs("fit", "1", "--out", "out", "--quiet")...); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
-	before := read(t, "my.ledger")
-	write(t, "new.csv", "x\n1\n")
+	before := readFile(t, "my.ledger")
+	writeFile(t, "new.csv", "x\n1\n")
 	for _, path := range []string{"my.ledger", "linked.csv"} {
 		if got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path,
 			"--force"); got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
@@ -186,7 +186,7 @@ func TestLedgerUnderAnotherName(t *testing.T) {
 		!strings.Contains(got.stderr, "this run would replace") {
 		t.Errorf("a ledger in the output: %+v", got)
 	}
-	if read(t, "my.ledger") != before {
+	if readFile(t, "my.ledger") != before {
 		t.Error("the ledger was changed")
 	}
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "gardens", "--epsilon", "1.5",

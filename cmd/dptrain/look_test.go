@@ -12,7 +12,7 @@ import (
 // TestLook checks that the description of a table is written only to the curator folder, together with a recipe that
 // reads the table, and that the terminal output is the same for any table.
 func TestLook(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	table := func(rows int, more string) string {
 		var b strings.Builder
 		b.WriteString("when;age;cost;ward;stay\n")
@@ -22,7 +22,7 @@ func TestLook(t *testing.T) {
 		}
 		return b.String() + more
 	}
-	write(t, "t.csv", table(400, ""))
+	writeFile(t, "t.csv", table(400, ""))
 	if got := dptrain(t, "look", "t.csv", "--separator", ","); got.code != exitData ||
 		!strings.Contains(got.stderr, `--separator ";"`) {
 		t.Errorf("%+v", got)
@@ -55,7 +55,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
-	text := read(t, "look/curator/look.txt")
+	text := readFile(t, "look/curator/look.txt")
 	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas",
 		"informal numbers", "categories, to be found privately",
 		"    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not safe to use"} {
@@ -73,7 +73,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	_, recipe, _ := strings.Cut(text, "# yaml-language")
-	write(t, "recipe.yaml", "# yaml-language"+recipe)
+	writeFile(t, "recipe.yaml", "# yaml-language"+recipe)
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
@@ -86,7 +86,7 @@ func TestLook(t *testing.T) {
 			target); got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}
-		text := read(t, target+"/curator/look.txt")
+		text := readFile(t, target+"/curator/look.txt")
 		if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) ||
 			want[0] == "" && strings.Contains(text, "Target ") {
 			t.Errorf("%s: no %q in\n%s", target, want, text)
@@ -95,12 +95,12 @@ func TestLook(t *testing.T) {
 		if strings.Contains(recipe, "secretward") || strings.Contains(recipe, "most_classes") {
 			t.Errorf("%s: the recipe has what is in the table:\n%s", target, recipe)
 		}
-		write(t, "recipe.yaml", "# yaml-language"+recipe)
+		writeFile(t, "recipe.yaml", "# yaml-language"+recipe)
 		if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 			t.Errorf("%s: %+v", target, got)
 		}
 	}
-	write(t, "t.csv", table(0, "\x00;;\"\n"))
+	writeFile(t, "t.csv", table(0, "\x00;;\"\n"))
 	if again := dptrain(t, args...); again.code != exitUsage {
 		t.Errorf("a file that is there: %+v", again)
 	}
@@ -120,7 +120,7 @@ func TestLook(t *testing.T) {
 // TestLookProposesUnit checks that for persons with several records the recipe protects the unit or proposes it,
 // that the file contains the reason, and that the recipe passes check.
 func TestLookProposesUnit(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	for name, x := range map[string]struct {
 		column       string
 		cell         func(i int) string
@@ -141,13 +141,13 @@ func TestLookProposesUnit(t *testing.T) {
 		for i := range 600 {
 			fmt.Fprintf(&b, "%s,%d,%d\n", x.cell(i), i%40, i%9)
 		}
-		write(t, "t.csv", b.String())
+		writeFile(t, "t.csv", b.String())
 		out := strings.ReplaceAll(name, " ", "-")
 		if got := dptrain(t, "look", "t.csv", "--out", out); got.code != exitOK ||
 			strings.Contains(got.stdout, "200") {
 			t.Fatalf("%s: %+v", name, got)
 		}
-		text := read(t, out+"/curator/look.txt")
+		text := readFile(t, out+"/curator/look.txt")
 		if !strings.Contains(text, x.wants) || strings.Contains(text, x.never) {
 			t.Errorf("%s: want %q and never %q in\n%s", name, x.wants, x.never, text)
 		}
@@ -158,7 +158,7 @@ func TestLookProposesUnit(t *testing.T) {
 			t.Errorf("%s: no reason in\n%s", name, text)
 		}
 		_, recipe, _ := strings.Cut(text, "# yaml-language")
-		write(t, "recipe.yaml", "# yaml-language"+recipe)
+		writeFile(t, "recipe.yaml", "# yaml-language"+recipe)
 		if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 			t.Errorf("%s: %+v", name, got)
 		}

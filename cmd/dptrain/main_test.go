@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		if stage := os.Getenv(fullAt); stage != "" {
 			os.Exit(fullFrom(stage, os.Args[1:])) //nolint:forbidigo // it is a process of its own
 		}
-		for name, begin := range beginnings() {
+		for name, begin := range startHooks() {
 			if how := os.Getenv(name); how != "" {
 				begin(how)
 			}
@@ -85,20 +85,20 @@ func dptrainIn(t *testing.T, stdin string, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// chdir creates an empty working directory and changes to it, so that paths in messages are short.
-func chdir(t *testing.T) {
+// chdirTemp creates an empty working directory and changes to it, so that paths in messages are short.
+func chdirTemp(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 }
 
-func write(t *testing.T, path, content string) {
+func writeFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func read(t *testing.T, path string) string {
+func readFile(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -123,9 +123,9 @@ func (g golden) compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join(string(g), name+".golden")
 	if *update {
-		write(t, path, got)
+		writeFile(t, path, got)
 	}
-	if diff := cmp.Diff(read(t, path), got); diff != "" {
+	if diff := cmp.Diff(readFile(t, path), got); diff != "" {
 		t.Errorf("differs from testdata/%s.golden (-want +got; -update writes it):\n%s", name, diff)
 	}
 }
@@ -145,7 +145,7 @@ func lineCSV(rows int) string {
 func runFile(t *testing.T, out string) report.Run {
 	t.Helper()
 	var r report.Run
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "run.json"))),
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(out, "curator", "run.json"))),
 		&r); err != nil {
 		t.Fatal(err)
 	}
@@ -184,9 +184,9 @@ func TestHelp(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(5))
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(5))
+	writeFile(t, "model.json", modelJSON)
 	tests := []struct {
 		args string
 		want string // stderr
@@ -286,9 +286,9 @@ func (noRoom) Write([]byte) (int, error) {
 
 // TestOutputFails checks that every command reports a usage error if writing to standard output fails.
 func TestOutputFails(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(5))
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(5))
+	writeFile(t, "model.json", modelJSON)
 	for _, args := range []string{
 		"schema", "version", "help exit-codes", "init line.csv", "predict model.json line.csv",
 		"predict model.json line.csv --append",

@@ -31,9 +31,9 @@ func limitFiles(bytes string) {
 	}
 }
 
-// beginnings returns functions for a process that behaves as dptrain to call at its start, by environment variable.
-func beginnings() map[string]func(string) {
-	return map[string]func(string){dieBy: die, roomFor: limitRoom, largestFile: limitFiles}
+// startHooks returns functions for a process that behaves as dptrain to call at its start, by environment variable.
+func startHooks() map[string]func(string) {
+	return map[string]func(string){dieBy: endProcess, roomFor: limitRoom, largestFile: limitFiles}
 }
 
 // limitRoom sets the limit on the address space, as `ulimit -v` does.
@@ -63,13 +63,13 @@ func limitRoom(room string) {
 // TestOutOfMemory checks that there is no output when memory runs out. The trace of the Go runtime used to contain
 // the number of records.
 func TestOutOfMemory(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	const records = 300007
-	write(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
-	write(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
+	writeFile(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
+	writeFile(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
 	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
 		{"audit", "recipe.yaml", "--own-table"}} {
-		got := process(t, []string{roomFor + "=16000000"}, args...)
+		got := runProcess(t, []string{roomFor + "=16000000"}, args...)
 		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
 			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code,
 				got.signal, len(got.stderr), got.stderr)
@@ -84,10 +84,10 @@ func TestTooLargeForTheLimits(t *testing.T) {
 	if err := os.Truncate("line.csv", 1<<40); err != nil { // the file is sparse
 		t.Skip("no sparse files here:", err)
 	}
-	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	writeFile(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
 	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"},
 		{"audit", "recipe.yaml", "--own-table"}} {
-		got := process(t, []string{roomFor + "=2000000000"}, args...)
+		got := runProcess(t, []string{roomFor + "=2000000000"}, args...)
 		if got.code != exitData ||
 			!strings.HasPrefix(got.stderr,
 				"line.csv: is too large: its table does not fit into memory (ulimit -v allows 1.") {
@@ -103,7 +103,7 @@ func TestTooLargeForTheLimits(t *testing.T) {
 // TestScratchFull checks that a run whose scratch file cannot grow ends with the same message, for any number of
 // records and any stage: while the table is read or while a model is trained.
 func TestScratchFull(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	const chunk = 1 << 14 // records written at a time
 	for _, records := range []int{chunk - 1, chunk, chunk + 1, 2*chunk + 1} {
 		var table strings.Builder
@@ -112,9 +112,9 @@ func TestScratchFull(t *testing.T) {
 			table.WriteString(strconv.Itoa(i*7919%1009) + ".5," + strconv.Itoa(i%31) + ".25," +
 				strconv.Itoa(i*31%997) + ".125\n")
 		}
-		write(t, "t.csv", table.String())
+		writeFile(t, "t.csv", table.String())
 		for _, method := range []string{"auto", "joint-gram"} {
-			got := process(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv",
+			got := runProcess(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv",
 				"--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream",
 				"--scratch", ".", "--force")
 			const want = "dptrain: the scratch file cannot be written; free some disk space, or name another folder with --scratch\n"

@@ -11,9 +11,9 @@ import (
 // TestOutputPipe checks that output to a named pipe, also through a symbolic link, is written to the pipe and does
 // not replace it.
 func TestOutputPipe(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
 	if err := unix.Mkfifo("pipe", 0o600); err != nil {
 		t.Skip("no pipes here:", err)
 	}

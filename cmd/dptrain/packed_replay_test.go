@@ -14,18 +14,18 @@ func TestFormatsRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	want := map[string]string{}
 	for _, format := range []string{"csv", "xlsx", "feather", "arrow", "parquet"} {
 		table := filepath.Join(folder, "houses."+format)
-		if out, err := separate(t, "", "",
+		if out, err := separateProcess(t, "", "",
 			[]string{"fit", "--data", table, "--target", "price", "--epsilon", "3", "-q", "--out",
 				format}).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", format, err, out)
 		}
 		predicted := dptrain(t, "predict", format+"/release/model.json", table)
 		got := map[string]string{
-			"model":       read(t, format+"/release/model.json"),
+			"model":       readFile(t, format+"/release/model.json"),
 			"predictions": predicted.stdout,
 		}
 		if format != "parquet" { // which has no text form
@@ -40,7 +40,7 @@ func TestFormatsRelease(t *testing.T) {
 			"look-"+format); looked.code != 0 {
 			t.Fatalf("%+v", looked)
 		}
-		_, got["look"], _ = strings.Cut(read(t, "look-"+format+"/curator/look.txt"), "400 records")
+		_, got["look"], _ = strings.Cut(readFile(t, "look-"+format+"/curator/look.txt"), "400 records")
 		got["look"], _, _ = strings.Cut(got["look"], "A recipe")
 		bench := dptrain(t, "bench", "--public", "--data", table, "--target", "price",
 			"--categories", "--method", "nonprivate-ols", "--trials", "2", "--json")

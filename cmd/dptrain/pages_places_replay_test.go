@@ -37,17 +37,17 @@ var places = map[string]func(*pageRun, *testing.T) place{
 	"source": func(r *pageRun, _ *testing.T) place {
 		return place{r.root, r.env}
 	}, // commands write only to $RUN
-	"copy":      (*pageRun).copied,
-	"github":    (*pageRun).github,
-	"proxy":     (*pageRun).proxy,
-	"release":   (*pageRun).release,
-	"image":     (*pageRun).image,
-	"databases": (*pageRun).databases,
-	"numpy":     (*pageRun).numpy,
+	"copy":      (*pageRun).cloneSources,
+	"github":    (*pageRun).githubPlace,
+	"proxy":     (*pageRun).proxyPlace,
+	"release":   (*pageRun).releasePlace,
+	"image":     (*pageRun).imagePlace,
+	"databases": (*pageRun).databasesPlace,
+	"numpy":     (*pageRun).numpyPlace,
 }
 
-// commands runs a block of commands. Every command must succeed.
-func (r *pageRun) commands(t *testing.T, b pages.Block) {
+// runCommands runs a block of commands. Every command must succeed.
+func (r *pageRun) runCommands(t *testing.T, b pages.Block) {
 	make, ok := places[b.Option("in")]
 	if !ok {
 		t.Fatalf("there is no place %q", b.Option("in"))
@@ -64,13 +64,13 @@ func (r *pageRun) commands(t *testing.T, b pages.Block) {
 		}
 	}
 	at := make(r, t)
-	text := r.left(t, b.Commands(*pagesQuick || *pagesBy == pages.Tests))
+	text := r.linesToRun(t, b.Commands(*pagesQuick || *pagesBy == pages.Tests))
 	if b.Has("background") {
-		at.background(t, text)
+		at.runBackground(t, text)
 		return
 	}
 	started := time.Now()
-	printed, code := at.shell(t, "set -e\n"+text)
+	printed, code := at.runShell(t, "set -e\n"+text)
 	if code != 0 {
 		t.Errorf("exit code %d:\n%s", code, printed)
 	}
@@ -82,10 +82,10 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
-// left returns the lines to run here. It omits the steps of .ci/run, which runs them itself, and calls of
+// linesToRun returns the lines to run here. It omits the steps of .ci/run, which runs them itself, and calls of
 // scripts/long.sh, which are run manually.
-func (r *pageRun) left(t *testing.T, text string) string {
-	ci := read(t, filepath.Join(r.root, ".ci", "run"))
+func (r *pageRun) linesToRun(t *testing.T, text string) string {
+	ci := readFile(t, filepath.Join(r.root, ".ci", "run"))
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		if strings.Contains(ci, " "+line) || strings.HasPrefix(line, "scripts/long.sh") {
@@ -100,11 +100,11 @@ func (r *pageRun) left(t *testing.T, text string) string {
 	return out.String()
 }
 
-// shell runs a script and returns its output on both streams and its exit code.
-func (p place) shell(t *testing.T, script string) (text string, code int) {
+// runShell runs a script and returns its output on both streams and its exit code.
+func (p place) runShell(t *testing.T, script string) (text string, code int) {
 	t.Helper()
 	var printed bytes.Buffer
-	cmd := p.command(t, script)
+	cmd := p.shellCommand(t, script)
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -114,29 +114,29 @@ func (p place) shell(t *testing.T, script string) (text string, code int) {
 	return printed.String(), cmd.ProcessState.ExitCode()
 }
 
-func (p place) command(t *testing.T, script string) *exec.Cmd {
+func (p place) shellCommand(t *testing.T, script string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	return cmd
 }
 
-// must runs a preparatory script, which must succeed.
-func (p place) must(t *testing.T, script string) {
+// mustRun runs a preparatory script, which must succeed.
+func (p place) mustRun(t *testing.T, script string) {
 	t.Helper()
-	if text, code := p.shell(t, "set -e\n"+script); code != 0 {
+	if text, code := p.runShell(t, "set -e\n"+script); code != 0 {
 		t.Fatalf("exit code %d of\n%s\n%s", code, script, text)
 	}
 }
 
-// background starts a command that runs until it is stopped, runs the lines below it or, if there are no such lines,
+// runBackground starts a command that runs until it is stopped, runs the lines below it or, if there are no such lines,
 // fetches the address that it prints, and then stops it, which must succeed. It replaces the port on the page by a
 // free one.
-func (p place) background(t *testing.T, text string) {
-	before, last, after := served(text)
+func (p place) runBackground(t *testing.T, text string) {
+	before, last, after := splitAtServer(text)
 	port := freePort(t)
 	swap := func(s string) string { return strings.ReplaceAll(s, "8080", port) }
 	said := &lockedBuffer{}
-	cmd := p.command(t, swap("set -e\n"+before+"exec "+last))
+	cmd := p.shellCommand(t, swap("set -e\n"+before+"exec "+last))
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -154,8 +154,8 @@ func (p place) background(t *testing.T, text string) {
 		t.Fatalf("it does not say where it serves:\n%s", said.String())
 	}
 	if strings.TrimSpace(after) == "" {
-		p.asked(t, address)
-	} else if printed, code := p.shell(t,
+		p.fetchPage(t, address)
+	} else if printed, code := p.runShell(t,
 		swap("set -e\n"+strings.ReplaceAll(after, "curl ", "curl -fsS "))); code != 0 ||
 		strings.Count(printed, "\"prediction")+strings.Count(printed, "prediction\n") == 0 {
 		t.Errorf("exit code %d:\n%s", code, printed)
@@ -168,8 +168,8 @@ func (p place) background(t *testing.T, text string) {
 	}
 }
 
-// asked fetches a page and checks the status.
-func (p place) asked(t *testing.T, address string) {
+// fetchPage fetches a page and checks the status.
+func (p place) fetchPage(t *testing.T, address string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -185,8 +185,8 @@ func (p place) asked(t *testing.T, address string) {
 	}
 }
 
-// served splits a block at the command that keeps running.
-func served(text string) (before, last, after string) {
+// splitAtServer splits a block at the command that keeps running.
+func splitAtServer(text string) (before, last, after string) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "dptrain serve") || strings.HasPrefix(line, "dptrain ui") {
@@ -210,29 +210,29 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// copied returns a clone of the commit that commands may write to.
-func (r *pageRun) copied(t *testing.T) place {
+// cloneSources returns a clone of the commit that commands may write to.
+func (r *pageRun) cloneSources(t *testing.T) place {
 	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
 		t.Skip("the sources are no repository of git")
 	}
 	at := place{filepath.Join(t.TempDir(), "dptrain"), r.env}
-	place{r.dir, r.env}.must(t, fmt.Sprintf("git clone -q %q %q", r.root, at.dir))
+	place{r.dir, r.env}.mustRun(t, fmt.Sprintf("git clone -q %q %q", r.root, at.dir))
 	return at
 }
 
-// numpy returns a clone with a Python that has the libraries of scripts/runtimes.sh.
-func (r *pageRun) numpy(t *testing.T) place {
+// numpyPlace returns a clone with a Python that has the libraries of scripts/runtimes.sh.
+func (r *pageRun) numpyPlace(t *testing.T) place {
 	if os.Getenv("DPTRAIN_PYTHON") == "" {
 		t.Skip("scripts/runtimes.sh has no Python")
 	}
-	at := r.copied(t)
+	at := r.cloneSources(t)
 	at.env = append(at.env, "PYTHON="+os.Getenv("DPTRAIN_PYTHON"))
 	return at
 }
 
-// github returns an empty folder in which a GitHub address refers to these sources. Builds contain no local paths,
+// githubPlace returns an empty folder in which a GitHub address refers to these sources. Builds contain no local paths,
 // so that one build serves every run.
-func (r *pageRun) github(t *testing.T) place {
+func (r *pageRun) githubPlace(t *testing.T) place {
 	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
 		t.Skip("the sources are no repository of git")
 	}
@@ -241,11 +241,11 @@ func (r *pageRun) github(t *testing.T) place {
 		"GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
 }
 
-// proxy returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
+// proxyPlace returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
 // nested modules, as in a module archive. Other modules come from their usual source.
-func (r *pageRun) proxy(t *testing.T) place {
+func (r *pageRun) proxyPlace(t *testing.T) place {
 	const module = "github.com/dptrain/dptrain"
-	at := r.copied(t)
+	at := r.cloneSources(t)
 	folder := t.TempDir()
 	versions := filepath.Join(folder, module, "@v")
 	if err := os.MkdirAll(versions, 0o700); err != nil {
@@ -271,7 +271,7 @@ func (r *pageRun) proxy(t *testing.T) place {
 		}
 		w, err := z.Create(module + "@v1.0.0-rc.1/" + filepath.ToSlash(below))
 		if err == nil {
-			_, err = w.Write([]byte(read(t, name)))
+			_, err = w.Write([]byte(readFile(t, name)))
 		}
 		return err
 	})
@@ -286,13 +286,13 @@ func (r *pageRun) proxy(t *testing.T) place {
 	for name, text := range map[string]string{
 		"list":             "v1.0.0-rc.1\n",
 		"v1.0.0-rc.1.info": string(info),
-		"v1.0.0-rc.1.mod":  read(t, filepath.Join(at.dir, "go.mod")),
+		"v1.0.0-rc.1.mod":  readFile(t, filepath.Join(at.dir, "go.mod")),
 		"v1.0.0-rc.1.zip":  packed.String(),
 	} {
-		write(t, filepath.Join(versions, name), text)
+		writeFile(t, filepath.Join(versions, name), text)
 	}
 	cache, bin := t.TempDir(), t.TempDir()
-	known, _ := place{r.dir, r.env}.shell(t, "go env GOMODCACHE GOPROXY")
+	known, _ := place{r.dir, r.env}.runShell(t, "go env GOMODCACHE GOPROXY")
 	lines := splitLines(known)
 	t.Cleanup(func() { // the module cache is read-only
 		cmd := exec.CommandContext(context.Background(), "go", "clean", "-modcache") //nolint:usetesting // after the test
@@ -307,19 +307,19 @@ func (r *pageRun) proxy(t *testing.T) place {
 				lines[1])}
 }
 
-// release returns a folder with the output of scripts/release.sh for this platform, and a Python environment without
+// releasePlace returns a folder with the output of scripts/release.sh for this platform, and a Python environment without
 // network access. Its libraries are those of DPTRAIN_PYTHON (scripts/runtimes.sh).
-func (r *pageRun) release(t *testing.T) place {
+func (r *pageRun) releasePlace(t *testing.T) place {
 	python := os.Getenv("DPTRAIN_PYTHON")
 	if python == "" {
 		t.Skip("scripts/runtimes.sh has no Python")
 	}
-	at := r.copied(t)
-	at.must(t, "scripts/release.sh --here")
+	at := r.cloneSources(t)
+	at.mustRun(t, "scripts/release.sh --here")
 	dist := place{filepath.Join(at.dir, "dist"),
 		append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
 			"PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
-	dist.must(t, fmt.Sprintf(`%q -m venv env
+	dist.mustRun(t, fmt.Sprintf(`%q -m venv env
 %q -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"`, python, python))
 	return dist
 }
@@ -349,11 +349,11 @@ run)
 esac
 `
 
-// image returns a clone of the commit next to a table, with podman or its replacement on the path.
-func (r *pageRun) image(t *testing.T) place {
-	at := r.copied(t)
-	write(t, filepath.Join(at.dir, "houses.csv"),
-		read(t, filepath.Join(r.dir, "testdata", "houses.csv")))
+// imagePlace returns a clone of the commit next to a table, with podman or its replacement on the path.
+func (r *pageRun) imagePlace(t *testing.T) place {
+	at := r.cloneSources(t)
+	writeFile(t, filepath.Join(at.dir, "houses.csv"),
+		readFile(t, filepath.Join(r.dir, "testdata", "houses.csv")))
 	if _, err := exec.LookPath("podman"); err == nil {
 		return at
 	}
@@ -365,9 +365,9 @@ func (r *pageRun) image(t *testing.T) place {
 	return at
 }
 
-// databases returns a folder with the shop example in three databases. If there is no DuckDB command, a script with
+// databasesPlace returns a folder with the shop example in three databases. If there is no DuckDB command, a script with
 // its Python library replaces it; the Postgres server is that of scripts/runtimes.sh.
-func (r *pageRun) databases(t *testing.T) place {
+func (r *pageRun) databasesPlace(t *testing.T) place {
 	python, server := os.Getenv("DPTRAIN_PYTHON"), os.Getenv("DPTRAIN_POSTGRES")
 	if python == "" || server == "" {
 		t.Skip("scripts/runtimes.sh has no Python or no Postgres")
@@ -390,7 +390,7 @@ func (r *pageRun) databases(t *testing.T) place {
 			at.env = append(at.env, "PGUSER="+value)
 		}
 	}
-	at.must(t, `duckdb shop.duckdb -c "CREATE TABLE houses AS FROM read_csv('testdata/houses.csv')"
+	at.mustRun(t, `duckdb shop.duckdb -c "CREATE TABLE houses AS FROM read_csv('testdata/houses.csv')"
 sqlite3 shop.db ".import --csv testdata/houses.csv houses"
 psql -q postgres -c "DROP DATABASE IF EXISTS shop" -c "CREATE DATABASE shop"
 psql -q shop -c "CREATE TABLE houses (area float8, rooms float8, age float8, distance float8, latitude float8, longitude float8, quality float8, garden float8, ocean text, price float8)" \

@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 				if program == "" {
 					t.Parallel()
 				}
-				newPageRun(t, root, program, p).run(t)
+				newPageRun(t, root, program, p).runPage(t)
 			})
 		}
 	})
@@ -87,7 +87,7 @@ func pagesWithCommands(t *testing.T, root string) []string {
 			t.Fatal(err)
 		}
 		for _, path := range paths {
-			if strings.Contains(read(t, path), "\n```") {
+			if strings.Contains(readFile(t, path), "\n```") {
 				out = append(out, path)
 			}
 		}
@@ -97,7 +97,7 @@ func pagesWithCommands(t *testing.T, root string) []string {
 
 func parsePage(t *testing.T, path string) pages.Page {
 	t.Helper()
-	p, err := pages.Parse(path, read(t, path))
+	p, err := pages.Parse(path, readFile(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,15 +139,15 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	return r
 }
 
-// run runs the blocks one after another.
-func (r *pageRun) run(t *testing.T) {
+// runPage runs the blocks one after another.
+func (r *pageRun) runPage(t *testing.T) {
 	lines := slices.Clone(r.page.Lines)
-	for _, b := range slices.Backward(r.blocks(t)) {
+	for _, b := range slices.Backward(r.runBlocks(t)) {
 		lines = slices.Replace(lines, b.Line, b.Line+strings.Count(b.Text, "\n"),
 			splitLines(b.shown)...)
 	}
 	if *update {
-		write(t, r.page.Path, strings.Join(lines, "\n"))
+		writeFile(t, r.page.Path, strings.Join(lines, "\n"))
 	}
 }
 
@@ -164,34 +164,34 @@ type doneBlock struct {
 	shown string
 }
 
-func (r *pageRun) blocks(t *testing.T) []doneBlock {
+func (r *pageRun) runBlocks(t *testing.T) []doneBlock {
 	t.Helper()
 	var out []doneBlock
 	for _, b := range r.page.Blocks {
 		if name := b.Option("file"); name != "" {
-			write(t, filepath.Join(r.dir, name), b.Text)
+			writeFile(t, filepath.Join(r.dir, name), b.Text)
 		}
 		switch {
 		case b.Runner() != *pagesBy:
 		case b.Language == "sh":
-			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) { r.commands(t, b) })
+			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) { r.runCommands(t, b) })
 		case b.Language == "console":
-			out = append(out, r.console(t, b))
+			out = append(out, r.runConsole(t, b))
 		}
 	}
 	return out
 }
 
-// console runs the commands of a block and compares their output. With -update they run as the page shows them, and
+// runConsole runs the commands of a block and compares their output. With -update they run as the page shows them, and
 // otherwise with its quick settings.
-func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
+func (r *pageRun) runConsole(t *testing.T, b pages.Block) doneBlock {
 	t.Helper()
 	var got strings.Builder
 	code := 0
 	quick := commandsOf(b.Commands(!*update))
 	for i, command := range commandsOf(b.Text) {
 		var text string
-		text, code = place{r.dir, r.env}.shell(t, quick[i])
+		text, code = place{r.dir, r.env}.runShell(t, quick[i])
 		text = strings.ReplaceAll(text, r.dir, "DIR")
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -201,7 +201,7 @@ func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	if want, _ := strconv.Atoi(b.Option("exit")); code != want {
 		t.Errorf("line %d: exit code %d, want %d", b.Line, code, want)
 	}
-	want, compared := b.Text, undated
+	want, compared := b.Text, maskMoments
 	if slices.Contains(strings.Fields(b.Options), "varies") {
 		compared = wordsOf
 	}
@@ -243,8 +243,8 @@ var (
 	digest = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
 )
 
-// undated replaces values that differ in every run: times, and the digests that depend on them.
-func undated(text string) string {
+// maskMoments replaces values that differ in every run: times, and the digests that depend on them.
+func maskMoments(text string) string {
 	return digest.ReplaceAllString(moment.ReplaceAllString(text, "MOMENT"), "DIGEST")
 }
 

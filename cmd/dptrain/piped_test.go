@@ -10,12 +10,12 @@ import (
 // TestJSONLinesFromStdin checks that training and predictions on JSON Lines from standard input give the same
 // results as on the same file, whose format follows from its name.
 func TestJSONLinesFromStdin(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var lines strings.Builder
 	for i := range 400 {
 		fmt.Fprintf(&lines, `{"a": %d, "b": %d, "y": %d}`+"\n", i%17, i%5, 3*(i%17)+i%5)
 	}
-	write(t, "t.jsonl", lines.String())
+	writeFile(t, "t.jsonl", lines.String())
 	for _, data := range []string{"t.jsonl", "-.jsonl"} {
 		got := dptrainIn(t, lines.String(), "fit", "--data", data, "--header", "a,b,y", "--target",
 			"y", "--epsilon", "5", "--method", "joint-gram", "--quiet", "--force")
@@ -33,22 +33,22 @@ func TestJSONLinesFromStdin(t *testing.T) {
 // TestBenchReadsAsRecipesSay checks that a table in another dialect gives the same results as the plain table, and
 // that recipes that read it differently are refused.
 func TestBenchReadsAsRecipesSay(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	plain, other := "a,b,y\n", "a;b;y\n"
 	for i := range 300 {
 		row := fmt.Sprintf("%d.5,%d,%d.25", i%13, i*7%5, 2*(i%13)+i*7%5)
 		plain, other = plain+row+"\n",
 			other+strings.ReplaceAll(strings.ReplaceAll(row, ",", ";"), ".", ",")+"\n"
 	}
-	write(t, "t.csv", plain)
+	writeFile(t, "t.csv", plain)
 	recipe := "data:\n  path: t.csv\n  target: y\n%smodel: {method: nonprivate-ols}\n"
-	write(t, "plain.yaml", fmt.Sprintf(recipe, ""))
-	write(t, "german.yaml", fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"))
+	writeFile(t, "plain.yaml", fmt.Sprintf(recipe, ""))
+	writeFile(t, "german.yaml", fmt.Sprintf(recipe, "  format: {separator: \";\", decimal: \",\"}\n"))
 	want := dptrain(t, "bench", "--public", "plain.yaml", "--trials", "3", "--json")
 	if err := os.Rename("t.csv", "plain.csv"); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "t.csv", other)
+	writeFile(t, "t.csv", other)
 	got := dptrain(t, "bench", "--public", "german.yaml", "--trials", "3", "--json")
 	values := func(out string) string {
 		var list []string

@@ -15,8 +15,8 @@ var anyNumber = regexp.MustCompile(`("(?:median|lower|upper)": )-?[0-9][-+.e0-9]
 
 func TestPlanExplainJSON(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
 	args := strings.Fields("plan --data line.csv --target y --epsilon 1 --explain --rows 60 --json")
 	got := dptrain(t, args...)
 	if got.code != exitOK || got.stderr != "" {
@@ -27,7 +27,7 @@ func TestPlanExplainJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat {
 		t.Fatalf("%v: %+v", err, x)
 	}
-	write(t, "line.csv", "a,b,y") // there are no rows
+	writeFile(t, "line.csv", "a,b,y") // there are no rows
 	again := dptrain(t, args...)
 	var y explanation
 	if err := json.Unmarshal([]byte(again.stdout), &y); err != nil {
@@ -46,9 +46,9 @@ func TestPlanExplainJSON(t *testing.T) {
 // and has format 2.
 func TestPlanExplainClasses(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
-	write(t, "r.yaml",
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	writeFile(t, "r.yaml",
 		"task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "60,5000", "--json")
 	if got.code != exitOK || got.stderr != "" {
@@ -81,9 +81,9 @@ func TestPlanExplainClasses(t *testing.T) {
 
 // TestPlanExplainAbstains checks that a method that returns no model for a small number of rows causes no error.
 func TestPlanExplainAbstains(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,y\n")
-	write(t, "r.yaml",
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,y\n")
+	writeFile(t, "r.yaml",
 		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
 	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20,5000", "--json")
 	var x explanation
@@ -107,9 +107,9 @@ func TestPlanExplainAbstains(t *testing.T) {
 }
 
 func TestPlanExplainText(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", goodRecipe)
 	got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "500")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -124,9 +124,9 @@ func TestPlanExplainText(t *testing.T) {
 }
 
 func TestPlanExplainMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "wide.csv", columnNames(2000)+",y\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "wide.csv", columnNames(2000)+",y\n")
 	const sizes = "dptrain: --rows needs 1 to 8 different numbers from 10 to 10000000\n"
 	tests := []struct{ data, flags, want string }{
 		{"line.csv", "--rows 100",
@@ -157,8 +157,8 @@ func columnNames(n int) string {
 }
 
 func TestPlanExplainInterrupted(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer

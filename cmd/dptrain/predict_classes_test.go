@@ -18,8 +18,8 @@ func chanceModel(more string) string {
 
 // TestPredictProbability checks the column of probabilities, a threshold instead of the cutoff, and both together.
 func TestPredictProbability(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
+	chdirTemp(t)
+	writeFile(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
 	const table = "a\n0\n-2\n1\nx\n0.25\n"
 	for args, want := range map[string]string{
 		"":                 "repaid\nno\nno\n\"yes, late\"\nno\nno\n",
@@ -43,7 +43,7 @@ func TestPredictProbability(t *testing.T) {
 // TestPredictEachProbability checks that each of three classes with the log probabilities a, 0 and -a, up to a
 // constant, has a column.
 func TestPredictEachProbability(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var scores []string
 	for _, slope := range []string{"1", "0", "-1"} {
 		scores = append(scores,
@@ -51,7 +51,7 @@ func TestPredictEachProbability(t *testing.T) {
 			"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-9,"upper":9},
 			"prototypes": [{"intercept": 0, "terms": [{"column":"a","center":0,"coefficient":`+slope+`}]}]}`)
 	}
-	write(t, "three.json",
+	writeFile(t, "three.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
 		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`)
 	got := dptrainIn(t, "a\n2\n0\n-1\n", "predict", "three.json", "-", "--probability")
@@ -78,15 +78,15 @@ func TestPredictEachProbability(t *testing.T) {
 
 // TestPredictProbabilityMistakes checks that the error for a model without probabilities contains the reason.
 func TestPredictProbabilityMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "plain.json", chanceModel(""))
-	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
+	chdirTemp(t)
+	writeFile(t, "plain.json", chanceModel(""))
+	writeFile(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
 	score := strings.TrimSuffix(strings.Split(chanceModel(""), `"scores": [`)[1],
 		`], "guarantee": null}`)
-	write(t, "three.json",
+	writeFile(t, "three.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
 		"classes": ["a", "b", "c"], "cutoff": 0, "scores": [`+score+`,`+score+`,`+score+`], "guarantee": null}`)
-	write(t, "t.csv", classCSV(60))
+	writeFile(t, "t.csv", classCSV(60))
 	if got := dptrain(t, "fit", "--data", "t.csv", "--target", "b", "--epsilon", "1",
 		"-q"); got.code != 0 {
 		t.Fatalf("%+v", got)
@@ -111,8 +111,8 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 
 // TestReportScores checks that the score metrics released by fit are printed from the report.
 func TestReportScores(t *testing.T) {
-	chdir(t)
-	write(t, "t.csv", classCSV(20000))
+	chdirTemp(t)
+	writeFile(t, "t.csv", classCSV(20000))
 	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification",
 		"--classes", "under 50 K,over 50 K", "--epsilon", "3", "--verbose")
 	for _, want := range []string{"AUC ", "log loss 0.", "true class", "recall", "other label"} {

@@ -15,8 +15,8 @@ const treeModel = `{"format": "dptrain.model/2", "kind": "tree", "task": "regres
 
 // TestPredictCost checks that the cost of a record is that of the features on its path.
 func TestPredictCost(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", treeModel)
+	chdirTemp(t)
+	writeFile(t, "model.json", treeModel)
 	for args, want := range map[string]string{
 		"":                "prediction\n3\n14\n",
 		"--cost":          "prediction,cost\n3,1\n14,6\n",
@@ -31,10 +31,10 @@ func TestPredictCost(t *testing.T) {
 
 // TestPredictCostOfClasses checks that the cost follows the class and its probability, with and without a threshold.
 func TestPredictCostOfClasses(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "",
 		`"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
-	write(t, "model.json",
+	writeFile(t, "model.json",
 		`{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "y", "classes": ["no", "yes"], "cutoff": 5,
 		"scores": [`+score+`], "probability": {"intercept": 0, "slope": 0}, "guarantee": null}`)
 	for args, want := range map[string]string{
@@ -51,9 +51,9 @@ func TestPredictCostOfClasses(t *testing.T) {
 
 // TestPredictCostMistakes checks the error for a model without costs.
 func TestPredictCostMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "linear.json", modelJSON)
-	write(t, "classes.json", chanceModel(""))
+	chdirTemp(t)
+	writeFile(t, "linear.json", modelJSON)
+	writeFile(t, "classes.json", chanceModel(""))
 	for _, file := range []string{"linear.json", "classes.json"} {
 		got := dptrainIn(t, "a,b\n1,north\n", "predict", file, "-", "--cost")
 		if got.code != exitUsage || got.stdout != "" ||

@@ -43,11 +43,11 @@ const modelJSON = `{
 const newCSV = "id,b,a\n7,north,1\n8,south,2.5\n9,north,\n10,\"north\",99\n11,north\n12,north,crimson,extra\n"
 
 func TestPredict(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
-	write(t, "new.csv.gz", zipped(t, newCSV))
-	write(t, "new.tsv", strings.ReplaceAll(newCSV, ",", "\t"))
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
+	writeFile(t, "new.csv.gz", gzipText(t, newCSV))
+	writeFile(t, "new.tsv", strings.ReplaceAll(newCSV, ",", "\t"))
 	const column = "prediction\n112\n-85\n120\n210\n120\n120\n"
 	const appended = "id,b,a,prediction\n7,north,1,112\n8,south,2.5,-85\n9,north,,120\n10,north,99,210\n11,north,,120\n12,north,crimson,120\n"
 	tests := []struct {
@@ -76,10 +76,10 @@ func TestPredict(t *testing.T) {
 			t.Errorf("%s of %q:\n got %+v\nwant %+v", tt.args, tt.stdin, got, want)
 		}
 	}
-	write(t, "old.csv", "old")
+	writeFile(t, "old.csv", "old")
 	if got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv",
-		"--force"); got != (result{}) || read(t, "old.csv") != column {
-		t.Errorf("-o: %+v, file %q", got, read(t, "old.csv"))
+		"--force"); got != (result{}) || readFile(t, "old.csv") != column {
+		t.Errorf("-o: %+v, file %q", got, readFile(t, "old.csv"))
 	}
 	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
 }
@@ -87,14 +87,14 @@ func TestPredict(t *testing.T) {
 // TestPredictClearsDrafts checks that predict removes the drafts that a killed predict left for the same output, and
 // no other file.
 func TestPredictClearsDrafts(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
 	for _, name := range []string{draftPrefix + "1/out.csv", draftPrefix + "2/other.csv"} {
 		if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, name, "half a dra")
+		writeFile(t, name, "half a dra")
 	}
 	if r := dptrain(t, "predict", "model.json", "new.csv", "-o", "out.csv"); r.code != exitOK {
 		t.Fatalf("%+v", r)
@@ -107,21 +107,21 @@ func TestPredictClearsDrafts(t *testing.T) {
 
 func TestPredictMistakes(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
-	write(t, "later.json", strings.Replace(modelJSON, "model/1", "model/4", 1))
-	write(t, "new.csv", newCSV)
-	write(t, "report.json", `{"format":"dptrain.report/2","guar`)
-	write(t, "recipe.yaml", "version: 1\n")
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
+	writeFile(t, "later.json", strings.Replace(modelJSON, "model/1", "model/4", 1))
+	writeFile(t, "new.csv", newCSV)
+	writeFile(t, "report.json", `{"format":"dptrain.report/2","guar`)
+	writeFile(t, "recipe.yaml", "version: 1\n")
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "absent.csv", "b,A\nnorth,1\n")
-	write(t, "repeated.csv", "b,a,a\nnorth,1,2\n")
-	write(t, "named.csv", "a,b,prediction\n1,north,3\n")
-	write(t, "infinite.csv", "a,b\n1,north\n\n-inf,north\n")
-	write(t, "infinite.csv.gz", zipped(t, "a,b\n1,north\n\n-inf,north\n"))
+	writeFile(t, "absent.csv", "b,A\nnorth,1\n")
+	writeFile(t, "repeated.csv", "b,a,a\nnorth,1,2\n")
+	writeFile(t, "named.csv", "a,b,prediction\n1,north,3\n")
+	writeFile(t, "infinite.csv", "a,b\n1,north\n\n-inf,north\n")
+	writeFile(t, "infinite.csv.gz", gzipText(t, "a,b\n1,north\n\n-inf,north\n"))
 	tests := []struct {
 		args string
 		code int
@@ -183,9 +183,9 @@ func TestIsNumber(t *testing.T) {
 }
 
 func TestPredictInterrupted(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range []string{"", "--append", "--strict"} {
@@ -206,8 +206,8 @@ func TestSignalsEndPredict(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals there")
 	}
-	chdir(t)
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 // TestPublishedRecipe checks that the recipe of a release has the price of its run without the table and the ledger,
 // and can be run with a table that has the same columns.
 func TestPublishedRecipe(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(200))
-	write(t, "other.csv", strings.Replace(lineCSV(200), "b", "z", 1))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(200))
+	writeFile(t, "other.csv", strings.Replace(lineCSV(200), "b", "z", 1))
 	must := func(want int, args ...string) result {
 		t.Helper()
 		got := dptrain(t, args...)
@@ -57,7 +57,7 @@ func TestPublishedRecipe(t *testing.T) {
 	}
 	must(0, "fit", published, "--data", "line.csv", "--out", "new", "-q", "--ledger",
 		"dptrain.ledger")
-	if read(t, "new/release/recipe.yaml") != read(t, published) {
+	if readFile(t, "new/release/recipe.yaml") != readFile(t, published) {
 		t.Error("the same run has another recipe")
 	}
 }

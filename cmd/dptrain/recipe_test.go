@@ -19,9 +19,9 @@ privacy:
 
 func TestCheck(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(3))
-	write(t, "repeated.csv", "a,a,y\n1,2,3\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(3))
+	writeFile(t, "repeated.csv", "a,a,y\n1,2,3\n")
 	tests := []struct {
 		name, recipe string
 		code         int
@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			write(t, "recipe.yaml", tt.recipe)
+			writeFile(t, "recipe.yaml", tt.recipe)
 			got := dptrain(t, "check", "recipe.yaml")
 			if got.code != tt.code {
 				t.Errorf("code %d, want %d", got.code, tt.code)
@@ -55,11 +55,11 @@ func TestCheck(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(3))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(3))
 	got := dptrain(t, "init", "line.csv", "--target", "a")
 	files.compare(t, "init", got.stdout)
-	write(t, "recipe.yaml", got.stdout)
+	writeFile(t, "recipe.yaml", got.stdout)
 	for _, verb := range []string{"check", "plan", "fit"} {
 		if got := dptrain(t, verb, "recipe.yaml"); got.code != exitOK {
 			t.Errorf("%s of what init wrote: %+v", verb, got)
@@ -80,9 +80,9 @@ func TestInit(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(3))
-	write(t, "recipe.yaml", goodRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(3))
+	writeFile(t, "recipe.yaml", goodRecipe)
 	got := dptrain(t, "plan", "recipe.yaml")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -91,10 +91,10 @@ func TestPlan(t *testing.T) {
 	basic := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "2", "--delta",
 		"1e-5", "--relation", "substitute", "--exclude", "b", "--holdout", "0")
 	files.compare(t, "plan-flags", basic.stdout+basic.stderr)
-	write(t, "basic.yaml", goodRecipe+"  composition: basic\n")
+	writeFile(t, "basic.yaml", goodRecipe+"  composition: basic\n")
 	basic = dptrain(t, "plan", "basic.yaml")
 	files.compare(t, "plan-basic", basic.stdout+basic.stderr)
-	write(t, "line.csv", "a,b,y\n9,8,7\nbroken,\"\n") // rows do not matter
+	writeFile(t, "line.csv", "a,b,y\n9,8,7\nbroken,\"\n") // rows do not matter
 	if again := dptrain(t, "plan", "recipe.yaml"); again != got {
 		t.Errorf("another price for other rows: %+v", again)
 	}
@@ -102,8 +102,8 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanJSON(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(3))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(3))
 	got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "ln(3)", "--json")
 	var plan struct {
 		Format    string `json:"format"`
@@ -153,13 +153,13 @@ func TestPlanJSON(t *testing.T) {
 
 // TestFlagsOverRecipe overrides a recipe with flags and checks the published recipe.
 func TestFlagsOverRecipe(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	if err := os.Mkdir("sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "sub/line.csv", lineCSV(40))
-	write(t, "other.csv", lineCSV(60))
-	write(t, "sub/recipe.yaml", goodRecipe+"output: {dir: elsewhere}\n")
+	writeFile(t, "sub/line.csv", lineCSV(40))
+	writeFile(t, "other.csv", lineCSV(60))
+	writeFile(t, "sub/recipe.yaml", goodRecipe+"output: {dir: elsewhere}\n")
 	if got := dptrain(t, "fit", "sub/recipe.yaml", "-q"); got != (result{}) {
 		t.Fatalf("the table is beside the recipe, the output is not: %+v", got)
 	}
@@ -175,7 +175,7 @@ func TestFlagsOverRecipe(t *testing.T) {
 	if n := runFile(t, "mine").Rows; n != 60 {
 		t.Errorf("%d rows of the table given with --data", n)
 	}
-	public := read(t, "mine/release/recipe.yaml")
+	public := readFile(t, "mine/release/recipe.yaml")
 	for _, want := range []string{"target: a\n", fmt.Sprintf("epsilon: %v\n", math.Log(3)),
 		"delta: 1e-05\n", "relation: substitute\n", "exclude: [b]\n", "holdout: 0.25\n"} {
 		if !strings.Contains(public, want) {
@@ -190,9 +190,9 @@ func TestFlagsOverRecipe(t *testing.T) {
 
 // TestInvalidFlagIsNamed checks that the message about an invalid flag names the flag.
 func TestInvalidFlagIsNamed(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(5))
-	write(t, "recipe.yaml", goodRecipe+"selection: {method: fixed, features: [a]}\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(5))
+	writeFile(t, "recipe.yaml", goodRecipe+"selection: {method: fixed, features: [a]}\n")
 	tests := []struct {
 		args string
 		code int
@@ -238,8 +238,8 @@ func TestInvalidFlagIsNamed(t *testing.T) {
 // TestPlanExplainsTheChoice checks that the plan explains which steps are alternatives, since their prices do not
 // add up.
 func TestPlanExplainsTheChoice(t *testing.T) {
-	chdir(t)
-	write(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
+	chdirTemp(t)
+	writeFile(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
 	got := dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1")
 	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy number of records determines") {
 		t.Errorf("%+v", got)

@@ -18,7 +18,7 @@ const commandLinePage = "../../docs/reference/command-line.md"
 // TestCommandLinePage checks that the reference lists every command and every flag with the descriptions of the
 // program.
 func TestCommandLinePage(t *testing.T) {
-	page := read(t, commandLinePage)
+	page := readFile(t, commandLinePage)
 	const begin, end = "<!-- begin commands -->\n", "<!-- end commands -->"
 	head, rest, found := strings.Cut(page, begin)
 	_, tail, closed := strings.Cut(rest, end)
@@ -40,15 +40,15 @@ func TestCommandLinePage(t *testing.T) {
 	}
 }
 
-// commands returns the runnable commands below root, in the order of the help.
-func commands(root *cobra.Command) []*cobra.Command {
+// runnableCommands returns the runnable commands below root, in the order of the help.
+func runnableCommands(root *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, c := range root.Commands() {
 		if !c.IsAvailableCommand() || c.Name() == "help" || c.Name() == "completion" {
 			continue
 		}
 		out = append(out, c)
-		out = append(out, commands(c)...)
+		out = append(out, runnableCommands(c)...)
 	}
 	return out
 }
@@ -62,9 +62,9 @@ func shortName(c *cobra.Command) string {
 func commandTable(root *cobra.Command) string {
 	var out strings.Builder
 	out.WriteString("## Commands\n\n| command | purpose |\n| --- | --- |\n")
-	for _, c := range commands(root) {
+	for _, c := range runnableCommands(root) {
 		use := strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "dptrain "), " [flags]")
-		fmt.Fprintf(&out, "| `%s` | %s |\n", cell(use), cell(c.Short))
+		fmt.Fprintf(&out, "| `%s` | %s |\n", escapeCell(use), escapeCell(c.Short))
 	}
 	return out.String()
 }
@@ -80,7 +80,7 @@ type describedFlag struct {
 // description.
 func flagTable(root *cobra.Command) string {
 	var flags []*describedFlag
-	for _, c := range commands(root) {
+	for _, c := range runnableCommands(root) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Name == "help" || f.Hidden {
 				return
@@ -107,8 +107,8 @@ func flagTable(root *cobra.Command) string {
 	var out strings.Builder
 	out.WriteString("## Flags\n\n| flag | commands | meaning |\n| --- | --- | --- |\n")
 	for _, f := range flags {
-		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", cell(f.text), strings.Join(f.commands, ", "),
-			cell(f.usage))
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", escapeCell(f.text), strings.Join(f.commands, ", "),
+			escapeCell(f.usage))
 	}
 	return out.String()
 }
@@ -119,7 +119,7 @@ func flagName(text string) string {
 	return name
 }
 
-// cell escapes text for a table cell.
-func cell(text string) string {
+// escapeCell escapes text for a table cell.
+func escapeCell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(text)
 }

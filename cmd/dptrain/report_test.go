@@ -13,14 +13,14 @@ import (
 // releasedRun creates the folder of a run with the report and the model from the tests of their formats.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model, text := read(t, "../../regression/testdata/model-1-additive.json"),
-		read(t, "../../internal/publish/report/testdata/report-1.json")
-	chdir(t)
+	model, text := readFile(t, "../../regression/testdata/model-1-additive.json"),
+		readFile(t, "../../internal/publish/report/testdata/report-1.json")
+	chdirTemp(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "out/release/model.json", model)
-	write(t, "out/release/report.json", text)
+	writeFile(t, "out/release/model.json", model)
+	writeFile(t, "out/release/report.json", text)
 }
 
 func TestReport(t *testing.T) {
@@ -39,9 +39,9 @@ func TestReport(t *testing.T) {
 
 func TestReportRegistry(t *testing.T) {
 	files := goldenFiles(t)
-	classes := read(t, "../../internal/publish/report/testdata/report-2.json")
+	classes := readFile(t, "../../internal/publish/report/testdata/report-2.json")
 	releasedRun(t)
-	write(t, "classes.json", classes)
+	writeFile(t, "classes.json", classes)
 	got := dptrain(t, "report", "out", "--registry")
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -59,7 +59,7 @@ func TestReportRegistry(t *testing.T) {
 func TestReportShape(t *testing.T) {
 	files := goldenFiles(t)
 	releasedRun(t)
-	write(t, "linear.json", modelJSON)
+	writeFile(t, "linear.json", modelJSON)
 	var b strings.Builder
 	for _, args := range []string{
 		"out --shape income", "out/release/report.json --shape age",
@@ -78,14 +78,14 @@ func TestReportShape(t *testing.T) {
 func TestReportMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	releasedRun(t)
-	write(t, "broken.json", "{}")
-	write(t, "short.json", read(t, "out/release/report.json")[:200])
-	write(t, "notes.json", `{"format":"dptrain.run/1"}`)
-	write(t, "line.csv", lineCSV(2))
+	writeFile(t, "broken.json", "{}")
+	writeFile(t, "short.json", readFile(t, "out/release/report.json")[:200])
+	writeFile(t, "notes.json", `{"format":"dptrain.run/1"}`)
+	writeFile(t, "line.csv", lineCSV(2))
 	if err := os.MkdirAll("abstained/release", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "abstained/release/report.json", read(t, "out/release/report.json"))
+	writeFile(t, "abstained/release/report.json", readFile(t, "out/release/report.json"))
 	var b strings.Builder
 	for _, tt := range []struct {
 		args string

@@ -12,13 +12,13 @@ import (
 // TestScores checks that binary columns have the predictions of the same records as text, in blocks of several sizes,
 // and that input which ends early or is no such input is an error of the data.
 func TestScores(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var train strings.Builder
 	train.WriteString("area,kind,price\n")
 	for i := range 2000 {
 		fmt.Fprintf(&train, "%d,%s,%d\n", i%90, []string{"a", "b"}[i%2], (i%90)*(i%90)+300*(i%2))
 	}
-	write(t, "train.csv", train.String())
+	writeFile(t, "train.csv", train.String())
 	if got := dptrain(t, "fit", "--data", "train.csv", "--target", "price", "--epsilon", "5",
 		"--categories", "kind=a,b", "--method", "boosted-kernel"); got.code != exitOK {
 		t.Fatalf("%+v", got)
@@ -44,7 +44,7 @@ func TestScores(t *testing.T) {
 		input.Write(numbers)
 		input.Write(codes)
 	}
-	write(t, "new.csv", table.String())
+	writeFile(t, "new.csv", table.String())
 	want := strings.Fields(dptrain(t, "predict", model, "new.csv").stdout)[1:]
 	got := dptrainIn(t, input.String(), "scores", model)
 	if got.code != exitOK || len(got.stdout) != 8*len(want) {

@@ -27,9 +27,9 @@ search:
 // that no output contains the number of tries.
 func TestSearch(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(400))
-	write(t, "recipe.yaml", searchRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(400))
+	writeFile(t, "recipe.yaml", searchRecipe)
 	priced := dptrain(t, "plan", "recipe.yaml")
 	files.compare(t, "plan-search", priced.stdout+priced.stderr)
 
@@ -51,7 +51,7 @@ func TestSearch(t *testing.T) {
 		!strings.Contains(text, "biased upwards") {
 		t.Errorf("%s", stdout.String())
 	}
-	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	r, err := report.Decode(strings.NewReader(readFile(t, "out/release/report.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func TestSearch(t *testing.T) {
 	}
 
 	// The published recipe is valid and has the same plan.
-	public := strings.Replace(read(t, "out/release/recipe.yaml"), "\ndata:\n",
+	public := strings.Replace(readFile(t, "out/release/recipe.yaml"), "\ndata:\n",
 		"\ndata:\n  path: line.csv\n", 1)
-	write(t, "again.yaml", public)
+	writeFile(t, "again.yaml", public)
 	if again := dptrain(t, "plan", "again.yaml"); again != priced {
 		t.Errorf("of the published recipe: %+v", again)
 	}
@@ -96,9 +96,9 @@ func TestSearch(t *testing.T) {
 
 // TestSearchPlanJSON checks the price of a search in the JSON output of plan.
 func TestSearchPlanJSON(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", "a,b,y\n")
-	write(t, "recipe.yaml", searchRecipe)
+	chdirTemp(t)
+	writeFile(t, "line.csv", "a,b,y\n")
+	writeFile(t, "recipe.yaml", searchRecipe)
 	got := dptrain(t, "plan", "recipe.yaml", "--json")
 	var b bill
 	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil {
@@ -132,9 +132,9 @@ func TestSearchPlanJSON(t *testing.T) {
 
 // TestSearchLedger checks that a search is entered in the ledger as one black box.
 func TestSearchLedger(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(100))
-	write(t, "recipe.yaml",
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(100))
+	writeFile(t, "recipe.yaml",
 		strings.Replace(searchRecipe, "epsilon: 3", "epsilon: 1\n  delta: 1e-7", 1)+
 			"ledger: {path: my.ledger, dataset: houses}\n")
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "5",
@@ -161,8 +161,8 @@ func TestSearchLedger(t *testing.T) {
 
 // TestSearchMistakes checks that the error for an impossible search contains its position.
 func TestSearchMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(5))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(5))
 	for name, c := range map[string]struct {
 		old, new string
 		args     []string
@@ -183,7 +183,7 @@ func TestSearchMistakes(t *testing.T) {
 		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe,
 			"the relation substitute-private-columns needs at least one column with private: true"},
 	} {
-		write(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
+		writeFile(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
 		if got := dptrain(t,
 			append([]string{"plan", "recipe.yaml"}, c.args...)...); got.code != c.code ||
 			!strings.Contains(got.stderr, c.text) {

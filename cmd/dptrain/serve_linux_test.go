@@ -77,11 +77,11 @@ func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// memory returns a line of the status of the process in bytes.
-func (p *servingProcess) memory(t *testing.T, name string) int {
+// statusBytes returns a line of the status of the process in bytes.
+func (p *servingProcess) statusBytes(t *testing.T, name string) int {
 	t.Helper()
 	var kilobytes int
-	for line := range strings.Lines(read(t, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))) {
+	for line := range strings.Lines(readFile(t, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			_, _ = fmt.Sscanf(rest, "%d", &kilobytes)
 		}
@@ -187,7 +187,7 @@ func TestServeMemory(t *testing.T) {
 		"long text": `{"age":1,"x":"` + strings.Repeat("y", 1_000_000) + `"}`,
 	} {
 		p := serveProcess(t, "", "../../regression/testdata/model-2.json")
-		before := p.memory(t, "VmHWM")
+		before := p.statusBytes(t, "VmHWM")
 		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record +
 			"]}")
 		records := size/len(record) + 1
@@ -213,7 +213,7 @@ func TestServeMemory(t *testing.T) {
 			})
 		}
 		g.Wait()
-		if more := p.memory(t, "VmHWM") - before; more > 4*bodies*len(body) {
+		if more := p.statusBytes(t, "VmHWM") - before; more > 4*bodies*len(body) {
 			t.Errorf("%s: %d bodies of %d bytes took %d bytes, %.1f times as many", what, bodies,
 				len(body), more, float64(more)/float64(bodies*len(body)))
 		} else {
@@ -248,14 +248,14 @@ func (l *lockedText) text() string {
 // that no request fails, that /model has the hash of the new file, and that an invalid file leaves the server
 // unchanged.
 func TestReloadOnHangup(t *testing.T) {
-	first := read(t, "../../regression/testdata/model-2.json")
+	first := readFile(t, "../../regression/testdata/model-2.json")
 	second := strings.Replace(first, `"intercept": {"coefficient":`,
 		`"intercept": {"coefficient":1`, 1)
 	if second == first {
 		t.Fatal("the models are the same")
 	}
 	path := filepath.Join(t.TempDir(), "model.json")
-	write(t, path, first)
+	writeFile(t, path, first)
 	// A process inherits ignored signals but not handled ones: under nohup, the server would otherwise ignore
 	// SIGHUP.
 	hangups := make(chan os.Signal, 1)
@@ -301,7 +301,7 @@ func TestReloadOnHangup(t *testing.T) {
 		}
 	}()
 	for i, text := range []string{second, first, second, "{}"} {
-		write(t, path, text)
+		writeFile(t, path, text)
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
@@ -343,9 +343,9 @@ func TestReloadOnHangup(t *testing.T) {
 // compares the drift in /metrics with that of the table and the histograms of the report. A model without its report
 // has no drift.
 func TestServeComparesWithReport(t *testing.T) {
-	table := strings.Split(strings.TrimSpace(read(t, "../../testdata/houses.csv")), "\n")
-	chdir(t)
-	write(t, "houses.csv", strings.Join(table, "\n")+"\n")
+	table := strings.Split(strings.TrimSpace(readFile(t, "../../testdata/houses.csv")), "\n")
+	chdirTemp(t)
+	writeFile(t, "houses.csv", strings.Join(table, "\n")+"\n")
 	if got := dptrain(t, "fit", "--data", "houses.csv", "--target", "price", "--epsilon", "3",
 		"--quiet"); got.code != exitOK {
 		t.Fatalf("%+v", got)
@@ -357,7 +357,7 @@ func TestServeComparesWithReport(t *testing.T) {
 			Counts       []float64
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, "out/release/report.json")), &r); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, "out/release/report.json")), &r); err != nil {
 		t.Fatal(err)
 	}
 	shifted := []string{table[0]}
@@ -437,13 +437,13 @@ func TestServeComparesWithReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, "alone/model.json", read(t, "out/release/model.json"))
+	writeFile(t, "alone/model.json", readFile(t, "out/release/model.json"))
 	if text := metrics("alone"); strings.Contains(text, "drift") ||
 		!strings.Contains(text, "dptrain_inputs_total") {
 		t.Errorf("without a report: %s", text)
 	}
-	write(t, "other/report.json", read(t, "out/release/report.json"))
-	write(t, "other/model.json", read(t, "out/release/model.json")+"\n")
+	writeFile(t, "other/report.json", readFile(t, "out/release/report.json"))
+	writeFile(t, "other/model.json", readFile(t, "out/release/model.json")+"\n")
 	if text := metrics("other"); strings.Contains(text, "drift") {
 		t.Errorf("with the report of another file: %s", text)
 	}

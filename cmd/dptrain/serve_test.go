@@ -125,7 +125,7 @@ privacy: {epsilon: 8}
 // has one answer, equal to the output of predict with the same model and reading options. Package serve tests 1,200
 // of each.
 func TestServeEqualsPredict(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	table := &strings.Builder{}
 	table.WriteString("size;sold;kind;price\n")
@@ -136,8 +136,8 @@ func TestServeEqualsPredict(t *testing.T) {
 			time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), kind,
 			size/2+day/3+100*len(kind))
 	}
-	write(t, "flats.csv", table.String())
-	write(t, "recipe.yaml", servedRecipe)
+	writeFile(t, "flats.csv", table.String())
+	writeFile(t, "recipe.yaml", servedRecipe)
 	if got := dptrain(t, "fit", "recipe.yaml", "--out", "out", "--quiet"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -195,8 +195,8 @@ func TestServeEqualsPredict(t *testing.T) {
 			if c.kind == "text/csv" {
 				records = len(body)
 			}
-			got := predictions(t, c.kind, answer)
-			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil ||
+			got := parsePredictions(t, c.kind, answer)
+			if printed := parsePredictions(t, "text/csv", []byte(want.stdout)); err != nil ||
 				r.StatusCode != http.StatusOK || !slices.Equal(got, printed) ||
 				len(got) != records {
 				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body,
@@ -206,8 +206,8 @@ func TestServeEqualsPredict(t *testing.T) {
 	}
 }
 
-// predictions returns the numbers in an answer or in the output of predict.
-func predictions(t *testing.T, kind string, answer []byte) []float64 {
+// parsePredictions returns the numbers in an answer or in the output of predict.
+func parsePredictions(t *testing.T, kind string, answer []byte) []float64 {
 	t.Helper()
 	type prediction struct{ Prediction float64 }
 	var list struct{ Predictions []prediction }

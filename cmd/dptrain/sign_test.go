@@ -23,13 +23,13 @@ func hexHash(data string) string {
 // forgeModel replaces the intercept of the model in dir and recomputes all hashes.
 func forgeModel(t *testing.T, dir string) {
 	t.Helper()
-	model := read(t, filepath.Join(dir, "model.json"))
+	model := readFile(t, filepath.Join(dir, "model.json"))
 	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model,
 		`"intercept": {"coefficient":12345`)
 	if edited == model {
 		t.Fatal("the model has no intercept")
 	}
-	write(t, filepath.Join(dir, "model.json"), edited)
+	writeFile(t, filepath.Join(dir, "model.json"), edited)
 	s, err := report.ReadSource(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -38,19 +38,19 @@ func forgeModel(t *testing.T, dir string) {
 	if err := report.HTML(&page, s); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "report.html"), page.String())
+	writeFile(t, filepath.Join(dir, "report.html"), page.String())
 	s.Report.Files.Model, s.Report.Files.Page = hexHash(edited), hexHash(page.String())
 	if err := report.Encode(&encoded, s.Report); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "report.json"), encoded.String())
+	writeFile(t, filepath.Join(dir, "report.json"), encoded.String())
 }
 
 // TestVerifyKeyRejectsEditedRelease checks that verify --key accepts a signed release and rejects one with edited
 // coefficients, even if all hashes were recomputed and verify without the key reports no problem.
 func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(20000))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(20000))
 	for _, args := range [][]string{
 		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--method", "adassp",
 			"--quiet"},
@@ -62,7 +62,7 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 			t.Fatalf("%v: %+v", args, got)
 		}
 	}
-	public := strings.Split(read(t, "my.pub"), "\n")[1]
+	public := strings.Split(readFile(t, "my.pub"), "\n")[1]
 	if got := dptrain(t, "verify", "out", "--key", public); got.code != exitOK ||
 		!strings.Contains(got.stdout, "signature: report.json was signed with the key ") {
 		t.Errorf("a key as text: %+v", got)
@@ -91,7 +91,7 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 	if got := dptrain(t, "verify", "out", "--key", "my.pub"); got.code != exitBroken {
 		t.Errorf("signed by somebody else: %+v", got)
 	}
-	write(t, "out/release/recipe.yaml", "edited")
+	writeFile(t, "out/release/recipe.yaml", "edited")
 	if got := dptrain(t, "sign", "out", "--key", "my.key", "--force"); got.code != exitBroken ||
 		!strings.Contains(got.stderr, "it was not signed") {
 		t.Errorf("a release that does not fit was signed: %+v", got)
@@ -108,11 +108,11 @@ func TestVerifyKeyRejectsEditedRelease(t *testing.T) {
 // TestSigningKeys checks that only the owner can read a key file, that it is never replaced, that it may be
 // encrypted, and that mistakes have clear errors.
 func TestSigningKeys(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(2000))
-	write(t, "text", "no key\n")
-	write(t, "word", "secret\n")
-	write(t, "wrong", "Secret\n")
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(2000))
+	writeFile(t, "text", "no key\n")
+	writeFile(t, "word", "secret\n")
+	writeFile(t, "wrong", "Secret\n")
 	for _, name := range []string{"word", "wrong"} {
 		if err := os.Chmod(name, 0o600); err != nil {
 			t.Fatal(err)
@@ -178,7 +178,7 @@ func TestSignaturesOfTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chdir(t)
+	chdirTemp(t)
 	if got := dptrain(t, "sign", "--new", "my.key"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
@@ -198,9 +198,9 @@ func TestSignaturesOfTasks(t *testing.T) {
 			}
 		}
 		path := filepath.Join(out, "release", file)
-		write(t, path, read(t, path)+"\n")
+		writeFile(t, path, readFile(t, path)+"\n")
 		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken ||
-			!strings.Contains(words(got.stdout), "the signature does not match") {
+			!strings.Contains(joinWords(got.stdout), "the signature does not match") {
 			t.Errorf("an edit of %s: %+v", file, got)
 		}
 	}

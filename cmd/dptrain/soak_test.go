@@ -35,8 +35,8 @@ type held struct {
 	files      int
 }
 
-// holding returns the resources in use after garbage collection and a short wait for goroutines to end.
-func holding() held {
+// heldResources returns the resources in use after garbage collection and a short wait for goroutines to end.
+func heldResources() held {
 	var h held
 	for range 20 {
 		runtime.GC()
@@ -55,11 +55,11 @@ func holding() held {
 // TestSoak makes runs of every kind in one process. It checks that memory, goroutines and open files do not grow
 // between the first runs and the last.
 func TestSoak(t *testing.T) {
-	chdir(t)
-	write(t, "line.csv", lineCSV(300))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(300))
 	recipes := soakRecipes()
 	for i, r := range recipes {
-		write(t, fmt.Sprintf("%d.yaml", i), r)
+		writeFile(t, fmt.Sprintf("%d.yaml", i), r)
 	}
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon",
 		"1e3"); got.code != exitOK {
@@ -78,11 +78,11 @@ func TestSoak(t *testing.T) {
 	for i := range recipes {
 		fit(i)
 	}
-	before := holding()
+	before := heldResources()
 	for i := range *fits {
 		fit(i)
 	}
-	after := holding()
+	after := heldResources()
 	t.Logf("after %d runs: heap %d KiB, goroutines %d, files %d; %d runs later: heap %d KiB, goroutines %d, files %d",
 		len(recipes), before.heap>>10, before.goroutines, before.files, *fits, after.heap>>10,
 		after.goroutines, after.files)

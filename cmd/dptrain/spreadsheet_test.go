@@ -30,9 +30,9 @@ func formulaModel() string {
 // TestPredictSpreadsheetSafe checks class names, column names and copied cells in every form of the CSV output of
 // predict. Without the flag they are unchanged.
 func TestPredictSpreadsheetSafe(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", formulaModel())
-	write(t, "t.csv", "@x,note\n-1,=HYPERLINK(1)\n2,fine\n")
+	chdirTemp(t)
+	writeFile(t, "model.json", formulaModel())
+	writeFile(t, "t.csv", "@x,note\n-1,=HYPERLINK(1)\n2,fine\n")
 	for args, want := range map[string]string{
 		"":                            "=cmd\n=1+1\n-5\n",
 		"--spreadsheet-safe":          "'=cmd\n'=1+1\n-5\n",

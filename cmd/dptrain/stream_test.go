@@ -12,8 +12,8 @@ import (
 
 // TestPredictStreams checks that a prediction is printed before the next record is available.
 func TestPredictStreams(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
 	in, feed := io.Pipe()
 	out, printed := io.Pipe()
 	ended := make(chan int)
@@ -46,12 +46,12 @@ func TestPredictStreams(t *testing.T) {
 // TestPredictBreaks checks that the lines before the failing batch are printed, and that the exit code shows that
 // the output is incomplete.
 func TestPredictBreaks(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
 	const records = 40000
 	lines := "a,b\n" + strings.Repeat("1,north\n", records)
-	write(t, "broken.csv.gz", zipped(t, lines)[:len(zipped(t, lines))-9])
-	write(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
+	writeFile(t, "broken.csv.gz", gzipText(t, lines)[:len(gzipText(t, lines))-9])
+	writeFile(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
 	for args, want := range map[string]string{
 		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions for the first %d records were printed\n",
 		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it with the model's missing value; predictions for the first %d records were printed\n",
@@ -72,8 +72,8 @@ func TestPredictBreaks(t *testing.T) {
 
 // TestPredictMemory checks that the memory of predict does not grow with the table.
 func TestPredictMemory(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
 	line := []byte(strings.Repeat("1.25,north\n", 1000))
 	most := func(records int) uint64 {
 		in, feed := io.Pipe()
@@ -132,13 +132,13 @@ func TestPredictShowsProgress(t *testing.T) {
 // TestOutputFile checks that -o replaces a file with --force only and keeps its mode, and that it does not follow a
 // symbolic link to a file.
 func TestOutputFile(t *testing.T) {
-	chdir(t)
-	write(t, "model.json", modelJSON)
-	write(t, "new.csv", newCSV)
+	chdirTemp(t)
+	writeFile(t, "model.json", modelJSON)
+	writeFile(t, "new.csv", newCSV)
 	predict := func(args ...string) result {
 		return dptrain(t, append([]string{"predict", "model.json", "new.csv", "-o"}, args...)...)
 	}
-	write(t, "there.csv", "old")
+	writeFile(t, "there.csv", "old")
 	if err := os.Chmod("there.csv", 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +168,11 @@ func TestOutputFile(t *testing.T) {
 			t.Errorf("-o %s: %+v", args, got)
 		}
 	}
-	if read(t, "there.csv") != "old" {
+	if readFile(t, "there.csv") != "old" {
 		t.Error("a file was changed")
 	}
 	if got := predict("there.csv", "--force"); got != (result{}) ||
-		!strings.HasPrefix(read(t, "there.csv"), "prediction\n112\n") {
+		!strings.HasPrefix(readFile(t, "there.csv"), "prediction\n112\n") {
 		t.Errorf("%+v", got)
 	}
 	if info, err := os.Lstat("there.csv"); err != nil || info.Mode().Perm() != 0o640 {

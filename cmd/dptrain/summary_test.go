@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// bank returns a table in the style of the marketing data of a bank with n synthetic clients: semicolons, quoted texts,
+// bankTable returns a table in the style of the marketing data of a bank with n synthetic clients: semicolons, quoted texts,
 // and two classes of different frequency.
-func bank(n int, seed uint64) string {
+func bankTable(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 3))
 	choose := func(list ...string) string { return `"` + list[r.IntN(len(list))] + `"` }
 	var b strings.Builder
@@ -46,16 +46,16 @@ func bank(n int, seed uint64) string {
 // that its notes about the header take. The lines name the model, the guarantee and the folders; the whole report
 // contains further details.
 func TestSummaryFits(t *testing.T) {
-	houses, loans, leaves := read(t, "../../testdata/houses.csv"),
-		read(t, "../../testdata/loans.csv"), read(t, "../../testdata/leaves.csv")
-	chdir(t)
-	write(t, "houses.csv", houses)
-	write(t, "few.csv", strings.Join(strings.SplitAfter(houses, "\n")[:1000], ""))
-	write(t, "loans.csv", loans)
-	write(t, "leaves.csv", leaves)
-	write(t, "stays.csv", hospital(12000, 1))
-	write(t, "bank.csv", bank(8000, 1))
-	write(t, "export.csv", hospitalExport(8000, 1))
+	houses, loans, leaves := readFile(t, "../../testdata/houses.csv"),
+		readFile(t, "../../testdata/loans.csv"), readFile(t, "../../testdata/leaves.csv")
+	chdirTemp(t)
+	writeFile(t, "houses.csv", houses)
+	writeFile(t, "few.csv", strings.Join(strings.SplitAfter(houses, "\n")[:1000], ""))
+	writeFile(t, "loans.csv", loans)
+	writeFile(t, "leaves.csv", leaves)
+	writeFile(t, "stays.csv", hospitalTable(12000, 1))
+	writeFile(t, "bank.csv", bankTable(8000, 1))
+	writeFile(t, "export.csv", hospitalExport(8000, 1))
 	for _, tt := range []struct {
 		args  []string
 		title string

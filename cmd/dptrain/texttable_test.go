@@ -27,7 +27,7 @@ func writeTextTable(t *testing.T) {
 		color, size := i%3, float64(i*7919%1009)/100
 		fmt.Fprintf(&table, "%s,%.2f,%.2f\n", colors[color], size, 20*float64(color)+size)
 	}
-	write(t, "table.csv", table.String())
+	writeFile(t, "table.csv", table.String())
 }
 
 // modelInputs returns the columns of a model file in order, with the categories of text columns.
@@ -39,7 +39,7 @@ func modelInputs(t *testing.T, path string) []string {
 			Categories []string
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, path)), &model); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, path)), &model); err != nil {
 		t.Fatal(err)
 	}
 	var out []string
@@ -144,7 +144,7 @@ var pythonPackage = func() string {
 // noise above the threshold. The range of a column with at least 5,000 numbers is found except with probability
 // 1e-9.
 func TestTextColumnsHaveOneDefault(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	writeTextTable(t)
 	fit := func(args ...string) {
 		t.Helper()
@@ -154,13 +154,13 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	}
 	const recipe = `{"data":{"path":"table.csv","target":"price"%s},"privacy":{"epsilon":3},"output":{"dir":%q}}`
 	flags := []string{"--data", "table.csv", "--target", "price", "--epsilon", "3"}
-	write(t, "recipe.yaml", "data: {path: table.csv, target: price}\nprivacy: {epsilon: 3}\n")
-	write(t, "piped.yaml", "data: {path: \"-\", target: price}\nprivacy: {epsilon: 3}\n")
+	writeFile(t, "recipe.yaml", "data: {path: table.csv, target: price}\nprivacy: {epsilon: 3}\n")
+	writeFile(t, "piped.yaml", "data: {path: \"-\", target: price}\nprivacy: {epsilon: 3}\n")
 
 	fit(append(flags, "--out", "flags")...)
 	fit(append(flags, "--engine", "stream", "--scratch", ".", "--out", "stream")...)
 	fit("recipe.yaml", "--out", "recipe")
-	if got := dptrainIn(t, read(t, "table.csv"), "fit", "piped.yaml", "-q", "--out",
+	if got := dptrainIn(t, readFile(t, "table.csv"), "fit", "piped.yaml", "-q", "--out",
 		"piped"); got.code != 0 {
 		t.Fatalf("piped: %+v", got)
 	}

@@ -73,7 +73,7 @@ func (l *lockedBuffer) String() string {
 // copyOf copies a table of the fixtures into a folder.
 func copyOf(t *testing.T, table, folder string) {
 	t.Helper()
-	write(t, filepath.Join(folder, table), read(t, "../../testdata/"+table))
+	writeFile(t, filepath.Join(folder, table), readFile(t, "../../testdata/"+table))
 }
 
 // TestPageInChromium uses the whole page in a browser: table, columns, price, simulation, run, report, ledger.
@@ -149,7 +149,7 @@ func TestPageInChromium(t *testing.T) {
 	b.WaitFor(
 		`!document.querySelector("#to-report").hidden && document.querySelector("#run-metric").textContent.includes("R²")`)
 	b.CheckScreens("4-train")
-	recipe := read(t, filepath.Join(folder, "recipe.yaml"))
+	recipe := readFile(t, filepath.Join(folder, "recipe.yaml"))
 	if shown := browser.Eval[string](b, `document.querySelector("#recipe").textContent`); recipe != shown ||
 		!strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
 		t.Errorf("saved\n%s\nshown\n%s", recipe, shown)
@@ -254,7 +254,7 @@ func trainClassifier(t *testing.T, b *browser.Browser, folder string) {
 	b.Fill("#epsilon", "2")
 	b.WaitFor(`document.querySelector("#command-text").textContent.includes("--epsilon 2")`)
 	b.CheckConsole("recipe")
-	if got := read(t, filepath.Join(folder, "loans.yaml")); !strings.Contains(got, "dir: loans") {
+	if got := readFile(t, filepath.Join(folder, "loans.yaml")); !strings.Contains(got, "dir: loans") {
 		t.Error(got)
 	}
 }
@@ -312,7 +312,7 @@ func hospitalExport(n int, seed uint64) string {
 func TestHospitalWorkflowInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
+	writeFile(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
 	b.Do(chromedp.Navigate(uiServer(t, folder)),
 		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.Press("export.csv")
@@ -356,7 +356,7 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 	var report struct {
 		Features struct{ Selected []string }
 	}
-	text := read(t, filepath.Join(folder, "out", "release", "report.json"))
+	text := readFile(t, filepath.Join(folder, "out", "release", "report.json"))
 	if err := json.Unmarshal([]byte(text), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestHospitalWorkflowInChromium(t *testing.T) {
 	}
 	var private []string
 	for _, file := range []string{"report.json", "report.html", "recipe.yaml", "model.json"} {
-		if released := read(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(
+		if released := readFile(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(
 			`P1\d{5}`).MatchString(released) {
 			private = append(private, file)
 		}
@@ -414,7 +414,7 @@ func TestFirstScreenInChromium(t *testing.T) {
 	browser.Eval[bool](b, drop("drop", "mine.csv"))
 	b.WaitFor(
 		`document.querySelectorAll("#declared li").length === 2 && !document.querySelector("#drop").classList.contains("over")`)
-	if got := read(t, filepath.Join(folder, "mine.csv")); got != table {
+	if got := readFile(t, filepath.Join(folder, "mine.csv")); got != table {
 		t.Errorf("the file in the folder is %q", got)
 	}
 	browser.Eval[bool](b, drop("drop", "other.csv")) // has no effect on this step
@@ -460,7 +460,7 @@ func TestFirstScreenInChromium(t *testing.T) {
 func TestDecimalMarkInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "export.csv"), hospitalExport(3000, 2))
+	writeFile(t, filepath.Join(folder, "export.csv"), hospitalExport(3000, 2))
 	b.Do(chromedp.Navigate(uiServer(t, folder)),
 		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.Press("export.csv")
@@ -547,8 +547,8 @@ func TestKeyboardInChromium(t *testing.T) {
 func TestStopInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
-	head, rows, _ := strings.Cut(read(t, "../../testdata/houses.csv"), "\n")
-	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
+	head, rows, _ := strings.Cut(readFile(t, "../../testdata/houses.csv"), "\n")
+	writeFile(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
 	b.Do(chromedp.Navigate(uiServer(t, folder)),
 		chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.Press("houses.csv")
@@ -628,7 +628,7 @@ func TestReportsInChromium(t *testing.T) {
 	b := browser.New(t)
 	folder := t.TempDir()
 	export := filepath.Join(folder, "export.csv")
-	write(t, export, hospitalExport(8000, 3))
+	writeFile(t, export, hospitalExport(8000, 3))
 	const testdata = "../../testdata/"
 	reading := []string{"--separator", ";", "--decimal", ",", "--encoding", "windows-1252",
 		"--unit", "Patienten-ID", "--max-rows", "2", "--date", "Aufnahmedatum=auto"}

@@ -29,9 +29,9 @@ model: {method: joint-gram}
 // and that the output contains no name.
 func TestUnit(t *testing.T) {
 	files := goldenFiles(t)
-	chdir(t)
-	write(t, "visits.csv", visitsCSV(60))
-	write(t, "recipe.yaml", unitRecipe)
+	chdirTemp(t)
+	writeFile(t, "visits.csv", visitsCSV(60))
+	writeFile(t, "recipe.yaml", unitRecipe)
 	files.compare(t, "plan-unit", dptrain(t, "plan", "recipe.yaml").stdout)
 	got := dptrain(t, "fit", "recipe.yaml")
 	if got.code != exitOK ||
@@ -39,14 +39,14 @@ func TestUnit(t *testing.T) {
 			"per value of person, with at most 2 records") {
 		t.Fatalf("%+v", got)
 	}
-	report := read(t, "out/release/report.json")
+	report := readFile(t, "out/release/report.json")
 	if !strings.Contains(report, `"unit": {"column":"person","max_rows":2}`) ||
 		!strings.Contains(report, `"considered":["a","b"]`) &&
 			!strings.Contains(report, `"considered": ["a","b"]`) {
 		t.Errorf("%s", report)
 	}
-	for _, text := range []string{got.stdout, got.stderr, report, read(t, "out/release/model.json"),
-		read(t, "out/release/recipe.yaml"), read(t, "out/curator/run.json")} {
+	for _, text := range []string{got.stdout, got.stderr, report, readFile(t, "out/release/model.json"),
+		readFile(t, "out/release/recipe.yaml"), readFile(t, "out/curator/run.json")} {
 		if strings.Contains(text, "secret-") {
 			t.Error("a person is named")
 		}
@@ -67,8 +67,8 @@ func TestUnit(t *testing.T) {
 
 // TestUnitMistakes checks the errors for a unit that is missing from the table and for one that cannot be protected.
 func TestUnitMistakes(t *testing.T) {
-	chdir(t)
-	write(t, "visits.csv", visitsCSV(5))
+	chdirTemp(t)
+	writeFile(t, "visits.csv", visitsCSV(5))
 	for name, c := range map[string]struct {
 		old, new string
 		code     int
@@ -81,13 +81,13 @@ func TestUnitMistakes(t *testing.T) {
 		"cap": {"max_rows: 2", "max_rows: 0", exitRecipe,
 			"recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
 	} {
-		write(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
+		writeFile(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
 		if got := dptrain(t, "plan", "recipe.yaml"); got.code != c.code ||
 			!strings.Contains(got.stderr, c.text) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	write(t, "recipe.yaml", unitRecipe)
+	writeFile(t, "recipe.yaml", unitRecipe)
 	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe ||
 		!strings.Contains(got.stderr, "privacy.unit cannot be used in an experiment") {
 		t.Errorf("%+v", got)
@@ -100,9 +100,9 @@ func TestUnitMistakes(t *testing.T) {
 // TestUnitLedger checks that a data set in a ledger does not mix runs that protect persons with runs that protect
 // records.
 func TestUnitLedger(t *testing.T) {
-	chdir(t)
-	write(t, "visits.csv", visitsCSV(20))
-	write(t, "recipe.yaml", unitRecipe)
+	chdirTemp(t)
+	writeFile(t, "visits.csv", visitsCSV(20))
+	writeFile(t, "recipe.yaml", unitRecipe)
 	people := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "people", "--epsilon", "5",
 		"--unit", "person")
 	if people.code != exitOK || !strings.Contains(people.stdout, "unit person") {

@@ -11,8 +11,8 @@ import (
 // that is no release.
 func TestVerifyCommand(t *testing.T) {
 	golden := goldenFiles(t)
-	chdir(t)
-	write(t, "line.csv", lineCSV(200))
+	chdirTemp(t)
+	writeFile(t, "line.csv", lineCSV(200))
 	must := func(want int, args ...string) result {
 		t.Helper()
 		got := dptrain(t, args...)
@@ -46,8 +46,8 @@ func TestVerifyCommand(t *testing.T) {
 	}
 	must(0, "verify", "out", "--ledger", "elsewhere")
 
-	text := read(t, "out/release/report.json")
-	write(t, "out/release/report.json",
+	text := readFile(t, "out/release/report.json")
+	writeFile(t, "out/release/report.json",
 		strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
 	got := must(8, "verify", "out", "--ledger", "elsewhere")
 	if !strings.Contains(got.stderr, "is inconsistent: 6 of 12 checks failed") {
@@ -60,7 +60,7 @@ func TestVerifyCommand(t *testing.T) {
 	must(4, "verify", "nowhere")
 	must(4, "verify", "line.csv")
 	must(6, "verify", "out", "--ledger", "line.csv")
-	write(t, "out/release/report.json", text[:len(text)/2])
+	writeFile(t, "out/release/report.json", text[:len(text)/2])
 	must(4, "verify", "out")
 }
 

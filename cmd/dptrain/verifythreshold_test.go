@@ -15,14 +15,14 @@ import (
 // recomputes it, for records and for units. A lower threshold, different noise or another number of columns is
 // rejected, and a report of an earlier version has no threshold.
 func TestVerifyThreshold(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	var b strings.Builder
 	b.WriteString("id,a,word,other,y\n")
 	for i := range 4000 {
 		fmt.Fprintf(&b, "p%d,%d,%s,%s,%d\n", i/2, i%17, []string{"red", "green"}[i%2],
 			[]string{"u", "v", "w"}[i%3], 3*(i%17)+i%5)
 	}
-	write(t, "table.csv", b.String())
+	writeFile(t, "table.csv", b.String())
 	for name, privacy := range map[string]string{
 		"records": "{epsilon: 3}", "unit": "{epsilon: 3, unit: {column: id, max_rows: 2}}",
 		"substitution": "{epsilon: 3, relation: substitute}",
@@ -31,7 +31,7 @@ func TestVerifyThreshold(t *testing.T) {
 		if name == "unit" {
 			exclude = ""
 		}
-		write(t, "r.yaml",
+		writeFile(t, "r.yaml",
 			"data: {path: table.csv, target: y, "+exclude+
 				"columns: {word: {categories: private}, other: {categories: private}}}\nprivacy: "+
 				privacy+"\nmodel: {method: joint-gram}\n")
@@ -40,7 +40,7 @@ func TestVerifyThreshold(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		path := filepath.Join(out, "release", "report.json")
-		honest, err := report.Decode(strings.NewReader(read(t, path)))
+		honest, err := report.Decode(strings.NewReader(readFile(t, path)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestVerifyThreshold(t *testing.T) {
 			if err := report.Encode(&b, &forged); err != nil {
 				t.Fatal(err)
 			}
-			write(t, path, b.String())
+			writeFile(t, path, b.String())
 			if r := dptrain(t, "verify", out); r.code != exitBroken ||
 				!strings.Contains(strings.Join(strings.Fields(r.stdout), " "), what) {
 				t.Errorf("%s: no %q: %+v", name, what, r)
@@ -82,7 +82,7 @@ func TestVerifyThreshold(t *testing.T) {
 		if err := report.Encode(&b, &earlier); err != nil {
 			t.Fatal(err)
 		}
-		write(t, path, b.String())
+		writeFile(t, path, b.String())
 		if r := dptrain(t, "verify", out); r.code != 0 ||
 			!strings.Contains(r.stdout, "skipped  threshold:") {
 			t.Errorf("%s, of version 3: %+v", name, r)

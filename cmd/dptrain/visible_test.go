@@ -15,24 +15,24 @@ const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
 // TestOutputHasNoControlCharacters passes names full of control characters to every command, as arguments and in
 // recipes, tables, models, reports and ledgers. It checks that the output never contains these characters unescaped.
 func TestOutputHasNoControlCharacters(t *testing.T) {
-	chdir(t)
+	chdirTemp(t)
 	quoted := strconv.QuoteToASCII(hostileName)
 	inYAML := strings.NewReplacer(`\x7f`, `\x7F`, `\a`, `\a`).Replace(quoted)
 	table := strings.Replace(lineCSV(40), "a,b,y", hostileName+",b,y", 1)
-	write(t, "line.csv", table)
-	write(t, hostileName, table)
-	write(t, hostileName+".csv", table)
-	write(t, "paths.yaml",
+	writeFile(t, "line.csv", table)
+	writeFile(t, hostileName, table)
+	writeFile(t, hostileName+".csv", table)
+	writeFile(t, "paths.yaml",
 		"data: {path: "+inYAML+", target: y}\noutput: {dir: "+inYAML+"}\nledger: {path: "+inYAML+
 			", dataset: houses}\nprivacy: {epsilon: 1}\n")
-	write(t, "turned.yaml",
+	writeFile(t, "turned.yaml",
 		"data: {path: \"\\u202egpj.csv\", target: y}\noutput: {dir: \"\\u202eout\"}\nledger: {path: \"\\u2066l\", dataset: "+
 			inYAML+"}\nprivacy: {epsilon: 1}\n")
-	write(t, "good.yaml",
+	writeFile(t, "good.yaml",
 		"data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: \"\\u202eout\"}\n")
 	model := strings.Replace(modelJSON, `"target": "y"`, `"target": "`+"\\u001b\u202e\u009b"+`"`, 1)
-	write(t, "model.json", strings.ReplaceAll(model, `"a"`, `"`+"x\u009b\u202e"+`"`))
-	write(t, "unknown.json", strings.Replace(model, `"kind"`, `"`+"k\u009b\u202e"+`"`, 1))
+	writeFile(t, "model.json", strings.ReplaceAll(model, `"a"`, `"`+"x\u009b\u202e"+`"`))
+	writeFile(t, "unknown.json", strings.Replace(model, `"kind"`, `"`+"k\u009b\u202e"+`"`, 1))
 	commands := [][]string{
 		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"},
 		{"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},

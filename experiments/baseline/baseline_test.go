@@ -43,11 +43,11 @@ func TestPlanErrors(t *testing.T) {
 // TestOtherRelationsAreRefused checks that other relations are refused, since the bounds are for private columns
 // only.
 func TestOtherRelationsAreRefused(t *testing.T) {
-	tab := sample(t, 20)
+	tab := sampleTable(t, 20)
 	for _, r := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		pate, people := PATE{Columns: sampleColumns(), Buckets: 3, Queries: 3},
 			People{Columns: sampleColumns()}
-		s, err := mechanism.NewSession(price(t, pate, 1, r))
+		s, err := mechanism.NewSession(pricePlan(t, pate, 1, r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 			mechanism.ErrRelation) {
 			t.Errorf("pate, %v: %v", r, err)
 		}
-		if s, err = mechanism.NewSession(price(t, people, 1, r)); err != nil {
+		if s, err = mechanism.NewSession(pricePlan(t, people, 1, r)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := people.Run(context.Background(), s, tab.All(), sampleRanges()); !errors.Is(err,
@@ -68,7 +68,7 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 // TestBaselinesLearnHiddenColumn checks that with a large budget both methods learn from the hidden column, and that
 // with a tiny budget they learn at most from the public one.
 func TestBaselinesLearnHiddenColumn(t *testing.T) {
-	train, test := sample(t, 4000), sample(t, 1001)
+	train, test := sampleTable(t, 4000), sampleTable(t, 1001)
 	ctx, labels := context.Background(), Labels(test.All())
 	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.All(), []int{0})
 	if err != nil {
@@ -78,19 +78,19 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := share(few, labels); got < .57 || got > .67 { // Phi(.3) is .618
+	if got := correctShare(few, labels); got < .57 || got > .67 { // Phi(.3) is .618
 		t.Errorf("the public column alone: %v", got)
 	}
 	pate := PATE{Columns: sampleColumns(), Buckets: 60, Queries: 400}
-	answers, err := pate.Run(ctx, session(t, pate, 50), train.All(), test.All())
+	answers, err := pate.Run(ctx, newSession(t, pate, 50), train.All(), test.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := share(answers, labels); len(answers) != 400 || got < .83 { // Phi(sqrt(1.44+.09)) is .892
+	if got := correctShare(answers, labels); len(answers) != 400 || got < .83 { // Phi(sqrt(1.44+.09)) is .892
 		t.Errorf("pate: %d answers, %v right", len(answers), got)
 	}
 	people := People{Columns: sampleColumns()}
-	m, err := people.Run(ctx, session(t, people, 20), train.All(), sampleRanges())
+	m, err := people.Run(ctx, newSession(t, people, 20), train.All(), sampleRanges())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := share(said, labels); len(said) != 1001 || got < .83 {
+	if got := correctShare(said, labels); len(said) != 1001 || got < .83 {
 		t.Errorf("people: %v", got)
 	}
 }
@@ -107,16 +107,16 @@ func TestBaselinesLearnHiddenColumn(t *testing.T) {
 func TestBaselinesAcceptAnyTable(t *testing.T) {
 	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}},
 		{Codes: []int32{}}}
-	odd := cells(sample(t, 12))
+	odd := cloneColumns(sampleTable(t, 12))
 	for i := range odd[1].Floats {
 		odd[0].Floats[i], odd[1].Floats[i], odd[2].Codes[i] = math.NaN(),
 			[]float64{math.NaN(), math.Inf(1), -1e300}[i%3], 7
 	}
-	unlabelled := cells(sample(t, 12))
+	unlabelled := cloneColumns(sampleTable(t, 12))
 	for i := range unlabelled[3].Codes {
 		unlabelled[3].Codes[i] = 2
 	}
-	one := cells(sample(t, 12))
+	one := cloneColumns(sampleTable(t, 12))
 	clear(one[3].Codes)
 	for name, d := range map[string][]dataset.ColumnData{
 		"no record": none,
@@ -124,14 +124,14 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 		"no class":  unlabelled,
 		"one class": one,
 	} {
-		tab, queries := table(t, d), sample(t, 5)
+		tab, queries := newTable(t, d), sampleTable(t, 5)
 		pate := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9}
-		if got, err := pate.Run(context.Background(), session(t, pate, 1), tab.All(),
+		if got, err := pate.Run(context.Background(), newSession(t, pate, 1), tab.All(),
 			queries.All()); err != nil || len(got) != 5 {
 			t.Errorf("%s: pate: %v, %v", name, got, err)
 		}
 		people := People{Columns: sampleColumns(), Rounds: 3}
-		m, err := people.Run(context.Background(), session(t, people, 1), tab.All(), sampleRanges())
+		m, err := people.Run(context.Background(), newSession(t, people, 1), tab.All(), sampleRanges())
 		if err != nil {
 			t.Errorf("%s: people: %v", name, err)
 			continue
@@ -145,14 +145,14 @@ func TestBaselinesAcceptAnyTable(t *testing.T) {
 func TestBaselinesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	tab := sample(t, 50)
+	tab := sampleTable(t, 50)
 	pate, people := PATE{Columns: sampleColumns(), Buckets: 4, Queries: 9},
 		People{Columns: sampleColumns()}
-	if _, err := pate.Run(ctx, session(t, pate, 1), tab.All(), tab.All()); !errors.Is(err,
+	if _, err := pate.Run(ctx, newSession(t, pate, 1), tab.All(), tab.All()); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("pate: %v", err)
 	}
-	if _, err := people.Run(ctx, session(t, people, 1), tab.All(), sampleRanges()); !errors.Is(err,
+	if _, err := people.Run(ctx, newSession(t, people, 1), tab.All(), sampleRanges()); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("people: %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// line returns a table whose class is the sign of a private number.
-func line(n int) *dataset.Table {
+// lineTable returns a table whose class is the sign of a private number.
+func lineTable(n int) *dataset.Table {
 	columns := []dataset.Column{
 		{Name: "open", Ranged: true, Lower: 0, Upper: 1},
 		{Name: "place", Ranged: true, Lower: -1, Upper: 1, Private: true},
@@ -51,7 +51,7 @@ func sessionFor(node budget.Node) *mechanism.Session {
 
 // Teachers answer ten queries, which spends the budget.
 func ExamplePATE_Run() {
-	train, queries := line(2000), line(10)
+	train, queries := lineTable(2000), lineTable(10)
 	p := baseline.PATE{Columns: train.Schema().Columns, Buckets: 50, Queries: 10}
 	node, err := p.Plan()
 	if err != nil {
@@ -63,7 +63,7 @@ func ExamplePATE_Run() {
 }
 
 func ExamplePeople_Run() {
-	train, test := line(2000), line(10)
+	train, test := lineTable(2000), lineTable(10)
 	p := baseline.People{Columns: train.Schema().Columns, Rounds: 5}
 	node, err := p.Plan()
 	if err != nil {
@@ -80,11 +80,11 @@ func ExamplePeople_Run() {
 }
 
 func ExampleFitOpen() {
-	t := line(100)
+	t := lineTable(100)
 	m, err := baseline.FitOpen(context.Background(), nonprivate.NonprivateSVM, t.All(), []int{1})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(m.Predict(line(6).All()))
+	fmt.Println(m.Predict(lineTable(6).All()))
 	// Output: [0 0 0 1 1 1] <nil>
 }

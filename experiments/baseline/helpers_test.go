@@ -33,8 +33,8 @@ func sampleRanges() []scaling.Range {
 	return []scaling.Range{declared, declared, {}, {}}
 }
 
-// sample returns a table in which the class depends strongly on the hidden number and weakly on the open one.
-func sample(t testing.TB, n int) *dataset.Table {
+// sampleTable returns a table in which the class depends strongly on the hidden number and weakly on the open one.
+func sampleTable(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
 	d := make([]dataset.ColumnData, 4)
@@ -46,10 +46,10 @@ func sample(t testing.TB, n int) *dataset.Table {
 		d[2].Codes = append(d[2].Codes, int32(rng.IntN(3)))
 		d[3].Codes = append(d[3].Codes, class)
 	}
-	return table(t, d)
+	return newTable(t, d)
 }
 
-func table(t testing.TB, d []dataset.ColumnData) *dataset.Table {
+func newTable(t testing.TB, d []dataset.ColumnData) *dataset.Table {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: sampleColumns()}, d, nil)
 	if err != nil {
@@ -58,8 +58,8 @@ func table(t testing.TB, d []dataset.ColumnData) *dataset.Table {
 	return tab
 }
 
-// cells copies the columns of a table.
-func cells(t *dataset.Table) []dataset.ColumnData {
+// cloneColumns copies the columns of a table.
+func cloneColumns(t *dataset.Table) []dataset.ColumnData {
 	return []dataset.ColumnData{
 		{Floats: slices.Clone(t.Float(0))}, {Floats: slices.Clone(t.Float(1))},
 		{Codes: slices.Clone(t.Codes(2))}, {Codes: slices.Clone(t.Codes(3))},
@@ -70,7 +70,7 @@ type planner interface {
 	Plan() (budget.Node, error)
 }
 
-func price(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.Priced {
+func pricePlan(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.Priced {
 	t.Helper()
 	node, err := x.Plan()
 	if err != nil {
@@ -84,17 +84,17 @@ func price(t testing.TB, x planner, epsilon float64, r budget.Relation) *budget.
 	return p
 }
 
-func session(t testing.TB, x planner, epsilon float64) *mechanism.Session {
+func newSession(t testing.TB, x planner, epsilon float64) *mechanism.Session {
 	t.Helper()
-	s, err := mechanism.NewSession(price(t, x, epsilon, budget.SubstitutePrivateColumns))
+	s, err := mechanism.NewSession(pricePlan(t, x, epsilon, budget.SubstitutePrivateColumns))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// share returns the share of correct predictions.
-func share(predicted, labels []int32) float64 {
+// correctShare returns the share of correct predictions.
+func correctShare(predicted, labels []int32) float64 {
 	right := 0.
 	for i, c := range predicted {
 		if labels[i] == c {

@@ -14,31 +14,31 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// neighbours calls each with tables that differ in the private columns of one record.
-func neighbours(t *testing.T, tab *dataset.Table, each func(name string, n *dataset.Table)) {
+// eachNeighbour calls each with tables that differ in the private columns of one record.
+func eachNeighbour(t *testing.T, tab *dataset.Table, each func(name string, n *dataset.Table)) {
 	t.Helper()
 	for at := 0; at < tab.Len(); at += 2 {
 		for _, v := range []float64{-3, 1e9, math.NaN()} {
 			for code := range int32(2) {
-				d := cells(tab)
+				d := cloneColumns(tab)
 				d[1].Floats[at], d[2].Codes[at] = v, code
-				each(fmt.Sprintf("record %d is %v, %d", at, v, code), table(t, d))
+				each(fmt.Sprintf("record %d is %v, %d", at, v, code), newTable(t, d))
 			}
 		}
 	}
 }
 
-// replayed runs a method on a table, and then on all neighbours with the releases of the first run. It repeats this
+// checkReplay runs a method on a table, and then on all neighbours with the releases of the first run. It repeats this
 // under several keys, since the effect of a record depends on how coins assign the others.
-func replayed(
+func checkReplay(
 	t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any,
 ) (closest float64) {
 	t.Helper()
-	priced := price(t, x, 5, budget.SubstitutePrivateColumns)
+	priced := pricePlan(t, x, 5, budget.SubstitutePrivateColumns)
 	for key := range byte(3) {
 		first := mechanism.NewRecorder(4 + key)
 		want := run(mechanism.NewRecordedSession(priced, first), tab)
-		neighbours(t, tab, func(name string, n *dataset.Table) {
+		eachNeighbour(t, tab, func(name string, n *dataset.Table) {
 			second := first.Replay()
 			got := run(mechanism.NewRecordedSession(priced, second), n)
 			faults, ratio := mechanism.Compare(first, second)
@@ -57,10 +57,10 @@ func replayed(
 // TestPATEReplays checks replays with few and with many buckets. If there are many, each teacher has few records, and
 // one record can change all answers of its teacher.
 func TestPATEReplays(t *testing.T) {
-	tab, queries := sample(t, 16), sample(t, 6)
+	tab, queries := sampleTable(t, 16), sampleTable(t, 6)
 	for _, buckets := range []int{2, 7, 12} {
 		pate := PATE{Columns: sampleColumns(), Buckets: buckets, Queries: 6}
-		closest := replayed(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
+		closest := checkReplay(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
 			got, err := pate.Run(context.Background(), s, tab.All(), queries.All())
 			if err != nil {
 				t.Fatal(err)
@@ -76,9 +76,9 @@ func TestPATEReplays(t *testing.T) {
 
 // TestPeopleReplays checks that the model is a function of public columns and of released values.
 func TestPeopleReplays(t *testing.T) {
-	tab := sample(t, 16)
+	tab := sampleTable(t, 16)
 	people := People{Columns: sampleColumns(), Rounds: 12}
-	closest := replayed(t, people, tab, func(s *mechanism.Session, tab *dataset.Table) any {
+	closest := checkReplay(t, people, tab, func(s *mechanism.Session, tab *dataset.Table) any {
 		m, err := people.Run(context.Background(), s, tab.All(), sampleRanges())
 		if err != nil {
 			t.Fatal(err)

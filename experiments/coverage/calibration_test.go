@@ -76,12 +76,12 @@ var oneClass = map[string][]string{
 // classesOfMore lists the classes of the tables in the folder more-classes.
 var classesOfMore = map[string][]string{
 	"magic":    {"cg", "ch"},
-	"penbased": prefixed(10),
-	"segment":  prefixed(7),
+	"penbased": numberedNames(10),
+	"segment":  numberedNames(7),
 }
 
-// prefixed lists c1 to cn.
-func prefixed(n int) []string {
+// numberedNames lists c1 to cn.
+func numberedNames(n int) []string {
 	var list []string
 	for k := range n {
 		list = append(list, "c"+strconv.Itoa(k+1))
@@ -167,7 +167,7 @@ func measureCalibration(
 		Holdout: pipeline.DefaultHoldout, Model: model,
 		Budget: budget.Target{Epsilon: l.Epsilon, Delta: delta},
 	}
-	res, err := p.Fit(context.Background(), c.pick(t, train), pipeline.Options{})
+	res, err := p.Fit(context.Background(), c.selectRows(t, train), pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func measureCalibration(
 		return
 	}
 	l.Known++
-	fresh := c.pick(t, rest)
+	fresh := c.selectRows(t, rest)
 	_, scores, err := fitted.Classify(pipeline.RowsOf(fresh.All()))
 	if err != nil {
 		t.Fatal(err)
@@ -210,18 +210,18 @@ func TestCalibration(t *testing.T) {
 		const n = 10_000
 		l := calibrationLine{Kind: "calibration", Name: "half", N: n, Epsilon: 1, Runs: 1}
 		c := lawOfClasses(classLaws["half"], 2*n, rand.New(rand.NewPCG(3, 7)))
-		measureCalibration(t, &l, c, adassp.JointGram{}, span(0, n), span(n, 2*n))
+		measureCalibration(t, &l, c, adassp.JointGram{}, indexRange(0, n), indexRange(n, 2*n))
 		if l.result().Known != 1 || l.result().Model.Error > .06 {
 			t.Errorf("%+v", l.result())
 		}
 		return
 	}
-	done := finished(t)
+	done := finishedKeys(t)
 	names := []string{"adult.raw", "credit_default.raw", "letters", "magic", "penbased",
 		"satellite", "segment", "spambase", "usps"}
 	names = append(names, slices.Sorted(maps.Keys(thresholds))...)
 	for _, name := range names {
-		if !wanted(name) {
+		if !isWanted(name) {
 			continue
 		}
 		var c *classTable
@@ -235,7 +235,7 @@ func TestCalibration(t *testing.T) {
 			", joint-gram":       adassp.JointGram{},
 			", boosted-additive": boosting.Additive{},
 		} {
-			for _, epsilon := range list(t, *epsilons) {
+			for _, epsilon := range parseFloats(t, *epsilons) {
 				l := calibrationLine{
 					Kind:    "calibration",
 					Name:    name + suffix,
@@ -250,7 +250,7 @@ func TestCalibration(t *testing.T) {
 					order := rand.New(rand.NewPCG(uint64(i), 77)).Perm(len(c.codes))
 					measureCalibration(t, &l, c, model, order[:l.N], order[l.N:])
 				}
-				keep(t, l.result())
+				appendLine(t, l.result())
 			}
 		}
 	}

@@ -79,8 +79,8 @@ type classTable struct {
 	codes   []int32
 }
 
-// pick returns a table of the given rows.
-func (c *classTable) pick(t *testing.T, rows []int) *dataset.Table {
+// selectRows returns a table of the given rows.
+func (c *classTable) selectRows(t *testing.T, rows []int) *dataset.Table {
 	t.Helper()
 	data := make([]dataset.ColumnData, len(c.columns)+1)
 	for j, column := range c.columns {
@@ -169,7 +169,7 @@ var classesOf = map[string][]string{
 	"wdbc": {"0", "1"}, "ionosphere": {"0", "1"},
 	"satellite": {"cotton_crop", "damp_grey_soil", "grey_soil", "red_soil", "vegetation_stubble",
 		"very_damp_grey_soil"},
-	"letters": letters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
+	"letters": capitalLetters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
 }
 
 // upTo lists integers as texts.
@@ -181,7 +181,7 @@ func upTo(first, last int) []string {
 	return out
 }
 
-func letters() []string {
+func capitalLetters() []string {
 	var out []string
 	for c := 'A'; c <= 'Z'; c++ {
 		out = append(out, string(c))
@@ -200,11 +200,11 @@ func measureClasses(
 		Holdout: pipeline.DefaultHoldout,
 		Budget:  budget.Target{Epsilon: epsilon, Delta: delta},
 	}
-	res, err := p.Fit(context.Background(), c.pick(t, train), pipeline.Options{})
+	res, err := p.Fit(context.Background(), c.selectRows(t, train), pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := c.pick(t, rest)
+	fresh := c.selectRows(t, rest)
 	guess, scores, err := res.Model.(*regression.Classifier).Classify(pipeline.RowsOf(fresh.All()))
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func measureClasses(
 	add("accuracy", x.Accuracy, hits/n)
 	add("balanced", x.Balanced, balanced)
 	if x.Scores.AUC != nil {
-		add("auc", *x.Scores.AUC, area(scores, codes))
+		add("auc", *x.Scores.AUC, exactAUC(scores, codes))
 	}
 	if classes == 2 {
 		loss := evaluate.Share{Upper: 1} // unknown
@@ -266,8 +266,8 @@ func lossOf(bins evaluate.Bins, scores []float64, codes []int32) float64 {
 	return sum / n
 }
 
-// area returns the exact AUC of scores.
-func area(scores []float64, codes []int32) float64 {
+// exactAUC returns the exact AUC of scores.
+func exactAUC(scores []float64, codes []int32) float64 {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -303,9 +303,9 @@ var classLaws = map[string][]float64{
 // records that the run never saw. By default one distribution is fitted 12 times: with a coverage of .9 fewer than 3
 // hits have probability below 1e-7.
 func TestClasses(t *testing.T) {
-	done := finished(t)
+	done := finishedKeys(t)
 	setting := func(l classLine, number int, draw func(i int) (c *classTable, train, rest []int)) {
-		for _, l.Epsilon = range list(t, *epsilons) {
+		for _, l.Epsilon = range parseFloats(t, *epsilons) {
 			if done[fmt.Sprintf("%s %s %d %g", l.Kind, l.Name, l.N, l.Epsilon)] {
 				continue
 			}
@@ -321,16 +321,16 @@ func TestClasses(t *testing.T) {
 					t.Errorf("%+v: %s %+v", l, name, s.result())
 				}
 			}
-			keep(t, l)
+			appendLine(t, l)
 		}
 	}
-	number, numbers, laws, tables := *runs, list(t, *sizes), classLaws, classesOf
+	number, numbers, laws, tables := *runs, parseFloats(t, *sizes), classLaws, classesOf
 	if number == 0 {
 		number, numbers, laws, tables = 12, []float64{400},
 			map[string][]float64{"tenth": classLaws["tenth"]}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(laws)) {
-		if !wanted(name) {
+		if !isWanted(name) {
 			continue
 		}
 		for _, held := range numbers {
@@ -339,7 +339,7 @@ func TestClasses(t *testing.T) {
 				func(i int) (*classTable, []int, []int) {
 					c := lawOfClasses(laws[name], n+freshRecords,
 						rand.New(rand.NewPCG(uint64(i), 7)))
-					return c, span(0, n), span(n, n+freshRecords)
+					return c, indexRange(0, n), indexRange(n, n+freshRecords)
 				})
 		}
 	}
@@ -359,7 +359,7 @@ func readAll(t *testing.T, classes map[string][]string) []*classTable {
 	t.Helper()
 	var all []*classTable
 	for name := range classes {
-		if wanted(name) {
+		if isWanted(name) {
 			all = append(all, readClasses(t, name))
 		}
 	}
@@ -371,7 +371,7 @@ func readAll(t *testing.T, classes map[string][]string) []*classTable {
 	return all
 }
 
-func span(from, to int) []int {
+func indexRange(from, to int) []int {
 	out := make([]int, to-from)
 	for i := range out {
 		out[i] = from + i

@@ -141,8 +141,8 @@ func describedTable(t *testing.T, law, n int) described {
 	return x
 }
 
-// known returns the values of a column without missing ones, clamped to an interval.
-func (x described) known(j int, lower, upper float64) []float64 {
+// knownValues returns the values of a column without missing ones, clamped to an interval.
+func (x described) knownValues(j int, lower, upper float64) []float64 {
 	var out []float64
 	for _, v := range x.columns[j] {
 		if v == v {
@@ -194,8 +194,8 @@ func (m medians) add(kind string, width float64) {
 	m[kind] = append(m[kind], width)
 }
 
-// compare adds the intervals of a release. Numbers that are hidden by the noise are left out.
-func (x described) compare(out intervalTally, widths medians, released *describe.Released) {
+// addIntervals adds the intervals of a release. Numbers that are hidden by the noise are left out.
+func (x described) addIntervals(out intervalTally, widths medians, released *describe.Released) {
 	card := describe.Read(released)
 	n := float64(x.table.Len())
 	out.add("records", card.Records.Lower, card.Records.Upper, n)
@@ -206,7 +206,7 @@ func (x described) compare(out intervalTally, widths medians, released *describe
 		if c.Kind != describe.Numeric {
 			continue
 		}
-		values := x.known(j, math.Inf(-1), math.Inf(1))
+		values := x.knownValues(j, math.Inf(-1), math.Inf(1))
 		slices.Sort(values)
 		out.add("missing", c.Missing.Lower, c.Missing.Upper, 1-float64(len(values))/n)
 		below, _ := slices.BinarySearch(values, raw.Lower)
@@ -219,7 +219,7 @@ func (x described) compare(out intervalTally, widths medians, released *describe
 		out.add("counts", c.Below.Lower, c.Below.Upper, float64(below))
 		out.add("counts", c.Above.Lower, c.Above.Upper, float64(len(values)-above))
 		if c.Mean.Known() {
-			mean, spread := meanAndSpread(x.known(j, raw.Lower, raw.Upper))
+			mean, spread := meanAndSpread(x.knownValues(j, raw.Lower, raw.Upper))
 			out.add("means", c.Mean.Lower, c.Mean.Upper, mean)
 			if spread > 0 {
 				widths.add("means", (*c.Mean.Upper-*c.Mean.Lower)/spread)
@@ -380,12 +380,12 @@ func TestDescriptions(t *testing.T) {
 	if *runs > 0 {
 		releases, least = *runs, .94
 	}
-	settings := list(t, *epsilons)
+	settings := parseFloats(t, *epsilons)
 	all, widths := intervalTally{}, map[string]medians{}
 	for law := range describedLaws {
 		for _, n := range []int{2000, 10000} {
 			x := describedTable(t, law, n)
-			if !wanted(x.name) {
+			if !isWanted(x.name) {
 				continue
 			}
 			for _, epsilon := range settings {
@@ -415,7 +415,7 @@ func TestDescriptions(t *testing.T) {
 					if i%2 == 1 {
 						into = medians{} // widths are those of add-remove
 					}
-					x.compare(one, into, res.Released)
+					x.addIntervals(one, into, res.Released)
 				}
 				n, hits := one.total()
 				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name,

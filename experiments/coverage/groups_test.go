@@ -49,9 +49,9 @@ type groupPool struct {
 	y, p  []float64
 }
 
-// adult returns the pools of the table Adult by a column, for its classes and for the age. The model is the mean of the target by
+// adultPools returns the pools of the table Adult by a column, for its classes and for the age. The model is the mean of the target by
 // education and marital status over the first third of the table.
-func adult(t *testing.T, by string) (classes, ages groupPool) {
+func adultPools(t *testing.T, by string) (classes, ages groupPool) {
 	t.Helper()
 	lines := testkit.PublicLines(t, "classification", "adult.raw.csv.gz")
 	at := func(name string) int { return slices.Index(lines[0], name) }
@@ -101,9 +101,9 @@ func adult(t *testing.T, by string) (classes, ages groupPool) {
 	return classes, ages
 }
 
-// draw returns n records of the pool, drawn with replacement, as a table of targets and groups, and their predictions. A target of
+// drawTable returns n records of the pool, drawn with replacement, as a table of targets and groups, and their predictions. A target of
 // classes is a category.
-func (p groupPool) draw(
+func (p groupPool) drawTable(
 	t *testing.T, r *rand.Rand, n int, classes bool,
 ) (*dataset.Table, []float64) {
 	t.Helper()
@@ -127,7 +127,7 @@ func (p groupPool) draw(
 		}
 		data = dataset.ColumnData{Codes: code}
 	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{target, p.column()}},
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{target, p.groupColumn()}},
 		[]dataset.ColumnData{data, {Codes: group}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -135,12 +135,12 @@ func (p groupPool) draw(
 	return tab, prediction
 }
 
-func (p groupPool) column() dataset.Column {
+func (p groupPool) groupColumn() dataset.Column {
 	return dataset.Column{Name: "group", Kind: dataset.Category, Categories: p.names, Other: true}
 }
 
-func (p groupPool) groups() evaluate.Groups {
-	return evaluate.NewGroups(p.column(), 1, p.names, true)
+func (p groupPool) newGroups() evaluate.Groups {
+	return evaluate.NewGroups(p.groupColumn(), 1, p.names, true)
 }
 
 // recordsOf returns the records of a group.
@@ -167,16 +167,16 @@ func TestGroups(t *testing.T) {
 		return shown > 0 && slices.Min(shares) < .93-6*math.Sqrt(.95*.05/shown)
 	}
 	for _, by := range []string{"sex", "race"} {
-		classes, ages := adult(t, by)
+		classes, ages := adultPools(t, by)
 		for _, epsilon := range []float64{1, 3} {
 			for _, l := range classGroups(t, by, classes, epsilon, n) {
-				keep(t, l)
+				appendLine(t, l)
 				if few(l, l.Covered, l.Recalls) {
 					t.Errorf("accuracy of %s at epsilon %v: %+v", l.Group, epsilon, l)
 				}
 			}
 			for _, l := range numberGroups(t, by, ages, epsilon, n) {
-				keep(t, l)
+				appendLine(t, l)
 				if few(l, l.Covered, l.MAE, l.Bias) {
 					t.Errorf("R² of %s at epsilon %v: %+v", l.Group, epsilon, l)
 				}
@@ -185,8 +185,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// sessions returns a function that opens a session of the held-out part of a run, whose split is secret.
-func sessions(t *testing.T, metric budget.Node, epsilon float64) func() *mechanism.Session {
+// sessionOpener returns a function that opens a session of the held-out part of a run, whose split is secret.
+func sessionOpener(t *testing.T, metric budget.Node, epsilon float64) func() *mechanism.Session {
 	t.Helper()
 	root := budget.Parallel("fit", budget.Sequence("train", budget.GaussianLeaf("model", 1, 1)),
 		budget.Sequence("holdout", metric))
@@ -211,7 +211,7 @@ type groupTally struct {
 	widths                                  []float64
 }
 
-func (x groupTally) line(
+func (x groupTally) resultLine(
 	metric, by string, p groupPool, group int, epsilon float64, n int,
 ) groupLine {
 	share := float64(len(p.recordsOf(group).y)) / float64(len(p.y))
@@ -236,13 +236,13 @@ func (x groupTally) line(
 	}
 }
 
-// compare counts a difference from the reference group; truth has the metric of each group.
-func (x *groupTally) compare(d *evaluate.Difference, truth float64) {
+// addDifference counts a difference from the reference group; truth has the metric of each group.
+func (x *groupTally) addDifference(d *evaluate.Difference, truth float64) {
 	if d == nil {
 		return
 	}
 	x.compared++
-	x.differences += hit(evaluate.Quality{Lower: d.Lower, Upper: d.Upper}, truth)
+	x.differences += countHit(evaluate.Quality{Lower: d.Lower, Upper: d.Upper}, truth)
 }
 
 func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) []groupLine {
@@ -252,7 +252,7 @@ func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := sessions(t, metric, epsilon)
+	open := sessionOpener(t, metric, epsilon)
 	accuracy := make([]float64, len(p.names))
 	recalls := make([][2]float64, len(p.names))
 	for k := range p.names {
@@ -271,10 +271,10 @@ func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) [
 	tallies := make([]groupTally, len(p.names))
 	r := rand.New(rand.NewPCG(21, uint64(1000*epsilon)))
 	for range n {
-		tab, prediction := p.draw(t, r, heldRecords, true)
+		tab, prediction := p.drawTable(t, r, heldRecords, true)
 		c, err := e.Run(context.Background(), open(), evaluate.Labels{
 			Records: memory.NewRecords(tab.All()), Model: classOf(prediction),
-			Bins: evaluate.Bins{Edges: []float64{-.5, 0, .5}}, Groups: p.groups()})
+			Bins: evaluate.Bins{Edges: []float64{-.5, 0, .5}}, Groups: p.newGroups()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,17 +285,17 @@ func classGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) [
 				continue
 			}
 			x.shown++
-			x.covered += hit(evaluate.Quality(*g.Accuracy), accuracy[k])
+			x.covered += countHit(evaluate.Quality(*g.Accuracy), accuracy[k])
 			x.widths = append(x.widths, g.Accuracy.Upper-g.Accuracy.Lower)
 			for y, s := range g.Recalls {
-				x.recalls += hit(evaluate.Quality(s), recalls[k][y]) / 2
+				x.recalls += countHit(evaluate.Quality(s), recalls[k][y]) / 2
 			}
-			x.compare(g.Difference, accuracy[k]-accuracy[c.Groups.Reference])
+			x.addDifference(g.Difference, accuracy[k]-accuracy[c.Groups.Reference])
 		}
 	}
 	var out []groupLine
 	for k, x := range tallies {
-		out = append(out, x.line("accuracy", by, p, k, epsilon, n))
+		out = append(out, x.resultLine("accuracy", by, p, k, epsilon, n))
 	}
 	return out
 }
@@ -311,7 +311,7 @@ func (p classOf) Classify(b dataset.Block) (prediction, score []float64) {
 func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) []groupLine {
 	t.Helper()
 	e := evaluate.Regression{ByGroup: true}
-	open := sessions(t, e.Plan(), epsilon)
+	open := sessionOpener(t, e.Plan(), epsilon)
 	tallies := make([]groupTally, len(p.names))
 	pools := make([]fresh, len(p.names))
 	for k := range p.names {
@@ -319,16 +319,16 @@ func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) 
 	}
 	r := rand.New(rand.NewPCG(22, uint64(1000*epsilon)))
 	for range n {
-		tab, prediction := p.draw(t, r, heldRecords, false)
+		tab, prediction := p.drawTable(t, r, heldRecords, false)
 		got, err := e.Run(context.Background(), open().Sub("r2"), evaluate.Pairs{
 			Records: memory.NewRecords(tab.All()), Model: byPlace(prediction), Lower: 17, Upper: 80,
-			Center: 38, Groups: p.groups()})
+			Center: 38, Groups: p.newGroups()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		truths := make([]measures, len(p.names))
 		for k, f := range pools {
-			truths[k] = f.cut(got.TargetLower, got.TargetUpper, got.Groups.ErrorLimit)
+			truths[k] = f.clampedMeasures(got.TargetLower, got.TargetUpper, got.Groups.ErrorLimit)
 		}
 		for k := range tallies {
 			x, g := &tallies[k], got.Groups.Groups[k]
@@ -336,26 +336,26 @@ func numberGroups(t *testing.T, by string, p groupPool, epsilon float64, n int) 
 				x.few++
 				continue
 			}
-			size, bias := pools[k].errors(got)
+			size, bias := pools[k].meanErrors(got)
 			x.shown++
-			x.covered += hit(*g.R2, truths[k].r2)
+			x.covered += countHit(*g.R2, truths[k].r2)
 			x.widths = append(x.widths, g.R2.Upper-g.R2.Lower)
-			x.mae += hit(*g.MAE, size)
-			x.bias += hit(*g.Bias, bias)
+			x.mae += countHit(*g.MAE, size)
+			x.bias += countHit(*g.Bias, bias)
 			if got.Groups.Reference >= 0 && got.Groups.Reference < len(truths) {
-				x.compare(g.Difference, truths[k].r2-truths[got.Groups.Reference].r2)
+				x.addDifference(g.Difference, truths[k].r2-truths[got.Groups.Reference].r2)
 			}
 		}
 	}
 	var out []groupLine
 	for k, x := range tallies {
-		out = append(out, x.line("R²", by, p, k, epsilon, n))
+		out = append(out, x.resultLine("R²", by, p, k, epsilon, n))
 	}
 	return out
 }
 
-// errors returns the mean size of the errors and the mean error, with targets and predictions cut as stated for groups.
-func (f fresh) errors(r evaluate.R2) (size, bias float64) {
+// meanErrors returns the mean size of the errors and the mean error, with targets and predictions cut as stated for groups.
+func (f fresh) meanErrors(r evaluate.R2) (size, bias float64) {
 	limit := r.Groups.ErrorLimit
 	for i, y := range f.y {
 		d := min(max(y, r.TargetLower), r.TargetUpper) -

@@ -71,8 +71,8 @@ func settledLaws() []law {
 	}
 }
 
-// laws returns the distributions on which the constants were chosen, and those that confirm them.
-func laws() []law {
+// allLaws returns the distributions on which the constants were chosen, and those that confirm them.
+func allLaws() []law {
 	return append(settledLaws(), confirmingLaws()...)
 }
 
@@ -141,9 +141,9 @@ func confirmingLaws() []law {
 	}
 }
 
-// table returns n draws as pairs, with a range like one found by scaling and predictions clamped to it. If like is
+// drawPairs returns n draws as pairs, with a range like one found by scaling and predictions clamped to it. If like is
 // not nil, its range is used.
-func (l law) table(
+func (l law) drawPairs(
 	t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs,
 ) (fresh, evaluate.Pairs) {
 	t.Helper()
@@ -190,35 +190,35 @@ func (p byPlace) Predict(b dataset.Block, _ []float64) []float64 {
 // probability below 1e-4 per setting. For the three settings tested by default, whose coverage is at least .95, it is
 // below 1e-8.
 func TestLaws(t *testing.T) {
-	done := finished(t)
-	number, where := *runs, list(t, *sizes)
+	done := finishedKeys(t)
+	number, where := *runs, parseFloats(t, *sizes)
 	if number == 0 {
 		number, where = 20, []float64{4000}
 	}
-	for _, epsilon := range list(t, *epsilons) {
+	for _, epsilon := range parseFloats(t, *epsilons) {
 		priced, err := budget.Calibrate(evaluate.Regression{}.Plan(),
 			budget.Target{Epsilon: epsilon, Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range laws() {
-			if !wanted(l.name) ||
+		for _, l := range allLaws() {
+			if !isWanted(l.name) ||
 				*runs == 0 && l.name != "normal-.8" && l.name != "uniform" && l.name != "t5" {
 				continue
 			}
 			r := rand.New(rand.NewPCG(1, uint64(len(l.name))))
-			truth, frame := l.table(t, r, 200_000, nil)
+			truth, frame := l.drawPairs(t, r, 200_000, nil)
 			for _, n := range where {
 				sum := tally{line: line{Kind: "laws", Name: l.name, N: int(n), Epsilon: epsilon}}
 				if done[sum.key()] {
 					continue
 				}
 				for range number {
-					_, p := l.table(t, r, int(n), &frame)
-					sum.add(measured(t, priced, p), truth, n)
+					_, p := l.drawPairs(t, r, int(n), &frame)
+					sum.add(measureR2(t, priced, p), truth, n)
 				}
 				result := sum.result()
-				keep(t, result)
+				appendLine(t, result)
 				if result.Covered < .5 && *runs == 0 {
 					t.Errorf("%s: %+v", l.name, result)
 				}
@@ -227,7 +227,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-func measured(t *testing.T, priced *budget.Priced, p evaluate.Pairs) evaluate.R2 {
+func measureR2(t *testing.T, priced *budget.Priced, p evaluate.Pairs) evaluate.R2 {
 	t.Helper()
 	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {

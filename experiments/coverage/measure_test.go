@@ -24,9 +24,9 @@ type measures struct {
 	deviation float64
 }
 
-// cut returns the measures of targets and predictions that are clamped to [lower, upper], with each error limited to
+// clampedMeasures returns the measures of targets and predictions that are clamped to [lower, upper], with each error limited to
 // limit. The mean absolute error is that of unclamped targets and predictions.
-func (f fresh) cut(lower, upper, limit float64) measures {
+func (f fresh) clampedMeasures(lower, upper, limit float64) measures {
 	var n, mean float64
 	for _, y := range f.y {
 		if !math.IsNaN(y) {
@@ -62,12 +62,12 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 
 // measuresOf returns the measures that a release estimates.
 func (f fresh) measuresOf(r evaluate.R2) measures {
-	return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit)
+	return f.clampedMeasures(r.TargetLower, r.TargetUpper, r.ErrorLimit)
 }
 
 // allErrors returns the R² with unlimited errors, of targets and predictions that are clamped as stated in a release.
 func (f fresh) allErrors(r evaluate.R2) float64 {
-	return f.cut(r.TargetLower, r.TargetUpper, math.Inf(1)).r2
+	return f.clampedMeasures(r.TargetLower, r.TargetUpper, math.Inf(1)).r2
 }
 
 // shareWithin returns the share of targets at a distance of at most half from their prediction.
@@ -85,8 +85,8 @@ func (f fresh) shareWithin(half float64) float64 {
 	return inside / n
 }
 
-// sample returns n of the records, drawn with replacement.
-func (f fresh) sample(r *rand.Rand, n int) fresh {
+// drawRecords returns n of the records, drawn with replacement.
+func (f fresh) drawRecords(r *rand.Rand, n int) fresh {
 	drawn := fresh{make([]float64, n), make([]float64, n)}
 	for i := range n {
 		k := r.IntN(len(f.y))
@@ -95,8 +95,8 @@ func (f fresh) sample(r *rand.Rand, n int) fresh {
 	return drawn
 }
 
-// pairs returns the records as test records of a model, in the frame of other pairs.
-func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
+// testPairs returns the records as test records of a model, in the frame of other pairs.
+func (f fresh) testPairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
 		[]dataset.ColumnData{{Floats: f.y}}, nil)
@@ -114,7 +114,7 @@ type tally struct {
 	squares                                    float64
 }
 
-func hit(q evaluate.Quality, x float64) float64 {
+func countHit(q evaluate.Quality, x float64) float64 {
 	if x >= q.Lower && x <= q.Upper {
 		return 1
 	}
@@ -126,10 +126,10 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 	stated := f.measuresOf(r)
 	all := f.allErrors(r)
 	t.Runs++
-	t.Covered += hit(r.Quality, stated.r2)
-	t.AllErrors += hit(evaluate.Quality{Lower: r.AllErrorsLower, Upper: r.Upper}, all)
-	t.MAE += hit(r.MAE, stated.mae)
-	t.RMSE += hit(r.RMSE, stated.rmse)
+	t.Covered += countHit(r.Quality, stated.r2)
+	t.AllErrors += countHit(evaluate.Quality{Lower: r.AllErrorsLower, Upper: r.Upper}, all)
+	t.MAE += countHit(r.MAE, stated.mae)
+	t.RMSE += countHit(r.RMSE, stated.rmse)
 	if r.Far {
 		t.Far++
 	}

@@ -32,7 +32,7 @@ var (
 
 const delta = 1e-6
 
-func list(t *testing.T, text string) []float64 {
+func parseFloats(t *testing.T, text string) []float64 {
 	t.Helper()
 	var numbers []float64
 	for _, part := range strings.Split(text, ",") {
@@ -45,7 +45,7 @@ func list(t *testing.T, text string) []float64 {
 	return numbers
 }
 
-func wanted(name string) bool {
+func isWanted(name string) bool {
 	return *only == "" || slices.Contains(strings.Split(*only, ","), name)
 }
 
@@ -82,8 +82,8 @@ func (l line) key() string {
 	return fmt.Sprintf("%s %s %d %g", l.Kind, l.Name, l.N, l.Epsilon)
 }
 
-// finished returns the keys of the settings in the file.
-func finished(t *testing.T) map[string]bool {
+// finishedKeys returns the keys of the settings in the file.
+func finishedKeys(t *testing.T) map[string]bool {
 	t.Helper()
 	done := map[string]bool{}
 	f, err := os.Open(*out)
@@ -101,8 +101,8 @@ func finished(t *testing.T) map[string]bool {
 	return done
 }
 
-// keep appends a setting to the file.
-func keep(t *testing.T, l any) {
+// appendLine appends a setting to the file.
+func appendLine(t *testing.T, l any) {
 	t.Helper()
 	data, err := json.Marshal(l)
 	if err != nil {

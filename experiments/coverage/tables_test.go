@@ -23,8 +23,8 @@ const mostSplits = 20
 // leastRecords is the least number of records of a table on which coverage is measured.
 const leastRecords = 8000
 
-// tables returns the names of the public tables for regression.
-func tables(t *testing.T) []string {
+// publicTables returns the names of the public tables for regression.
+func publicTables(t *testing.T) []string {
 	t.Helper()
 	files, err := os.ReadDir(testkit.PublicData(t, *folder))
 	if err != nil {
@@ -32,7 +32,7 @@ func tables(t *testing.T) []string {
 	}
 	var names []string
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), ".csv.gz"); ok && wanted(name) {
+		if name, ok := strings.CutSuffix(f.Name(), ".csv.gz"); ok && isWanted(name) {
 			names = append(names, name)
 		}
 	}
@@ -79,8 +79,8 @@ func readTable(t *testing.T, name string) *dataset.Table {
 	return tab
 }
 
-// plan prices a run with default settings.
-func plan(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline, *pipeline.Plan) {
+// planDefaults prices a run with default settings.
+func planDefaults(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline, *pipeline.Plan) {
 	t.Helper()
 	columns := tab.Schema().Columns
 	p := &pipeline.Pipeline{
@@ -95,8 +95,8 @@ func plan(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline
 	return p, plan
 }
 
-// deal returns a table for each list of rows.
-func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
+// splitRows returns a table for each list of rows.
+func splitRows(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 	t.Helper()
 	var parts []*dataset.Table
 	all := tab.All().Block(0, tab.Len())
@@ -118,12 +118,12 @@ func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 	return parts
 }
 
-// fit executes a run on some rows. It also returns the other rows with their predictions.
-func fit(
+// fitRows executes a run on some rows. It also returns the other rows with their predictions.
+func fitRows(
 	t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int,
 ) (*pipeline.Result, fresh) {
 	t.Helper()
-	parts := deal(t, tab, train, rest)
+	parts := splitRows(t, tab, train, rest)
 	res, err := p.FitPlan(context.Background(), plan.Again(), parts[0], pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +140,8 @@ func fit(
 // TestTables checks that the interval of a whole run covers the R² of the records that it never saw. By default one
 // small table is fitted 12 times: with a coverage of .9 fewer than 3 hits have probability below 1e-7.
 func TestTables(t *testing.T) {
-	done := finished(t)
-	number, names := *runs, tables(t)
+	done := finishedKeys(t)
+	number, names := *runs, publicTables(t)
 	if number == 0 {
 		number, names = 12, []string{"uci_power_plant"}
 	}
@@ -152,19 +152,19 @@ func TestTables(t *testing.T) {
 		}
 		used := min(tab.Len(), *most)
 		n := int(*share * float64(used))
-		for _, epsilon := range list(t, *epsilons) {
+		for _, epsilon := range parseFloats(t, *epsilons) {
 			sum := tally{line: line{Kind: "tables", Name: name, N: n, Epsilon: epsilon}}
 			if done[sum.key()] {
 				continue
 			}
-			p, plan := plan(t, tab, epsilon)
+			p, plan := planDefaults(t, tab, epsilon)
 			for i := range number {
 				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(tab.Len())[:used]
-				res, f := fit(t, p, plan, tab, order[:n], order[n:])
+				res, f := fitRows(t, p, plan, tab, order[:n], order[n:])
 				sum.add(*res.R2, f, pipeline.DefaultHoldout*float64(n))
 			}
 			result := sum.result()
-			keep(t, result)
+			appendLine(t, result)
 			if *runs == 0 && result.Covered < .2 {
 				t.Errorf("%+v", result)
 			}
@@ -175,31 +175,31 @@ func TestTables(t *testing.T) {
 // TestSplit fits on 80% of a table and compares the reported R² with that of predictions for the other 20%. It prints
 // one Markdown table row per data set.
 func TestSplit(t *testing.T) {
-	names := tables(t)
+	names := publicTables(t)
 	if *runs == 0 {
 		names = names[:1]
 	}
-	done := finished(t)
+	done := finishedKeys(t)
 	t.Log("| table | records | epsilon | reported | interval | of new records | all errors at least | of new records, uncut | far |")
 	for _, name := range names {
 		tab := readTable(t, name)
 		order := rand.New(rand.NewPCG(80, 20)).Perm(tab.Len())
 		n := tab.Len() * 4 / 5
-		for _, epsilon := range list(t, *epsilons) {
+		for _, epsilon := range parseFloats(t, *epsilons) {
 			sum := tally{line: line{Kind: "split", Name: name, N: n, Epsilon: epsilon}}
 			if done[sum.key()] {
 				continue
 			}
-			p, plan := plan(t, tab, epsilon)
+			p, plan := planDefaults(t, tab, epsilon)
 			for range min(max(*runs, 1), mostSplits) {
-				res, f := fit(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
+				res, f := fitRows(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
 				r := *res.R2
 				sum.add(r, f, pipeline.DefaultHoldout*float64(n))
 				t.Logf("| %s | %d | %g | %.3f | %.3f to %.3f | %.3f | %.3f | %.3f | %v |", name, n,
 					epsilon, r.Value, r.Lower, r.Upper, f.measuresOf(r).r2,
-					r.AllErrorsLower, f.cut(math.Inf(-1), math.Inf(1), math.Inf(1)).r2, r.Far)
+					r.AllErrorsLower, f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2, r.Far)
 			}
-			keep(t, sum.result())
+			appendLine(t, sum.result())
 		}
 	}
 }
@@ -228,16 +228,16 @@ func TestHoldout(t *testing.T) {
 	if *runs == 0 {
 		t.Skip("needs -runs")
 	}
-	done := finished(t)
-	for _, name := range tables(t) {
+	done := finishedKeys(t)
+	for _, name := range publicTables(t) {
 		tab := readTable(t, name)
 		used := min(tab.Len(), *most)
 		l := holdoutLine{Kind: "holdout", Name: name, N: used * 4 / 5, Runs: *runs}
-		for _, l.Epsilon = range list(t, *epsilons) {
+		for _, l.Epsilon = range parseFloats(t, *epsilons) {
 			if done[line{Kind: l.Kind, Name: l.Name, N: l.N, Epsilon: l.Epsilon}.key()] {
 				continue
 			}
-			p, _ := plan(t, tab, l.Epsilon)
+			p, _ := planDefaults(t, tab, l.Epsilon)
 			var reached [2][]float64
 			for i := range *runs {
 				order := rand.New(rand.NewPCG(uint64(i), 3)).Perm(tab.Len())[:used]
@@ -247,8 +247,8 @@ func TestHoldout(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					_, f := fit(t, p, plan, tab, slices.Clone(order[:l.N]), order[l.N:])
-					r2 := f.cut(math.Inf(-1), math.Inf(1), math.Inf(1)).r2
+					_, f := fitRows(t, p, plan, tab, slices.Clone(order[:l.N]), order[l.N:])
+					r2 := f.clampedMeasures(math.Inf(-1), math.Inf(1), math.Inf(1)).r2
 					reached[k] = append(reached[k], r2)
 				}
 			}
@@ -264,7 +264,7 @@ func TestHoldout(t *testing.T) {
 				squares += math.Pow(smaller-reached[1][i]-l.Loss, 2)
 			}
 			l.Spread = math.Sqrt(squares / (n * max(n-1, 1)))
-			keep(t, l)
+			appendLine(t, l)
 		}
 	}
 }
@@ -279,8 +279,8 @@ const poolRecords = 6400
 // records of each release are drawn from them with replacement. One small table is tried by default, with 20
 // releases: with a coverage of .9 fewer than 10 hits have probability below 1e-6.
 func TestPools(t *testing.T) {
-	done := finished(t)
-	number, names := *runs, tables(t)
+	done := finishedKeys(t)
+	number, names := *runs, publicTables(t)
 	if number == 0 {
 		number, names = 20, []string{"uci_power_plant"}
 	}
@@ -289,7 +289,7 @@ func TestPools(t *testing.T) {
 		if tab.Len() < leastRecords {
 			continue
 		}
-		for _, epsilon := range list(t, *epsilons) {
+		for _, epsilon := range parseFloats(t, *epsilons) {
 			sum := tally{line: line{Kind: "pools", Name: name, N: poolRecords, Epsilon: epsilon}}
 			if done[sum.key()] {
 				continue
@@ -298,13 +298,13 @@ func TestPools(t *testing.T) {
 			if *fits > 0 {
 				trained = *fits
 			}
-			p, fitPlan := plan(t, tab, trained)
-			_, releasePlan := plan(t, tab, epsilon)
+			p, fitPlan := planDefaults(t, tab, trained)
+			_, releasePlan := planDefaults(t, tab, epsilon)
 			heldOut := int(math.Round(*held * poolRecords))
 			for i := range poolFits {
 				r := rand.New(rand.NewPCG(uint64(i), 2))
 				order := r.Perm(tab.Len())
-				res, f := fit(t, p, fitPlan, tab, order[:poolRecords],
+				res, f := fitRows(t, p, fitPlan, tab, order[:poolRecords],
 					order[poolRecords:min(len(order), poolRecords+*most)])
 				model := regression.LinearPart(res.Model)
 				frame := evaluate.Pairs{
@@ -314,12 +314,12 @@ func TestPools(t *testing.T) {
 				}
 				priced := heldOutPlan(t, releasePlan)
 				for range (number + poolFits - 1 - i) / poolFits {
-					sum.add(measured(t, priced, f.sample(r, heldOut).pairs(t, frame)), f,
+					sum.add(measureR2(t, priced, f.drawRecords(r, heldOut).testPairs(t, frame)), f,
 						float64(heldOut))
 				}
 			}
 			result := sum.result()
-			keep(t, result)
+			appendLine(t, result)
 			if *runs == 0 && result.Covered < .5 {
 				t.Errorf("%+v", result)
 			}

@@ -170,8 +170,8 @@ func TestTukeyWeights(t *testing.T) {
 	}
 }
 
-// separable draws two classes that are separated by two of six columns. One of the two is repeated.
-func separable(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
+// separableClasses draws two classes that are separated by two of six columns. One of the two is repeated.
+func separableClasses(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
 	x = make([][]float64, 6)
 	for range n {
 		label := float64(2*rng.IntN(2) - 1)
@@ -194,13 +194,13 @@ func separable(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
 // about as accurate as the two columns allow, Phi(sqrt 2) = .921.
 func TestDPFSDR(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	x, labels := separable(rng, 400)
+	x, labels := separableClasses(rng, 400)
 	m := DPFSDR{Epsilon1: 1, Epsilon2: 1}.Fit(rng, x, labels)
 	if !slices.Contains(m.Columns, 3) ||
 		slices.Contains(m.Columns, 0) && slices.Contains(m.Columns, 1) {
 		t.Errorf("columns %v", m.Columns)
 	}
-	tests, truth := separable(rng, 4000)
+	tests, truth := separableClasses(rng, 4000)
 	right := 0.
 	for i, label := range truth {
 		if m.Positive(tests, i) == (label > 0) {
@@ -233,7 +233,7 @@ func TestDPFSDRGraphIsExact(t *testing.T) {
 // record, and that a smaller budget has larger noise.
 func TestCorrelatedSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	x, labels := separable(rng, 200)
+	x, labels := separableClasses(rng, 200)
 	z, _, _ := standardised(x)
 	records := recordCorrelations(z)
 	if len(records) != 200 || records[7][0].degree <= 0 {

@@ -24,7 +24,7 @@ func TestSuitesInChromium(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(tables, name+".csv"),
-			[]byte(numeric(string(table), 800)), 0o600); err != nil {
+			[]byte(numericTable(string(table), 800)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,8 +49,8 @@ func TestSuitesInChromium(t *testing.T) {
 	}
 }
 
-// numeric returns the first rows of a table without its text columns, with the last numeric column as the target.
-func numeric(table string, rows int) string {
+// numericTable returns the first rows of a table without its text columns, with the last numeric column as the target.
+func numericTable(table string, rows int) string {
 	lines := strings.Split(table, "\n")[:rows]
 	var kept []int
 	for i, cell := range strings.Split(lines[1], ",") {

@@ -6,11 +6,11 @@ import (
 )
 
 func TestCSV(t *testing.T) {
-	second := record("a", "m", 2, .5)
+	second := trialRecord("a", "m", 2, .5)
 	second.Values["overlap"], second.Picked = .6, []int{2, 7}
-	failed := record("a", "m", 3, 0)
+	failed := trialRecord("a", "m", 3, 0)
 	failed.Outcome = failure(Failed, errors.New(`k is 5, "too many"`))
-	records := []Record{record("a", "m", 1, .25), second, failed}
+	records := []Record{trialRecord("a", "m", 1, .25), second, failed}
 
 	results, err := ResultsCSV(records)
 	if err != nil {

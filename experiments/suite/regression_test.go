@@ -81,13 +81,13 @@ func TestRegressionSuite(t *testing.T) {
 		t.Errorf("the page: %v", err)
 	}
 	// All trials are finished. Two more trials do not change the first.
-	first := results(t, out)
-	if _, err := Run(t.Context(), Seed001, o); err != nil || !bytes.Equal(results(t, out), first) {
+	first := readResults(t, out)
+	if _, err := Run(t.Context(), Seed001, o); err != nil || !bytes.Equal(readResults(t, out), first) {
 		t.Errorf("run again: %v", err)
 	}
 	o.Trials = 2
 	records, err = Run(t.Context(), Seed001, o)
-	if err != nil || len(records) != 2*each+5 || !bytes.HasPrefix(results(t, out), first) {
+	if err != nil || len(records) != 2*each+5 || !bytes.HasPrefix(readResults(t, out), first) {
 		t.Errorf("extended: %v, %d records", err, len(records))
 	}
 }

@@ -38,7 +38,7 @@ func TestRunResumes(t *testing.T) {
 	var ran []Key
 	for _, step := range []struct{ trials, want int }{{3, 12}, {3, 0}, {5, 8}, {2, 0}} {
 		ran = nil
-		s := open(t, dir)
+		s := openStore(t, dir)
 		var seen []Progress
 		if err := fakePlan(step.trials, &ran).Run(t.Context(), s, func(p Progress) {
 			seen = append(seen, p)
@@ -56,7 +56,7 @@ func TestRunResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := open(t, dir)
+	s := openStore(t, dir)
 	defer s.Close()
 	if len(s.Records()) != 20 {
 		t.Errorf("%d trials are kept", len(s.Records()))
@@ -67,7 +67,7 @@ func TestRunInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	var ran []Key
 	ctx, cancel := context.WithCancel(t.Context())
-	s := open(t, dir)
+	s := openStore(t, dir)
 	err := fakePlan(50, &ran).Run(ctx, s, func(p Progress) {
 		if p.Done == 30 {
 			cancel()
@@ -76,7 +76,7 @@ func TestRunInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.Close() != nil {
 		t.Fatalf("got %v", err)
 	}
-	s = open(t, dir)
+	s = openStore(t, dir)
 	kept := len(s.Records())
 	if kept < 30 || kept > 40 {
 		t.Errorf("%d trials are kept of 30 that ended", kept)
@@ -93,7 +93,7 @@ func TestRunInterrupted(t *testing.T) {
 
 func TestRunEndsWhenTheStoreDoes(t *testing.T) {
 	var ran []Key
-	s := open(t, t.TempDir())
+	s := openStore(t, t.TempDir())
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRunEndsWithATable(t *testing.T) {
 	broken := errors.New("the table is damaged")
 	p := &Plan{Header: testHeader, Tasks: []Task{{Name: "a", Trials: 1, Cells: []Cell{{Data: "a"}},
 		Run: func(context.Context, []Key, func(Key, Outcome)) error { return broken }}}}
-	s := open(t, t.TempDir())
+	s := openStore(t, t.TempDir())
 	defer s.Close()
 	if err := p.Run(t.Context(), s, nil); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
@@ -130,7 +130,7 @@ func TestWriteLeavesWholeFiles(t *testing.T) {
 	dir := t.TempDir()
 	var ran []Key
 	p := fakePlan(1, &ran)
-	records := []Record{record("a", "m", 1, .5)}
+	records := []Record{trialRecord("a", "m", 1, .5)}
 	for range 2 { // the second time overwrites the first
 		if err := p.Write(dir, records); err != nil {
 			t.Fatal(err)

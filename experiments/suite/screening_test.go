@@ -33,7 +33,7 @@ func TestScreeningTable(t *testing.T) {
 	smallTable(t, dir, "small.csv", 300, 12)
 	s := &screening{data: "small", path: filepath.Join(dir, "small.csv")}
 	p := &Plan{Header: testHeader, Tasks: s.tasks(12, Options{Trials: 2})}
-	store := open(t, t.TempDir())
+	store := openStore(t, t.TempDir())
 	defer store.Close()
 	if err := p.Run(t.Context(), store, nil); err != nil {
 		t.Fatal(err)

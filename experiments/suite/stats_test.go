@@ -82,14 +82,14 @@ func TestRanks(t *testing.T) {
 }
 
 func TestSummarise(t *testing.T) {
-	failed := record("a", "m", 3, 0)
+	failed := trialRecord("a", "m", 3, 0)
 	failed.Outcome = failure(Failed, errors.New("first"))
-	abstained := record("a", "m", 4, 0)
+	abstained := trialRecord("a", "m", 4, 0)
 	abstained.Outcome = failure(Abstained, errors.New("second"))
-	silent := record("b", "m", 1, 0)
+	silent := trialRecord("b", "m", 1, 0)
 	silent.Outcome = failure(Unavailable, errors.New("absent"))
 	got := Summarise(
-		[]Record{record("a", "m", 1, .2), failed, silent, record("a", "m", 2, .4), abstained})
+		[]Record{trialRecord("a", "m", 1, .2), failed, silent, trialRecord("a", "m", 2, .4), abstained})
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}

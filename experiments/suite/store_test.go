@@ -12,13 +12,13 @@ import (
 
 var testHeader = Header{Suite: "test", Seed: 7}
 
-// record returns a finished trial with one value.
-func record(data, method string, trial int, value float64) Record {
+// trialRecord returns a finished trial with one value.
+func trialRecord(data, method string, trial int, value float64) Record {
 	return Record{Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial},
 		Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5}}
 }
 
-func open(t *testing.T, dir string) *Store {
+func openStore(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := OpenStore(dir, testHeader)
 	if err != nil {
@@ -31,7 +31,7 @@ func open(t *testing.T, dir string) *Store {
 func storeOf(t *testing.T, records ...Record) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "new", "folder")
-	s := open(t, dir)
+	s := openStore(t, dir)
 	for _, r := range records {
 		if err := s.Put(r); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func storeOf(t *testing.T, records ...Record) (dir string) {
 	return dir
 }
 
-func results(t *testing.T, dir string) []byte {
+func readResults(t *testing.T, dir string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, ResultsFile))
 	if err != nil {
@@ -53,33 +53,33 @@ func results(t *testing.T, dir string) []byte {
 }
 
 func TestStoreKeepsTrials(t *testing.T) {
-	absent := record("a", "magic", 1, 0)
+	absent := trialRecord("a", "magic", 1, 0)
 	absent.Outcome = failure(Unavailable, errors.New("no such method"))
-	tired := record("a", "tukey", 1, 0)
+	tired := trialRecord("a", "tukey", 1, 0)
 	tired.Outcome = failure(Abstained, errors.New("too few rows"))
-	dir := storeOf(t, record("a", "m", 1, .25), absent, tired)
-	s := open(t, dir)
+	dir := storeOf(t, trialRecord("a", "m", 1, .25), absent, tired)
+	s := openStore(t, dir)
 	if len(s.Records()) != 3 || s.Records()[0].Values["r2"] != .25 ||
 		s.Records()[0].Setting.Epsilon != 1 {
 		t.Fatalf("read %+v", s.Records())
 	}
 	for key, want := range map[Key]bool{
-		record("a", "m", 1, 0).Key: true, record("a", "m", 2, 0).Key: false,
-		record("b", "m", 1, 0).Key: false,
-		absent.Key:                 false, tired.Key: true,
+		trialRecord("a", "m", 1, 0).Key: true, trialRecord("a", "m", 2, 0).Key: false,
+		trialRecord("b", "m", 1, 0).Key: false,
+		absent.Key:                      false, tired.Key: true,
 	} {
 		if s.Done(key) != want {
 			t.Errorf("%+v: done is %v", key, !want)
 		}
 	}
 	// The last line of a trial counts, at the position of the first.
-	if err := s.Put(record("a", "magic", 1, .75)); err != nil {
+	if err := s.Put(trialRecord("a", "magic", 1, .75)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = open(t, dir)
+	s = openStore(t, dir)
 	defer s.Close()
 	if r := s.Records(); len(r) != 3 || r[1].Values["r2"] != .75 || !s.Done(absent.Key) {
 		t.Errorf("after a second line: %+v", r)
@@ -89,34 +89,34 @@ func TestStoreKeepsTrials(t *testing.T) {
 // TestStoreRepairsATornLine checks that the store opens for any number of surviving bytes of the file, contains the
 // trials whose lines are complete, and can continue.
 func TestStoreRepairsATornLine(t *testing.T) {
-	whole := results(t,
-		storeOf(t, record("a", "m", 1, .1), record("a", "m", 2, .2), record("a", "m", 3, .3)))
+	whole := readResults(t,
+		storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2), trialRecord("a", "m", 3, .3)))
 	for size := range len(whole) + 1 {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ResultsFile), whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := open(t, dir)
+		s := openStore(t, dir)
 		want := max(0, bytes.Count(whole[:size], []byte("\n"))-1)
 		if len(s.Records()) != want {
 			t.Fatalf("%d bytes: %d trials, want %d", size, len(s.Records()), want)
 		}
 		for trial := want + 1; trial <= 3; trial++ {
-			if err := s.Put(record("a", "m", trial, float64(trial)/10)); err != nil {
+			if err := s.Put(trialRecord("a", "m", trial, float64(trial)/10)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := results(t, dir); !bytes.Equal(got, whole) {
+		if got := readResults(t, dir); !bytes.Equal(got, whole) {
 			t.Fatalf("%d bytes: the finished file is\n%s", size, got)
 		}
 	}
 }
 
 func TestStoreRefusals(t *testing.T) {
-	good := string(results(t, storeOf(t, record("a", "m", 1, .1), record("a", "m", 2, .2))))
+	good := string(readResults(t, storeOf(t, trialRecord("a", "m", 1, .1), trialRecord("a", "m", 2, .2))))
 	lines := strings.SplitAfter(good, "\n")
 	for name, c := range map[string]struct {
 		text string
@@ -160,20 +160,20 @@ func TestStoreIsLocked(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
 		t.Skip("this system has no such locks")
 	}
-	dir := storeOf(t, record("a", "m", 1, .25))
-	s := open(t, dir)
-	before := results(t, dir)
+	dir := storeOf(t, trialRecord("a", "m", 1, .25))
+	s := openStore(t, dir)
+	before := readResults(t, dir)
 	if _, err := OpenStore(dir, testHeader); !errors.Is(err, ErrOutput) ||
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("%v", err)
 	}
-	if !bytes.Equal(before, results(t, dir)) {
+	if !bytes.Equal(before, readResults(t, dir)) {
 		t.Error("the refused one changed the file")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s := open(t, dir); len(s.Records()) != 1 || s.Close() != nil {
+	if s := openStore(t, dir); len(s.Records()) != 1 || s.Close() != nil {
 		t.Errorf("%+v", s.Records())
 	}
 }
@@ -186,11 +186,11 @@ func TestStoreNeedsAFolder(t *testing.T) {
 	if _, err := OpenStore(path, testHeader); !errors.Is(err, ErrOutput) {
 		t.Errorf("a file as folder: %v", err)
 	}
-	s := open(t, t.TempDir())
+	s := openStore(t, t.TempDir())
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Put(record("a", "m", 1, 0)); !errors.Is(err, ErrOutput) || len(s.Records()) != 0 {
+	if err := s.Put(trialRecord("a", "m", 1, 0)); !errors.Is(err, ErrOutput) || len(s.Records()) != 0 {
 		t.Errorf("a trial that could not be written: %v, %d kept", err, len(s.Records()))
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
-// studies lists the example recipes that request causal directions.
-func studies(t *testing.T) []string {
+// exampleStudies lists the example recipes that request causal directions.
+func exampleStudies(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../examples/causal/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -30,8 +30,8 @@ func studies(t *testing.T) []string {
 	return files
 }
 
-// study loads one of the studies, with its table.
-func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Table) {
+// loadStudy loads one of the studies, with its table.
+func loadStudy(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Table) {
 	t.Helper()
 	r, err := recipe.Load(file)
 	if err != nil {
@@ -90,8 +90,8 @@ func recordStudy(
 	return out
 }
 
-// priced plans a study.
-func priced(t *testing.T, s causal.Study) *causal.Plan {
+// planStudy plans a study.
+func planStudy(t *testing.T, s causal.Study) *causal.Plan {
 	t.Helper()
 	plan, err := s.Plan()
 	if err != nil {
@@ -109,7 +109,7 @@ func replayStudy(
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := priced(t, s)
+	plan := planStudy(t, s)
 	published := recordStudy(t, r, plan, table, first)
 	return compareNeighbours(first, published, neighbours,
 		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
@@ -120,8 +120,8 @@ func replayStudy(
 // TestStudyRecordAndReplay replays every example study on its table and on neighbours of it. The bound of some
 // release must be attained.
 func TestStudyRecordAndReplay(t *testing.T) {
-	for _, file := range studies(t) {
-		r, s, table := study(t, file)
+	for _, file := range exampleStudies(t) {
+		r, s, table := loadStudy(t, file)
 		for seed := byte(1); seed <= 2; seed++ {
 			faults, closest := replayStudy(t, r, s, table, mechanism.NewRecorder(seed))
 			for _, f := range faults {
@@ -135,8 +135,8 @@ func TestStudyRecordAndReplay(t *testing.T) {
 	}
 }
 
-// few is a study of a table of ten records under a relation, with declared ranges or without.
-func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *dataset.Table) {
+// tinyStudy returns a study of a table of ten records under a relation, with declared ranges or without.
+func tinyStudy(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *dataset.Table) {
 	t.Helper()
 	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}
 	for _, name := range []string{"a", "b"} {
@@ -161,12 +161,12 @@ func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *datas
 // values, and that a replaced one moves at most two cells.
 func TestStudyMovesOneCell(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		s, table := few(t, rel, true)
+		s, table := tinyStudy(t, rel, true)
 		neighbours, err := Neighbours(table, rel)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := priced(t, s)
+		plan := planStudy(t, s)
 		cells := func(tab *dataset.Table) []int64 {
 			rec := mechanism.NewRecorder(3)
 			recordStudy(t, nil, plan, tab, rec)
@@ -217,7 +217,7 @@ func TestStudyFaults(t *testing.T) {
 		{"redraws of exact counts", mechanism.RedrawsFromExact, budget.AddRemove,
 			"what is published depends on the record"},
 	} {
-		s, table := few(t, c.rel, true)
+		s, table := tinyStudy(t, c.rel, true)
 		faults, _ := replayStudy(t, nil, s, table, mechanism.NewRecorder(5).Plant(c.fault))
 		caught := strings.Contains(strings.Join(faults, "\n"), c.says)
 		if (c.fault != 0) != (len(faults) > 0) || !caught {
@@ -234,12 +234,12 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 		score string
 		test  bool
 	}{{"hsic", false}, {"hsic", true}, {"spearman", true}, {"kendall", true}, {"iqr", true}} {
-		s, table := few(t, budget.Substitute, true)
+		s, table := tinyStudy(t, budget.Substitute, true)
 		s.Bins = 0
 		s.Score = c.score
 		s.TestOnly = c.test
 		first := mechanism.NewRecorder(7)
-		plan := priced(t, s)
+		plan := planStudy(t, s)
 		recordStudy(t, nil, plan, table, first)
 		neighbours, err := Neighbours(table, budget.Substitute)
 		if err != nil {
@@ -267,9 +267,9 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 func studyBytes(t *testing.T) []string {
 	t.Helper()
 	var lines []string
-	for _, file := range studies(t) {
-		r, s, table := study(t, file)
-		for name, content := range recordStudy(t, r, priced(t, s), table,
+	for _, file := range exampleStudies(t) {
+		r, s, table := loadStudy(t, file)
+		for name, content := range recordStudy(t, r, planStudy(t, s), table,
 			mechanism.NewRecorder(1)) {
 			lines = append(lines,
 				fmt.Sprintf("%x  causal/%s/%s", sha256.Sum256([]byte(content)), filepath.Base(file),

@@ -108,11 +108,11 @@ func TestQueriesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
-				m.recorder())
+				m.newRecorder())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
+			if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
 				t.Errorf("other bytes than from memory (-memory +query):\n%s", diff)
 			}
 			if stats.Rows != table.Len() {

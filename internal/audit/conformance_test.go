@@ -37,7 +37,7 @@ type conformer struct {
 	relation  budget.Relation
 }
 
-func conformers() []conformer {
+func allConformers() []conformer {
 	selections, models := recipe.Available()
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
 		for _, m := range pipeline.Methods(task) {
@@ -66,9 +66,9 @@ func conformers() []conformer {
 	return out
 }
 
-// pipeline returns the pipeline that a recipe for the method describes, or the
+// newPipeline returns the pipeline that a recipe for the method describes, or the
 // refusal.
-func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
+func (c conformer) newPipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	t.Helper()
 	selection := "{method: " + c.selection
 	switch c.selection {
@@ -96,8 +96,8 @@ func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	return r.Pipeline([]string{"a", "b", "c", "d", "y"})
 }
 
-// tables returns the tables that a run must handle.
-func (c conformer) tables(t *testing.T, schema dataset.Schema) map[string]*dataset.Table {
+// testTables returns the tables that a run must handle.
+func (c conformer) testTables(t *testing.T, schema dataset.Schema) map[string]*dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
 	build := func(n int, cell func(i, j int) float64) *dataset.Table {
@@ -132,18 +132,18 @@ func (c conformer) tables(t *testing.T, schema dataset.Schema) map[string]*datas
 func TestConformance(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ran := map[string]int{}
-	for _, c := range conformers() {
-		p, err := c.pipeline(t)
+	for _, c := range allConformers() {
+		p, err := c.newPipeline(t)
 		if err == nil {
 			_, err = p.Plan()
 		}
 		if err != nil {
-			refused(t, c, err)
+			checkRefusal(t, c, err)
 			continue
 		}
 		ran[c.selection]++
 		ran[c.model]++
-		t.Run(c.name, func(t *testing.T) { conforms(t, c, p) })
+		t.Run(c.name, func(t *testing.T) { checkConformance(t, c, p) })
 	}
 	selections, models := recipe.Available()
 	for _, name := range append(selections, models...) {
@@ -161,9 +161,9 @@ func TestConformance(t *testing.T) {
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// refused checks the error for an unsupported task or relation: it must come before any row is read, as a problem of
+// checkRefusal checks the error for an unsupported task or relation: it must come before any row is read, as a problem of
 // the recipe or a typed error of the plan. The only valid reasons are private columns and the task.
-func refused(t *testing.T, c conformer, err error) {
+func checkRefusal(t *testing.T, c conformer, err error) {
 	t.Helper()
 	var problems recipe.Problems
 	known := errors.As(err, &problems) || errors.Is(err, pipeline.ErrRelation) ||
@@ -177,10 +177,10 @@ func refused(t *testing.T, c conformer, err error) {
 	}
 }
 
-// conforms checks one conformer.
-func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
-	plan := plan(t, p)
-	tables := c.tables(t, p.Schema)
+// checkConformance checks one conformer.
+func checkConformance(t *testing.T, c conformer, p *pipeline.Pipeline) {
+	plan := planPipeline(t, p)
+	tables := c.testTables(t, p.Schema)
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		res, err := p.FitPlan(context.Background(), plan.Again(), tables[name], pipeline.Options{})
 		if err != nil {
@@ -200,7 +200,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	// The records in another order, with the same noise and coins.
 	tab := tables["ordinary"]
 	var published [2]map[string]float64
-	for side, rows := range []*dataset.Table{tab, shuffled(t, tab)} {
+	for side, rows := range []*dataset.Table{tab, shuffleRecords(t, tab)} {
 		res, err := p.FitRecorded(context.Background(), plan, rows, pipeline.Options{},
 			mechanism.NewRecorder(9).KeepColumns())
 		if err != nil {
@@ -234,9 +234,9 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	}
 }
 
-// shuffled returns the records of a table, with their identities, in another
+// shuffleRecords returns the records of a table, with their identities, in another
 // order.
-func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
+func shuffleRecords(t *testing.T, tab *dataset.Table) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
 	ids := make([]uint64, 0, tab.Len())
@@ -360,9 +360,9 @@ func TestSearchConforms(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(c.name, func(t *testing.T) {
-				conforms(t, c, p)
-				res, err := p.FitRecorded(context.Background(), plan(t, p),
-					c.tables(t, p.Schema)["ordinary"], pipeline.Options{},
+				checkConformance(t, c, p)
+				res, err := p.FitRecorded(context.Background(), planPipeline(t, p),
+					c.testTables(t, p.Schema)["ordinary"], pipeline.Options{},
 					mechanism.NewRecorder(2).KeepColumns())
 				if err != nil {
 					t.Fatal(err)

@@ -34,9 +34,9 @@ func TestEnginesAgree(t *testing.T) {
 	agreed := 0
 	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			r, p, _ := example(t, file)
+			r, p, _ := loadExample(t, file)
 			table := numbersOnly(t, r, p) // these processes cannot count text categories
-			plan := plan(t, p)
+			plan := planPipeline(t, p)
 			e := startShards(t, table, uint64(i))
 			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
 				if _, err := p.FitOn(t.Context(), plan, e, pipeline.Options{}); !errors.Is(err,
@@ -51,12 +51,12 @@ func TestEnginesAgree(t *testing.T) {
 				}
 				return mechanism.NewRecorder(1).ForceTries(2)
 			}
-			want := record(t, r, p, plan, table, recorder())
+			want := recordRelease(t, r, p, plan, table, recorder())
 			res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
+			if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
 				t.Errorf("other bytes than from memory (-memory +shards):\n%s", diff)
 			}
 			if res.Curator.Rows != table.Len() {

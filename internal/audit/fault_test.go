@@ -99,10 +99,10 @@ func caughtByReplay(
 	t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string,
 ) {
 	t.Helper()
-	if found := replayed(t, p, tab, 0); len(found) > 0 {
+	if found := replayFault(t, p, tab, 0); len(found) > 0 {
 		t.Errorf("without the fault: %v", found)
 	}
-	found := replayed(t, p, tab, f)
+	found := replayFault(t, p, tab, f)
 	for _, s := range found {
 		if strings.Contains(s, what) {
 			t.Log(s)
@@ -112,9 +112,9 @@ func caughtByReplay(
 	t.Errorf("the fault is not caught: %v", found)
 }
 
-func replayed(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault) []string {
+func replayFault(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault) []string {
 	t.Helper()
-	plan := plan(t, p)
+	plan := planPipeline(t, p)
 	neighbours, err := Neighbours(tab, p.Budget.Relation)
 	if err != nil {
 		t.Fatal(err)
@@ -141,10 +141,10 @@ func replayed(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanis
 	return out
 }
 
-// small is an example's pipeline with the first rows of its table.
-func small(t *testing.T, name string, rows int) (*pipeline.Pipeline, *dataset.Table) {
+// smallExample returns an example's pipeline with the first rows of its table.
+func smallExample(t *testing.T, name string, rows int) (*pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
-	_, p, tab := example(t, "../../examples/"+name+".yaml")
+	_, p, tab := loadExample(t, "../../examples/"+name+".yaml")
 	index := make([]int32, rows)
 	for i := range index {
 		index[i] = int32(i)
@@ -153,24 +153,24 @@ func small(t *testing.T, name string, rows int) (*pipeline.Pipeline, *dataset.Ta
 }
 
 func TestFaultClipNotCharged(t *testing.T) {
-	p, tab := small(t, "kendall", 60)
+	p, tab := smallExample(t, "kendall", 60)
 	caughtByReplay(t, p, tab, mechanism.ClipNotCharged, "gram#0.0: inputs differ by")
 }
 
 func TestFaultRelationMixed(t *testing.T) {
-	p, tab := small(t, "kendall-substitute", 60)
+	p, tab := smallExample(t, "kendall-substitute", 60)
 	caughtByReplay(t, p, tab, mechanism.RelationMixed, "times the declared sensitivity")
 }
 
 func TestFaultHeldOutInTraining(t *testing.T) {
-	p, tab := small(t, "kendall", 60)
+	p, tab := smallExample(t, "kendall", 60)
 	p.Holdout = .5
 	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
 		"priced as disjoint, both see the record")
 }
 
 func TestFaultCoinsByIndex(t *testing.T) {
-	p, tab := small(t, "kendall", 60)
+	p, tab := smallExample(t, "kendall", 60)
 	p.Holdout = .5
 	caughtByReplay(t, p, tab, mechanism.CoinsByIndex, "inputs differ by")
 }
@@ -178,7 +178,7 @@ func TestFaultCoinsByIndex(t *testing.T) {
 // TestFaultExactCount plants a penalty of the support vector machine, and therefore a sensitivity, that follows the
 // exact number of records.
 func TestFaultExactCount(t *testing.T) {
-	p, tab := small(t, "classes", 400)
+	p, tab := smallExample(t, "classes", 400)
 	p.Model = svm.SVM{}
 	caughtByReplay(t, p, tab, mechanism.ExactCount, "the declared sensitivity depends on the data")
 }

@@ -80,18 +80,18 @@ var floorTables = []floorTable{
 	},
 }
 
-// task returns the task of a recipe with this target.
-func (x floorTable) task() string {
+// taskName returns the task of a recipe with this target.
+func (x floorTable) taskName() string {
 	if x.classes != nil {
 		return regression.TaskClassification
 	}
 	return regression.TaskRegression
 }
 
-// recipe returns the text of a recipe for the table.
-func (x floorTable) recipe(selection, model string) string {
+// recipeText returns the text of a recipe for the table.
+func (x floorTable) recipeText(selection, model string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task: %s\ndata:\n  path: t.csv\n  target: %s\n", x.task(), x.target)
+	fmt.Fprintf(&b, "task: %s\ndata:\n  path: t.csv\n  target: %s\n", x.taskName(), x.target)
 	if x.classes != nil {
 		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(x.classes, ", "))
 	}
@@ -157,7 +157,7 @@ func (x floorTable) trainerCases(m method.Method) []floorCase {
 			name = name + " " + form
 			model = model + ", form: " + form
 		}
-		out = append(out, floorCase{name, x, x.recipe(selection, model)})
+		out = append(out, floorCase{name, x, x.recipeText(selection, model)})
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (x floorTable) selectorCase(s pipeline.SelectorMethod) floorCase {
 		selection += fmt.Sprintf(", k: %d", x.k)
 	}
 	return floorCase{x.name + " " + s.Name + "+joint-gram", x,
-		x.recipe(selection, "method: joint-gram")}
+		x.recipeText(selection, "method: joint-gram")}
 }
 
 // A preparedCase trains a case on four fifths of its table and measures it on the rest.
@@ -209,12 +209,12 @@ func (x floorCase) prepare(t *testing.T) preparedCase {
 			train = append(train, i)
 		}
 	}
-	return preparedCase{p, plan(t, p), all.Select(train).Compact(), all.Select(test).Compact()}
+	return preparedCase{p, planPipeline(t, p), all.Select(train).Compact(), all.Select(test).Compact()}
 }
 
-// measure trains under a key and returns R² or the accuracy, exactly, over the records of the test part that have a target. A
+// trainAndScore trains under a key and returns R² or the accuracy, exactly, over the records of the test part that have a target. A
 // run without a model counts 0.
-func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
+func (x preparedCase) trainAndScore(ctx context.Context, key byte) (float64, error) {
 	res, err := x.pipeline.FitRecorded(ctx, x.plan, x.train, pipeline.Options{},
 		mechanism.NewRecorder(key))
 	if err != nil || res.Model == nil {
@@ -224,7 +224,7 @@ func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	column, classes := x.target()
+	column, classes := x.targetColumn()
 	if classes == 0 {
 		var known, guess []float64
 		for i, y := range x.test.Float(column) {
@@ -248,15 +248,15 @@ func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
 	return right / all, nil
 }
 
-// target returns the column of the target and its number of classes, 0 for a number.
-func (x preparedCase) target() (column, classes int) {
+// targetColumn returns the column of the target and its number of classes, 0 for a number.
+func (x preparedCase) targetColumn() (column, classes int) {
 	column = x.pipeline.Schema.Index(x.pipeline.Target)
 	return column, len(x.pipeline.Schema.Columns[column].Categories)
 }
 
-// constant returns the score of the best constant on the test part: an R² of 0, or the share of the largest class.
-func (x preparedCase) constant() float64 {
-	column, classes := x.target()
+// constantScore returns the score of the best constant on the test part: an R² of 0, or the share of the largest class.
+func (x preparedCase) constantScore() float64 {
+	column, classes := x.targetColumn()
 	if classes == 0 {
 		return 0
 	}
@@ -314,7 +314,7 @@ func TestFloors(t *testing.T) {
 				values := make([]float64, keys)
 				for key := range values {
 					var err error
-					if values[key], err = x.measure(t.Context(), byte(key)); err != nil {
+					if values[key], err = x.trainAndScore(t.Context(), byte(key)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -330,9 +330,9 @@ func TestFloors(t *testing.T) {
 				switch {
 				case !ok:
 					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
-				case f.forKeys(keys) <= x.constant():
+				case f.forKeys(keys) <= x.constantScore():
 					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f",
-						f.forKeys(keys), x.constant())
+						f.forKeys(keys), x.constantScore())
 				case !(mean >= f.forKeys(keys)):
 					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)",
 						keys, mean, f.forKeys(keys), f.Mean)

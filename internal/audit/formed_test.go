@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// formed returns the trainer of a method in one of its forms, nil for auto.
-func formed(name, form string) method.Trainer {
+// trainerInForm returns the trainer of a method in one of its forms, nil for auto.
+func trainerInForm(name, form string) method.Trainer {
 	if m, ok := pipeline.TrainerNamed(name); ok {
 		return m.New(method.Values{"form": form})
 	}

@@ -41,7 +41,7 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 		{"sis", "choice", "lipschitz", sis(mechanism.Lipschitz)},
 		{"sis", "choice", "lipschitz-exponential", sis(mechanism.LipschitzExponential)},
 	} {
-		p := described(t, c.recipe)
+		p := examplePipeline(t, c.recipe)
 		if c.change != nil {
 			c.change(p)
 		}
@@ -76,7 +76,7 @@ func TestEveryLeafIsAudited(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		p := described(t, name)
+		p := examplePipeline(t, name)
 		plan, err := p.Plan()
 		if err != nil {
 			t.Fatal(name, err)

@@ -30,12 +30,12 @@ func TestSameReleasesOnEveryMachine(t *testing.T) {
 	}
 	var lines strings.Builder
 	for _, file := range files {
-		r, p, table := example(t, file)
+		r, p, table := loadExample(t, file)
 		recorder := mechanism.NewRecorder(1)
 		if p.Search != nil {
 			recorder.ForceTries(2)
 		}
-		record(t, r, p, plan(t, p), table, recorder)
+		recordRelease(t, r, p, planPipeline(t, p), table, recorder)
 		for _, release := range recorder.Releases() {
 			fmt.Fprintf(&lines, "%s %s %d %x\n", filepath.Base(file), release.Path, release.Draw,
 				sha256.Sum256(fmt.Append(nil, release.Out, release.Words)))

@@ -36,15 +36,15 @@ func memoryRunOf(t *testing.T, file string) *memoryRun {
 	m := memoryRuns.byFile[file]
 	if m == nil {
 		m = &memoryRun{}
-		m.r, m.p, m.table = example(t, file)
-		m.plan = plan(t, m.p)
+		m.r, m.p, m.table = loadExample(t, file)
+		m.plan = planPipeline(t, m.p)
 		memoryRuns.byFile[file] = m
 	}
 	return m
 }
 
-// recorder returns a recorder under the key that all these tests use. A search is forced to try two candidates.
-func (m *memoryRun) recorder() *mechanism.Recorder {
+// newRecorder returns a recorder under the key that all these tests use. A search is forced to try two candidates.
+func (m *memoryRun) newRecorder() *mechanism.Recorder {
 	if m.p.Search == nil {
 		return mechanism.NewRecorder(1)
 	}
@@ -57,7 +57,7 @@ func (m *memoryRun) fromMemory(t *testing.T) map[string]string {
 	memoryRuns.Lock()
 	defer memoryRuns.Unlock()
 	if m.release == nil {
-		m.release = record(t, m.r, m.p, m.plan.Again(), m.table, m.recorder())
+		m.release = recordRelease(t, m.r, m.p, m.plan.Again(), m.table, m.newRecorder())
 	}
 	return m.release
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
-// blank returns the table with the targets of some records removed.
-func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
+// blankTargets returns the table with the targets of some records removed.
+func blankTargets(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
 	ids := make([]uint64, tab.Len())
@@ -48,9 +48,9 @@ func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool)
 	return out
 }
 
-// targetless returns neighbours in which a copy without the target of a record near the first, middle or last
+// targetlessNeighbours returns neighbours in which a copy without the target of a record near the first, middle or last
 // position is added or replaces that record.
-func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
+func targetlessNeighbours(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
 	t.Helper()
 	var out []Neighbour
 	for position, at := range map[string]int{
@@ -94,7 +94,7 @@ func missingRuns() map[string]missingRun {
 	}
 	model := func(m, form string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
-			p.Model = formed(m, form)
+			p.Model = trainerInForm(m, form)
 			p.Selector = s
 		}
 	}
@@ -179,14 +179,14 @@ const missingSeed = 6
 // replayMissing replays a run under a relation.
 func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	t.Helper()
-	r, p, whole := example(t, "../../examples/"+run.example+".yaml")
+	r, p, whole := loadExample(t, "../../examples/"+run.example+".yaml")
 	p.Budget.Relation = rel
 	run.change(p)
 	if p.NoVocabulary() != "" {
 		whole = numbersOnly(t, r, p)
 	}
 	n := run.rows
-	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
+	tab := blankTargets(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
 		return i == 0 || i == n/2 || i == n-1 || i%5 == 3
 	})
 	neighbours, err := Neighbours(tab, rel)
@@ -195,7 +195,7 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	}
 	neighbours = replayedNeighbours(t, neighbours, missingSeed)
 	if rel != budget.SubstitutePrivateColumns { // the target is public
-		neighbours = append(neighbours, targetless(t, tab, p.Target, rel)...)
+		neighbours = append(neighbours, targetlessNeighbours(t, tab, p.Target, rel)...)
 	}
 	checkReplay(t, r, p, tab, neighbours)
 }

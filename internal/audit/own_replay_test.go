@@ -15,7 +15,7 @@ import (
 // checks that the audit of the owner's table reports it every time. Without the fault there is no finding (false
 // alarm 1e-6).
 func TestOwnTableFindsAFault(t *testing.T) {
-	p, tab := small(t, "classes", 400)
+	p, tab := smallExample(t, "classes", 400)
 	p.Model = svm.SVM{}
 	p.Holdout = 0
 	for _, f := range []mechanism.Fault{0, mechanism.ExactCount} {

@@ -95,8 +95,8 @@ func rowsOf(tab *dataset.Table) map[string]int {
 	return out
 }
 
-// moved returns the number of records of a that b does not have.
-func moved(a, b map[string]int) int {
+// countMoved returns the number of records of a that b does not have.
+func countMoved(a, b map[string]int) int {
 	n := 0
 	for k, v := range a {
 		n += max(v-b[k], 0)
@@ -126,8 +126,8 @@ func TestOwnNeighbours(t *testing.T) {
 		}
 		all := rowsOf(tab)
 		for i, x := range tables {
-			gone := moved(all, rowsOf(x))
-			come := moved(rowsOf(x), all)
+			gone := countMoved(all, rowsOf(x))
+			come := countMoved(rowsOf(x), all)
 			wantGone := 1
 			wantCome := 1
 			switch {
@@ -280,7 +280,7 @@ func TestPairsOfEveryExample(t *testing.T) {
 	}
 	units := 0
 	for _, file := range files {
-		p := described(t, strings.TrimSuffix(filepath.Base(file), ".yaml"))
+		p := examplePipeline(t, strings.TrimSuffix(filepath.Base(file), ".yaml"))
 		pairs, err := Pairs(p)
 		if err != nil || len(pairs) != 3 {
 			t.Fatalf("%s: %d pairs, %v", file, len(pairs), err)
@@ -296,9 +296,9 @@ func TestPairsOfEveryExample(t *testing.T) {
 			case p.Budget.Relation != budget.AddRemove:
 				gone = 1
 			}
-			if moved(a, b) != gone || moved(b, a) != come {
+			if countMoved(a, b) != gone || countMoved(b, a) != come {
 				t.Errorf("%s, %s: %d records are gone and %d have come", file, pair.Name,
-					moved(a, b), moved(b, a))
+					countMoved(a, b), countMoved(b, a))
 			}
 			if last := pair.Tables[1].Len() - 1; p.Schema.Unit != "" &&
 				pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {

@@ -19,11 +19,11 @@ const pairKey = 2
 // TestPairOnEngines checks that engines give the bytes from memory with a budget for the stage of a pair as well,
 // which no example has.
 func TestPairOnEngines(t *testing.T) {
-	r, p, _ := example(t, "../../examples/boosted-kernel.yaml")
+	r, p, _ := loadExample(t, "../../examples/boosted-kernel.yaml")
 	p.Budget.Epsilon = 150
 	table := numbersOnly(t, r, p) // these engines cannot count text categories
-	plan := plan(t, p)
-	want := record(t, r, p, plan, table, mechanism.NewRecorder(pairKey))
+	plan := planPipeline(t, p)
+	want := recordRelease(t, r, p, plan, table, mechanism.NewRecorder(pairKey))
 	spilled, _, err := stream.Open(t.Context(),
 		stream.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestPairOnEngines(t *testing.T) {
 		if n := len(res.Model.(*regression.Kernel).Kernels); n != 4 {
 			t.Errorf("%s: %d stages, none of a pair", name, n)
 		}
-		if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
+		if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
 			t.Errorf("%s: other bytes than from memory (-memory +engine):\n%s", name, diff)
 		}
 	}

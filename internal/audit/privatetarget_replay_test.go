@@ -45,7 +45,7 @@ func TestReplayWithPrivateTarget(t *testing.T) {
 // replayPrivateTarget replays a run whose target is private, together with the features for which private is true.
 func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dataset.Column) bool) {
 	t.Helper()
-	r, p, _ := example(t, "../../examples/"+run.example+".yaml")
+	r, p, _ := loadExample(t, "../../examples/"+run.example+".yaml")
 	p.Budget.Relation = budget.SubstitutePrivateColumns
 	for j := range p.Schema.Columns {
 		c := &p.Schema.Columns[j]
@@ -54,7 +54,7 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 	run.change(p)
 	whole := numbersOnly(t, r, p)
 	n := run.rows
-	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
+	tab := blankTargets(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool {
 		return i == n/2 || i%5 == 3
 	})
 	neighbours, err := Neighbours(tab, p.Budget.Relation)
@@ -62,7 +62,7 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 		t.Fatal(err)
 	}
 	neighbours = replayedNeighbours(t, neighbours, missingSeed)
-	neighbours = append(neighbours, targetless(t, tab, p.Target, p.Budget.Relation)...)
+	neighbours = append(neighbours, targetlessNeighbours(t, tab, p.Target, p.Budget.Relation)...)
 	checkReplay(t, r, p, tab, neighbours)
 }
 
@@ -70,8 +70,8 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 // uses public features has no release about features alone.
 func TestPrivateTargetFreesFeatures(t *testing.T) {
 	for _, file := range []string{"private-target", "private-target-classes"} {
-		_, p, _ := example(t, "../../examples/"+file+".yaml")
-		for _, l := range plan(t, p).Leaves() {
+		_, p, _ := loadExample(t, "../../examples/"+file+".yaml")
+		for _, l := range planPipeline(t, p).Leaves() {
 			if slices.Contains([]budget.Statistic{"gram", "class statistics", "eigenvalue"},
 				l.Statistic) {
 				t.Errorf("%s: the plan releases %s at %s", file, l.Statistic, l.Path)

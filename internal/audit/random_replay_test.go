@@ -71,7 +71,7 @@ func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 		found := false
 		for seed := uint64(1); seed <= 2000 && !found; seed++ {
 			if fault == mechanism.ExactCount &&
-				!strings.Contains(newMaker(seed).recipe(), "method: svm") {
+				!strings.Contains(newMaker(seed).drawRecipe(), "method: svm") {
 				continue // the count determines the penalty of svm only
 			}
 			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
@@ -93,8 +93,8 @@ func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcomes) []string {
 	t.Helper()
 	m := newMaker(seed)
-	text := m.recipe()
-	r, p, priced := planned(t, m, text)
+	text := m.drawRecipe()
+	r, p, priced := planRecipe(t, m, text)
 	sum.Lock()
 	if p == nil {
 		sum.refused++
@@ -109,15 +109,15 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 	if strings.Contains(text, "tukey") && m.chance(.5) {
 		rows = 1500
 	}
-	tab := m.table(t, p.Schema, rows)
+	tab := m.drawTable(t, p.Schema, rows)
 	first := mechanism.NewRecorder(byte(seed)).ForceTries(3).Plant(fault)
-	before, failed := publish(t, r, p, priced, tab, first)
+	before, failed := publishRun(t, r, p, priced, tab, first)
 	var faults []string
 	closest := 0.
 	pairs := 0
-	for _, n := range m.neighbours(t, p, tab) {
+	for _, n := range m.drawNeighbours(t, p, tab) {
 		second := first.Replay()
-		after, failedToo := publish(t, r, p, priced, n.Table, second)
+		after, failedToo := publishRun(t, r, p, priced, n.Table, second)
 		pairs++
 		found, ratio := mechanism.Compare(first, second)
 		closest = max(closest, ratio)
@@ -149,8 +149,8 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 	return faults
 }
 
-// planned returns the run of a recipe and its plan, or nil values for a recipe that is refused.
-func planned(
+// planRecipe returns the run of a recipe and its plan, or nil values for a recipe that is refused.
+func planRecipe(
 	t *testing.T, m *maker, text string,
 ) (*recipe.Recipe, *pipeline.Pipeline, *pipeline.Plan) {
 	t.Helper()
@@ -179,9 +179,9 @@ func planned(
 	return r, p, priced
 }
 
-// neighbours returns some of the neighbours of a table used by the other tests, of every kind of the relation, and
+// drawNeighbours returns some of the neighbours of a table used by the other tests, of every kind of the relation, and
 // some with a record, or a unit, whose cells are drawn independently.
-func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Neighbour {
+func (m *maker) drawNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Neighbour {
 	t.Helper()
 	all, err := Neighbours(tab, p.Budget.Relation)
 	if err != nil {
@@ -199,7 +199,7 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 		if replace {
 			at = min(at, tab.Len()-1)
 		}
-		record := m.line(p.Schema, true)
+		record := m.drawRecord(p.Schema, true)
 		if p.Budget.Relation == budget.SubstitutePrivateColumns {
 			keepPublic(record, tab, at)
 		}
@@ -209,7 +209,7 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 			extra := []placed{{at, fresh, record}}
 			for range m.IntN(6) {
 				extra = append(extra,
-					placed{m.IntN(tab.Len() + 1), fresh, m.line(p.Schema, m.chance(.7))})
+					placed{m.IntN(tab.Len() + 1), fresh, m.drawRecord(p.Schema, m.chance(.7))})
 			}
 			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
 		} else {
@@ -223,8 +223,8 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 	return all
 }
 
-// publish runs a pipeline and returns the contents of release/, or the error of the run.
-func publish(
+// publishRun runs a pipeline and returns the contents of release/, or the error of the run.
+func publishRun(
 	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
 ) (map[string]string, string) {
 	t.Helper()

@@ -37,9 +37,9 @@ func (m *maker) chance(p float64) bool {
 	return m.Float64() < p
 }
 
-// recipe returns the text of a recipe: method, selection or search, relation, unit, classes, ranges and composition,
+// drawRecipe returns the text of a recipe: method, selection or search, relation, unit, classes, ranges and composition,
 // each drawn independently.
-func (m *maker) recipe() string {
+func (m *maker) drawRecipe() string {
 	return m.withGroups(m.withKeys(m.plainRecipe()))
 }
 
@@ -80,7 +80,7 @@ func (m *maker) plainRecipe() string {
 	m.unit = m.relation == "add-remove" && m.chance(.35)
 	var columns strings.Builder
 	for j := range 2 + m.IntN(4) {
-		m.column(&columns, fmt.Sprintf("x%d", j), j == 0)
+		m.writeColumn(&columns, fmt.Sprintf("x%d", j), j == 0)
 	}
 	m.names = append(m.names, "y")
 	var b strings.Builder
@@ -89,7 +89,7 @@ func (m *maker) plainRecipe() string {
 		m.classes = [][]string{{"no", "yes"}, {"no", "yes"}, {"u", "v", "w"}}[m.IntN(3)]
 		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(m.classes, ", "))
 	} else if m.chance(.4) {
-		fmt.Fprintf(&columns, "    y: {%s}\n", m.ranges())
+		fmt.Fprintf(&columns, "    y: {%s}\n", m.drawRange())
 	}
 	if m.classes == nil { // of the seed, so that other recipes stay as they were
 		text := columns.String()
@@ -120,21 +120,21 @@ func (m *maker) plainRecipe() string {
 		fmt.Fprintf(&b, "search:\n  runs: 3\n  holdout: %s\n  candidates:\n",
 			m.pick("0.1", "0.3", "0.5"))
 		for range 2 + m.IntN(2) {
-			fmt.Fprintf(&b, "    - {selection: %s, model: %s}\n", m.selection(), m.model(false))
+			fmt.Fprintf(&b, "    - {selection: %s, model: %s}\n", m.drawSelection(), m.drawModel(false))
 		}
 		return b.String()
 	}
 	if m.chance(.75) {
-		fmt.Fprintf(&b, "selection: %s\n", m.selection())
+		fmt.Fprintf(&b, "selection: %s\n", m.drawSelection())
 	}
 	if m.chance(.85) {
-		fmt.Fprintf(&b, "model: %s\n", m.model(true))
+		fmt.Fprintf(&b, "model: %s\n", m.drawModel(true))
 	}
 	return b.String()
 }
 
-// column writes the public facts that the recipe declares about a column, if any.
-func (m *maker) column(b *strings.Builder, name string, private bool) {
+// writeColumn writes the public facts that the recipe declares about a column, if any.
+func (m *maker) writeColumn(b *strings.Builder, name string, private bool) {
 	m.names = append(m.names, name)
 	var facts []string
 	switch k := m.IntN(10); {
@@ -148,7 +148,7 @@ func (m *maker) column(b *strings.Builder, name string, private bool) {
 			facts = append(facts, "encode: target")
 		}
 	case k < 5:
-		facts = append(facts, m.ranges())
+		facts = append(facts, m.drawRange())
 	case k < 6:
 		facts = append(facts,
 			m.pick("missing: 0", "missing: -7", "missing: 1e300", "missing: indicator"))
@@ -161,13 +161,13 @@ func (m *maker) column(b *strings.Builder, name string, private bool) {
 	}
 }
 
-func (m *maker) ranges() string {
+func (m *maker) drawRange() string {
 	return m.pick("lower: -10, upper: 10", "lower: 0, upper: 1", "lower: -1e308, upper: 1e308",
 		"lower: 5, upper: 5.0000001", "lower: -1e-300, upper: 1e-300",
 		"lower: 0, upper: 100, missing: 100", "lower: -3, upper: 40, missing: 0")
 }
 
-func (m *maker) selection() string {
+func (m *maker) drawSelection() string {
 	features := len(m.names) - 1
 	k := 1 + m.IntN(max(1, features-1))
 	out := []string{"{method: none}", "{method: none}",
@@ -192,8 +192,8 @@ func (m *maker) selection() string {
 	return out[m.IntN(len(out))]
 }
 
-// model never returns tukey in a search, because it would need thousands of records.
-func (m *maker) model(alone bool) string {
+// drawModel never returns tukey in a search, because it would need thousands of records.
+func (m *maker) drawModel(alone bool) string {
 	if m.relation == "substitute-private-columns" && m.chance(.3) { // the methods that make use of public columns
 		if m.classes != nil {
 			return m.pick("{method: joint-gram}",
@@ -230,8 +230,8 @@ var extremes = []float64{0, math.Copysign(0, -1), 1, -1, 1e308, -1e308, math.Max
 	0x1p-1022, 1e300, 1e-300, 1 << 53, 16384, 0.99993896484375, math.Inf(1), math.Inf(-1),
 	math.NaN()}
 
-// cell draws a cell of a column, in most cases an ordinary one unless the record is hostile.
-func (m *maker) cell(c dataset.Column, hostile bool) cell {
+// drawCell draws a cell of a column, in most cases an ordinary one unless the record is hostile.
+func (m *maker) drawCell(c dataset.Column, hostile bool) cell {
 	if c.Kind == dataset.Category {
 		if hostile && m.chance(.3) || m.chance(.05) {
 			return cell{code: int32(len(c.Categories))}
@@ -249,16 +249,16 @@ func (m *maker) cell(c dataset.Column, hostile bool) cell {
 	return cell{float: 10 * m.NormFloat64()}
 }
 
-func (m *maker) line(s dataset.Schema, hostile bool) []cell {
+func (m *maker) drawRecord(s dataset.Schema, hostile bool) []cell {
 	out := make([]cell, len(s.Columns))
 	for j, c := range s.Columns {
-		out[j] = m.cell(c, hostile)
+		out[j] = m.drawCell(c, hostile)
 	}
 	return out
 }
 
-// table draws a table of n records, of a few units if the recipe has units.
-func (m *maker) table(t *testing.T, s dataset.Schema, n int) *dataset.Table {
+// drawTable draws a table of n records, of a few units if the recipe has units.
+func (m *maker) drawTable(t *testing.T, s dataset.Schema, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(s.Columns))
 	ids := make([]uint64, n)
@@ -270,7 +270,7 @@ func (m *maker) table(t *testing.T, s dataset.Schema, n int) *dataset.Table {
 				ids[i] = dataset.NoUnit
 			}
 		}
-		for j, c := range m.line(s, wild && m.chance(.3)) {
+		for j, c := range m.drawRecord(s, wild && m.chance(.3)) {
 			if s.Columns[j].Kind == dataset.Category {
 				columns[j].Codes = append(columns[j].Codes, c.code)
 			} else {

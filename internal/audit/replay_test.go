@@ -20,13 +20,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// example loads a recipe, its pipeline and its table.
-func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
+// loadExample loads a recipe, its pipeline and its table.
+func loadExample(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	return exampleOf(t, file, func(*recipe.Recipe) {})
 }
 
-// exampleOf is like example, for a recipe edited by change.
+// exampleOf is like loadExample, for a recipe edited by change.
 func exampleOf(
 	t *testing.T, file string, change func(r *recipe.Recipe),
 ) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
@@ -82,7 +82,7 @@ func recipeFiles(t *testing.T) []string {
 	return append(examples, own...)
 }
 
-func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
+func planPipeline(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 	t.Helper()
 	out, err := p.Plan()
 	if err != nil {
@@ -91,8 +91,8 @@ func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 	return out
 }
 
-// record runs a pipeline under a recorder and returns the contents of the files in release/ by name.
-func record(
+// recordRelease runs a pipeline under a recorder and returns the contents of the files in release/ by name.
+func recordRelease(
 	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder,
 ) map[string]string {
 	t.Helper()
@@ -100,11 +100,11 @@ func record(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return published(t, r, res, tab)
+	return releaseFiles(t, r, res, tab)
 }
 
-// published returns the contents of the files in release/ by name, as the command writes them.
-func published(
+// releaseFiles returns the contents of the files in release/ by name, as the command writes them.
+func releaseFiles(
 	t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table,
 ) map[string]string {
 	t.Helper()
@@ -124,9 +124,9 @@ func published(
 	return out
 }
 
-// replay runs a pipeline on a table and on each neighbour, and returns the
+// replayNeighbours runs a pipeline on a table and on each neighbour, and returns the
 // faults and the largest ratio of distance to declared sensitivity by leaf.
-func replay(
+func replayNeighbours(
 	t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte,
 ) (faults []string, closest float64) {
 	t.Helper()
@@ -229,11 +229,11 @@ func replayOn(
 	if p.Search != nil {
 		first.ForceTries(4)
 	}
-	plan := plan(t, p)
-	published := record(t, r, p, plan, tab, first)
+	plan := planPipeline(t, p)
+	published := recordRelease(t, r, p, plan, tab, first)
 	return compareNeighbours(first, published, neighbours,
 		func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
-			return record(t, r, p, plan, table, rec)
+			return recordRelease(t, r, p, plan, table, rec)
 		})
 }
 
@@ -243,7 +243,7 @@ func TestRecordAndReplay(t *testing.T) {
 	for _, file := range recipeFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			t.Parallel()
-			r, p, tab := example(t, file)
+			r, p, tab := loadExample(t, file)
 			own := filepath.Dir(file) == "testdata"
 			seeds := byte(2)
 			if own {
@@ -275,8 +275,8 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 		"classes":             "fit/train/all/undeclared/numbers/model/two-classes/score/boosted-kernel/sums",
 		"classes-few-records": "fit/train/logistic/undeclared/numbers/model/logistic/gradients",
 	} {
-		_, p, tab := example(t, "../../examples/"+file+".yaml")
-		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{},
+		_, p, tab := loadExample(t, "../../examples/"+file+".yaml")
+		res, err := p.FitRecorded(context.Background(), planPipeline(t, p), tab, pipeline.Options{},
 			mechanism.NewRecorder(1).KeepColumns())
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 			if rel == budget.Substitute && n == 0 {
 				continue
 			}
-			faults, _ := replay(t, r, &q, tab.Select(rows).Compact(), seed)
+			faults, _ := replayNeighbours(t, r, &q, tab.Select(rows).Compact(), seed)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)
 			}
@@ -336,9 +336,9 @@ func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 // TestReplayDetectsFalseSensitivity checks that a sensitivity that is too small, a release decided by the data, and a
 // published exact number are all found.
 func TestReplayDetectsFalseSensitivity(t *testing.T) {
-	r, p, tab := example(t, "../../examples/categories.yaml")
+	r, p, tab := loadExample(t, "../../examples/categories.yaml")
 	first := mechanism.NewRecorder(1)
-	record(t, r, p, plan(t, p), tab, first)
+	recordRelease(t, r, p, planPipeline(t, p), tab, first)
 	// Two records removed at once move it by twice the declared change.
 	rows := make([]int32, 0, tab.Len())
 	for i := range tab.Len() {
@@ -347,14 +347,14 @@ func TestReplayDetectsFalseSensitivity(t *testing.T) {
 		}
 	}
 	second := first.Replay()
-	record(t, r, p, plan(t, p), tab.Select(rows).Compact(), second)
+	recordRelease(t, r, p, planPipeline(t, p), tab.Select(rows).Compact(), second)
 	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
 		t.Error("forty records at once look like one")
 	}
 	q := *p
 	q.Holdout = 0
 	third := first.Replay()
-	record(t, r, &q, plan(t, &q), tab, third)
+	recordRelease(t, r, &q, planPipeline(t, &q), tab, third)
 	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
 		t.Error("leaves that vanish are not noticed")
 	}
@@ -364,7 +364,7 @@ func TestReplayDetectsFalseSensitivity(t *testing.T) {
 // once and each position, for records and for units.
 func TestOnePositionEach(t *testing.T) {
 	for _, name := range []string{"houses", "substitute", "unit"} {
-		_, p, tab := example(t, "../../examples/"+name+".yaml")
+		_, p, tab := loadExample(t, "../../examples/"+name+".yaml")
 		all := allNeighbours(t, p, tab)
 		kinds := map[string]bool{}
 		seen := map[string]int{}

@@ -52,13 +52,13 @@ func TestSearchReplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, tab := small(t, c.example, 300)
+			p, tab := smallExample(t, c.example, 300)
 			p.Selector = nil
 			p.SelectionShare = 0
 			p.Model = nil
 			p.Fallback = nil
 			p.Search = &pipeline.Search{Runs: 3, Holdout: .3, Candidates: c.candidates}
-			plan := plan(t, p)
+			plan := planPipeline(t, p)
 			neighbours, err := Neighbours(tab, p.Budget.Relation)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestSearchReplay(t *testing.T) {
 
 // TestFaultScoringInTraining checks that a search that trains on the records that score its tries is caught.
 func TestFaultScoringInTraining(t *testing.T) {
-	p, tab := small(t, "search", 60)
+	p, tab := smallExample(t, "search", 60)
 	p.Holdout = 0
 	p.Search.Holdout = .5
 	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining,
@@ -126,11 +126,11 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 			var p *pipeline.Pipeline
 			var c conformer
 			search := &pipeline.Search{Runs: 30, Holdout: .3}
-			for _, c = range conformers() {
+			for _, c = range allConformers() {
 				if c.task != task || c.relation != rel || pipeline.MayAbstain(c.model) {
 					continue
 				}
-				one, err := c.pipeline(t)
+				one, err := c.newPipeline(t)
 				if err != nil {
 					continue // it does not have this task
 				}
@@ -152,7 +152,7 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 			q.Model = nil
 			q.Search = search
 			t.Run(task+" "+rel.String(), func(t *testing.T) {
-				tryAll(t, &q, c.tables(t, q.Schema)["ordinary"])
+				tryAll(t, &q, c.testTables(t, q.Schema)["ordinary"])
 			})
 		}
 	}
@@ -160,7 +160,7 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 
 // tryAll makes the given number of tries and inspects each.
 func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
-	plan := plan(t, p)
+	plan := planPipeline(t, p)
 	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
 	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{},
 		rec); err != nil {

@@ -58,11 +58,11 @@ func TestStreamAgrees(t *testing.T) {
 					t.Fatal(err)
 				}
 				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{},
-					m.recorder())
+					m.newRecorder())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, published(t, r, res, table)); diff != "" {
+				if diff := cmp.Diff(want, releaseFiles(t, r, res, table)); diff != "" {
 					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts,
 						diff)
 				}

@@ -37,14 +37,14 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 		}
 		return err
 	}
-	for position, at := range positions(t.Len()) {
+	for position, at := range probePositions(t.Len()) {
 		if rel == budget.AddRemove && t.Len() > 0 {
 			if err := add(fmt.Sprintf("record removed at the %s position", position), at, true,
 				nil); err != nil {
 				return nil, err
 			}
 		}
-		for kind, record := range strange(t, at) {
+		for kind, record := range strangeRecords(t, at) {
 			replace := rel != budget.AddRemove
 			verb := "added"
 			if replace {
@@ -65,8 +65,8 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 	return out, nil
 }
 
-// positions returns the first, middle and last position of a table, each position once.
-func positions(n int) map[string]int {
+// probePositions returns the first, middle and last position of a table, each position once.
+func probePositions(n int) map[string]int {
 	out := map[string]int{"first": 0}
 	if n > 1 {
 		out["last"] = n - 1
@@ -77,8 +77,8 @@ func positions(n int) map[string]int {
 	return out
 }
 
-// strange returns records of several kinds for the columns of a table.
-func strange(t *dataset.Table, at int) map[string][]cell {
+// strangeRecords returns records of several kinds for the columns of a table.
+func strangeRecords(t *dataset.Table, at int) map[string][]cell {
 	out := map[string][]cell{}
 	fill := func(kind string, f func(j int, c dataset.Column) cell) {
 		record := make([]cell, len(t.Schema().Columns))
@@ -124,7 +124,7 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 	}
 	nobody := func(uint64) bool { return false }
 	fresh := unusedID(t)
-	for position, at := range positions(t.Len()) {
+	for position, at := range probePositions(t.Len()) {
 		if t.Len() > 0 && t.ID(at) != dataset.NoUnit {
 			unit := t.ID(at)
 			if err := add(fmt.Sprintf("unit of the %s record removed", position),
@@ -135,7 +135,7 @@ func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 			}
 		}
 		var mixed []placed
-		kinds := strange(t, at)
+		kinds := strangeRecords(t, at)
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			record := kinds[kind]
 			many := make([]placed, budget.MaxUnitRows+1)

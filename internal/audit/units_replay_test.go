@@ -27,7 +27,7 @@ func unitRuns() map[string]struct {
 		releases []string
 	}
 	model := func(method string) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Model = formed(method, "") }
+		return func(p *pipeline.Pipeline) { p.Model = trainerInForm(method, "") }
 	}
 	selector := func(s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) { p.Selector = s }
@@ -35,7 +35,7 @@ func unitRuns() map[string]struct {
 	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
 			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward",
-				formed(method, ""), s
+				trainerInForm(method, ""), s
 		}
 	}
 	return map[string]run{
@@ -79,7 +79,7 @@ func TestUnitReplay(t *testing.T) {
 	for name, run := range unitRuns() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, p, tab := example(t, "../../examples/unit.yaml")
+			r, p, tab := loadExample(t, "../../examples/unit.yaml")
 			run.change(p)
 			if p.NoVocabulary() != "" {
 				tab = numbersOnly(t, r, p)
@@ -88,10 +88,10 @@ func TestUnitReplay(t *testing.T) {
 			if name == "tukey" {
 				rows = tab.Len()
 			}
-			tab = blank(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool {
+			tab = blankTargets(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool {
 				return i%9 == 0
 			})
-			faults, closest := replay(t, r, p, tab, 3)
+			faults, closest := replayNeighbours(t, r, p, tab, 3)
 			for _, f := range faults {
 				t.Error(f)
 			}
@@ -107,7 +107,7 @@ func TestUnitReplay(t *testing.T) {
 // allReleased checks that a run makes releases at paths with the given suffixes.
 func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{},
+	res, err := p.FitRecorded(context.Background(), planPipeline(t, p), tab, pipeline.Options{},
 		mechanism.NewRecorder(3).KeepColumns())
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +132,9 @@ func firstRows(n int) []int32 {
 // TestUnitReplayOnTinyTables replays tables of 0 to 3 records, of one patient and of several.
 func TestUnitReplayOnTinyTables(t *testing.T) {
 	for n := range 4 {
-		r, p, tab := example(t, "../../examples/unit.yaml")
+		r, p, tab := loadExample(t, "../../examples/unit.yaml")
 		for seed := range byte(3) {
-			faults, _ := replay(t, r, p, tab.Select(firstRows(n)).Compact(), seed)
+			faults, _ := replayNeighbours(t, r, p, tab.Select(firstRows(n)).Compact(), seed)
 			for _, f := range faults {
 				t.Errorf("%d rows: %s", n, f)
 			}
@@ -144,10 +144,10 @@ func TestUnitReplayOnTinyTables(t *testing.T) {
 
 // TestReplayDetectsSeveralUnits checks that several whole units at once move releases farther than declared for one.
 func TestReplayDetectsSeveralUnits(t *testing.T) {
-	r, p, tab := example(t, "../../examples/unit.yaml")
-	priced := plan(t, p)
+	r, p, tab := loadExample(t, "../../examples/unit.yaml")
+	priced := planPipeline(t, p)
 	first := mechanism.NewRecorder(1).KeepColumns()
-	record(t, r, p, priced, tab, first)
+	recordRelease(t, r, p, priced, tab, first)
 	seen := map[uint64]int{}
 	for i := range tab.Len() {
 		seen[tab.ID(i)]++
@@ -164,7 +164,7 @@ func TestReplayDetectsSeveralUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := first.Replay()
-	record(t, r, p, priced, fewer, second)
+	recordRelease(t, r, p, priced, fewer, second)
 	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
 		t.Error("several units look like one")
 	}

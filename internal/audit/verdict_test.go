@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// described loads the pipeline of an example recipe.
-func described(t *testing.T, name string) *pipeline.Pipeline {
+// examplePipeline loads the pipeline of an example recipe.
+func examplePipeline(t *testing.T, name string) *pipeline.Pipeline {
 	t.Helper()
 	r, err := recipe.Load("../../examples/" + name + ".yaml")
 	if err != nil {
@@ -33,7 +33,7 @@ func described(t *testing.T, name string) *pipeline.Pipeline {
 // with this number of runs no truth comes near its claim: a false alarm needs bounds that are wrong by more than 5
 // standard deviations.
 func TestPipeline(t *testing.T) {
-	p := described(t, "classes-kendall")
+	p := examplePipeline(t, "classes-kendall")
 	p.Budget.Epsilon = 20
 	p.Holdout = .5
 	done := 0.

@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit"
 )
 
-// write creates a file in dir and returns its path.
-func write(t *testing.T, dir, name, text string) string {
+// writeFile creates a file in dir and returns its path.
+func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -52,7 +52,7 @@ func numbersTable(n int, noise float64) string {
 	return strings.ReplaceAll(lineTable(n, noise), ",w", ",")
 }
 
-func collect(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
+func collectRows(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
 	t.Helper()
 	var rows []bench.Row
 	summaries, err := bench.Run(context.Background(), c, func(r bench.Row) {
@@ -65,7 +65,7 @@ func collect(t *testing.T, c bench.Config) ([]bench.Row, []bench.Summary) {
 }
 
 func TestRefusesDataNotCalledPublic(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(50, 1))
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(50, 1))
 	summaries, err := bench.Run(context.Background(), bench.Config{Data: []string{path}},
 		func(bench.Row) {
 			t.Error("a row was delivered")
@@ -78,8 +78,8 @@ func TestRefusesDataNotCalledPublic(t *testing.T) {
 func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	// var(2a - b) = 5/3, and where%2 adds 9 * 2/9 = 2, which a linear model in where (0, 1, 2) cannot explain: R² =
 	// (5/3) / (5/3 + 2 + 1/4).
-	path := write(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
-	_, summaries := collect(t,
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
+	_, summaries := collectRows(t,
 		bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}})
 	want := (5. / 3) / (5./3 + 2 + .25)
 	if got := summaries[0].Median; math.Abs(got-want) > .02 {
@@ -95,9 +95,9 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 // TestBudgetReachesTheMethod checks that more budget gives a better model, and that the smallest budget gives a
 // useless one.
 func TestBudgetReachesTheMethod(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
 	median := func(epsilon float64) float64 {
-		_, s := collect(t,
+		_, s := collectRows(t,
 			bench.Config{Public: true, Data: []string{path}, Methods: []string{"joint-gram"},
 				Trials: 5,
 				Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}})
@@ -113,16 +113,16 @@ func TestBudgetReachesTheMethod(t *testing.T) {
 
 func TestRowsComeInOrderAndRepeat(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "b.csv", numbersTable(200, 1))
-	write(t, dir, "a.tsv", strings.ReplaceAll(numbersTable(150, 1), ",", "\t"))
-	write(t, dir, "readme.txt", "not a table")
+	writeFile(t, dir, "b.csv", numbersTable(200, 1))
+	writeFile(t, dir, "a.tsv", strings.ReplaceAll(numbersTable(150, 1), ",", "\t"))
+	writeFile(t, dir, "readme.txt", "not a table")
 	var progress []string
 	c := bench.Config{Public: true, Data: []string{dir, filepath.Join(dir, "b.csv")},
 		Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
 		Trials:  12, Progress: func(done, total int) {
 			progress = append(progress, fmt.Sprintf("%d/%d", done, total))
 		}}
-	rows, summaries := collect(t, c)
+	rows, summaries := collectRows(t, c)
 	var got, want []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Data, r.Trial, r.Method))
@@ -144,9 +144,9 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 		summaries[1].Method != "nonprivate-ridge" {
 		t.Errorf("summaries %+v", summaries)
 	}
-	again, _ := collect(t, c)
+	again, _ := collectRows(t, c)
 	c.Seed = 1
-	other, _ := collect(t, c)
+	other, _ := collectRows(t, c)
 	same := true
 	for i := range rows {
 		if rows[i].Value != again[i].Value {
@@ -161,8 +161,8 @@ func TestRowsComeInOrderAndRepeat(t *testing.T) {
 
 func TestFailuresAreRows(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, "short.csv", "x,y\n1,2\n2,3\n3,5\n4,\n")
-	rows, summaries := collect(t,
+	path := writeFile(t, dir, "short.csv", "x,y\n1,2\n2,3\n3,5\n4,\n")
+	rows, summaries := collectRows(t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
@@ -183,8 +183,8 @@ func TestFailuresAreRows(t *testing.T) {
 	}
 
 	// A method that cannot run on one table does not stop the others.
-	alone := write(t, dir, "alone.csv", "y\n1\n2\n")
-	rows, summaries = collect(t,
+	alone := writeFile(t, dir, "alone.csv", "y\n1\n2\n")
+	rows, summaries = collectRows(t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{alone, path},
@@ -203,9 +203,9 @@ func TestFailuresAreRows(t *testing.T) {
 
 func TestMistakesAreFoundBeforeRows(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, "line.csv", numbersTable(20, 1))
-	broken := write(t, dir, "broken.yaml", "privacy: {epsilon: -1}\n")
-	plain := write(t, dir, "plain.yaml", "model: {method: joint-gram}\n")
+	path := writeFile(t, dir, "line.csv", numbersTable(20, 1))
+	broken := writeFile(t, dir, "broken.yaml", "privacy: {epsilon: -1}\n")
+	plain := writeFile(t, dir, "plain.yaml", "model: {method: joint-gram}\n")
 	empty := filepath.Join(dir, "empty")
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		t.Fatal(err)
@@ -265,17 +265,17 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 
 func TestRecipesAreMethods(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, "line.csv", lineTable(4000, .5))
+	path := writeFile(t, dir, "line.csv", lineTable(4000, .5))
 	where := "  columns: {where: {categories: [w0, w1, w2]}}\n"
-	private := write(t, dir, "private.yaml",
+	private := writeFile(t, dir, "private.yaml",
 		"data:\n  path: line.csv\n"+where+"privacy: {epsilon: 20}\n")
-	open := write(t, dir, "open.yaml",
+	open := writeFile(t, dir, "open.yaml",
 		"data:\n  path: line.csv\n  target: y\n"+where+"model: {method: nonprivate-ols}\n")
-	fixed := write(t, dir, "fixed.yaml",
+	fixed := writeFile(t, dir, "fixed.yaml",
 		"data: {path: line.csv, exclude: [where]}\nselection: {method: fixed, features: [a]}\nmodel: {method: nonprivate-ols}\n")
-	alien := write(t, dir, "alien.yaml", "data: {path: line.csv, target: elsewhere}\n")
+	alien := writeFile(t, dir, "alien.yaml", "data: {path: line.csv, target: elsewhere}\n")
 
-	rows, s := collect(t,
+	rows, s := collectRows(t,
 		bench.Config{
 			Public:  true,
 			Recipes: []string{private, open, fixed, alien},
@@ -306,7 +306,7 @@ func TestRecipesAreMethods(t *testing.T) {
 	}
 
 	// Without tables, recipes run on their own data.
-	_, s = collect(t, bench.Config{Public: true, Recipes: []string{open}, Trials: 1})
+	_, s = collectRows(t, bench.Config{Public: true, Recipes: []string{open}, Trials: 1})
 	if len(s) != 1 || s[0].Data != "line" || math.Abs(s[0].Median-full) > .05 {
 		t.Errorf("summaries %+v", s)
 	}
@@ -314,7 +314,7 @@ func TestRecipesAreMethods(t *testing.T) {
 
 // TestInterruptedKeepsFinishedTrials checks that finished trials are kept when the context ends.
 func TestInterruptedKeepsFinishedTrials(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(300, 1))
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(300, 1))
 	ctx, cancel := context.WithCancel(context.Background())
 	var rows []bench.Row
 	summaries, err := bench.Run(ctx,
@@ -343,7 +343,7 @@ func TestInterruptedKeepsFinishedTrials(t *testing.T) {
 // TestDamagedTable checks that a damaged table ends the experiment and that finished trials are kept.
 func TestDamagedTable(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.csv", numbersTable(100, 1))
+	writeFile(t, dir, "a.csv", numbersTable(100, 1))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write([]byte(numbersTable(5000, 1))); err != nil {
@@ -352,7 +352,7 @@ func TestDamagedTable(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "b.csv.gz", packed.String()[:packed.Len()/2])
+	writeFile(t, dir, "b.csv.gz", packed.String()[:packed.Len()/2])
 	rows := 0
 	summaries, err := bench.Run(context.Background(),
 		bench.Config{Public: true, Data: []string{dir}}, func(bench.Row) {
@@ -370,8 +370,8 @@ func TestDamagedTable(t *testing.T) {
 // TestMethodsArePaired checks that methods see the same splits: two names of one deterministic method agree trial by
 // trial.
 func TestMethodsArePaired(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(400, 1))
-	rows, _ := collect(t,
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(400, 1))
+	rows, _ := collectRows(t,
 		bench.Config{
 			Public:  true,
 			Data:    []string{path},
@@ -390,9 +390,9 @@ func TestMethodsArePaired(t *testing.T) {
 func TestTablesOfSameNameAreDistinct(t *testing.T) {
 	one := t.TempDir()
 	two := t.TempDir()
-	paths := []string{write(t, one, "line.csv", numbersTable(50, 1)),
-		write(t, two, "line.csv", numbersTable(60, 1))}
-	_, s := collect(t,
+	paths := []string{writeFile(t, one, "line.csv", numbersTable(50, 1)),
+		writeFile(t, two, "line.csv", numbersTable(60, 1))}
+	_, s := collectRows(t,
 		bench.Config{Public: true, Data: paths, Methods: []string{"nonprivate-ols"}, Trials: 1})
 	if len(s) != 2 || s[0].Data != paths[0] || s[1].Data != paths[1] {
 		t.Errorf("summaries %+v", s)
@@ -407,7 +407,7 @@ func TestPublicTables(t *testing.T) {
 	for name := range floors {
 		paths = append(paths, filepath.Join(dir, name+".csv.gz"))
 	}
-	_, summaries := collect(t,
+	_, summaries := collectRows(t,
 		bench.Config{Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3})
 	for _, s := range summaries {
 		if floor, ok := floors[s.Data]; !ok || s.Failed != 0 || s.Median < floor {
@@ -418,20 +418,20 @@ func TestPublicTables(t *testing.T) {
 
 // TestSkippedTrialsDoNotRun checks that skipped trials do not run and that the others keep their splits.
 func TestSkippedTrialsDoNotRun(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(200, 1))
 	c := bench.Config{
 		Public:  true,
 		Data:    []string{path},
 		Methods: []string{"nonprivate-ols", "nonprivate-ridge"},
 		Trials:  4,
 	}
-	all, _ := collect(t, c)
+	all, _ := collectRows(t, c)
 	total := 0
 	c.Progress = func(_, n int) { total = n }
 	c.Skip = func(data, method string, trial int) bool {
 		return data != "line" || method == "nonprivate-ols" && trial != 3 || trial == 1
 	}
-	rows, _ := collect(t, c)
+	rows, _ := collectRows(t, c)
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Method, r.Trial))
@@ -447,15 +447,15 @@ func TestSkippedTrialsDoNotRun(t *testing.T) {
 		t.Errorf("rows %v of %d", got, total)
 	}
 	c.Skip = func(string, string, int) bool { return true }
-	if rows, _ := collect(t, c); len(rows) != 0 {
+	if rows, _ := collectRows(t, c); len(rows) != 0 {
 		t.Errorf("nothing was to do: %v", rows)
 	}
 }
 
 // TestAbstainedTrialsAreRows checks that a method that abstains yields rows with that status.
 func TestAbstainedTrialsAreRows(t *testing.T) {
-	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
-	rows, summaries := collect(t,
+	path := writeFile(t, t.TempDir(), "line.csv", numbersTable(200, 1))
+	rows, summaries := collectRows(t,
 		bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})
 	if len(rows) != 1 || !errors.Is(rows[0].Err, bench.ErrAbstained) || summaries[0].Failed != 1 {
 		t.Errorf("%+v, %+v", rows, summaries)

@@ -20,7 +20,7 @@ func TestPublicClassTables(t *testing.T) {
 	for name := range floors {
 		paths = append(paths, filepath.Join(dir, name+".csv.gz"))
 	}
-	_, summaries := collect(t, bench.Config{
+	_, summaries := collectRows(t, bench.Config{
 		Public: true, Data: paths, Methods: []string{"joint-gram"}, Trials: 3,
 		Task: "classification", Categories: true, Budget: budget.Target{Epsilon: 1, Delta: 1e-5},
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// forks returns a table whose target is a if c is 0, and b otherwise. Column d is irrelevant.
-func forks(classes bool) string {
+// forkTable returns a table whose target is a if c is 0, and b otherwise. Column d is irrelevant.
+func forkTable(classes bool) string {
 	var b strings.Builder
 	b.WriteString("a,b,c,d,y\n")
 	for i := range 600 {
@@ -32,10 +32,10 @@ func forks(classes bool) string {
 // TestExactForms runs the exact forms by name and by recipe, and checks the price paid per row.
 func TestExactForms(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, "forks.csv", forks(false))
-	costs := write(t, dir, "costs.yaml",
+	path := writeFile(t, dir, "forks.csv", forkTable(false))
+	costs := writeFile(t, dir, "costs.yaml",
 		"data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n")
-	_, s := collect(t, bench.Config{
+	_, s := collectRows(t, bench.Config{
 		Public: true, Data: []string{path}, Trials: 3, Recipes: []string{costs},
 		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree",
 			"nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
@@ -58,22 +58,22 @@ func TestExactForms(t *testing.T) {
 // TestExactClasses checks that a price leaves features out and that a third class is refused.
 func TestExactClasses(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, "forks.csv", forks(true))
+	path := writeFile(t, dir, "forks.csv", forkTable(true))
 	c := bench.Config{
 		Public: true, Data: []string{path}, Trials: 3, Task: "classification",
 		Methods: []string{"nonprivate-cost-logistic", "nonprivate-cost-logistic:30",
 			"nonprivate-cost-tree:1", "nonprivate-cstc:0.01"},
 	}
-	_, s := collect(t, c)
+	_, s := collectRows(t, c)
 	for i, paid := range []float64{4, 1, 2, 1} {
 		if x := s[i]; x.Failed > 0 || !(x.Median > .9) || x.Paid == nil || *x.Paid > paid {
 			t.Errorf("%s: %+v, want at most %v paid", x.Method, x, paid)
 		}
 	}
-	third := write(t, dir, "third.csv", strings.Replace(forks(true), "low", "middle", 40))
+	third := writeFile(t, dir, "third.csv", strings.Replace(forkTable(true), "low", "middle", 40))
 	c.Data = []string{third}
 	c.Methods = []string{"nonprivate-cost-tree"}
-	rows, _ := collect(t, c)
+	rows, _ := collectRows(t, c)
 	if len(rows) == 0 || rows[0].Err == nil ||
 		!strings.Contains(rows[0].Err.Error(), "two classes") {
 		t.Errorf("three classes: %+v", rows)

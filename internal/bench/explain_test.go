@@ -22,8 +22,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// declared returns a pipeline of d numeric columns, a category and the target.
-func declared(d int) *pipeline.Pipeline {
+// declaredPipeline returns a pipeline of d numeric columns, a category and the target.
+func declaredPipeline(d int) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6},
 		Holdout:  .1,
 		Selector: selection.None{}, Model: adassp.JointGram{}}
@@ -56,7 +56,7 @@ func TestExplain(t *testing.T) {
 			}
 			last = done
 		}}
-	x, err := bench.Explain(t.Context(), declared(3), c)
+	x, err := bench.Explain(t.Context(), declaredPipeline(3), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainFixed checks that columns that are never read do not affect quality.
 func TestExplainFixed(t *testing.T) {
-	p := declared(8)
+	p := declaredPipeline(8)
 	p.Selector = selection.Fixed{Features: []string{"a", "kind"}}
 	x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20_000}, Tables: 3})
 	if err != nil {
@@ -108,7 +108,7 @@ func TestExplainSelects(t *testing.T) {
 			p.Model = nil
 		},
 	} {
-		p := declared(7)
+		p := declaredPipeline(7)
 		change(p)
 		x, err := bench.Explain(t.Context(), p,
 			bench.ExplainConfig{Rows: []int{20, 5000}, Tables: 1})
@@ -122,9 +122,9 @@ func TestExplainSelects(t *testing.T) {
 	}
 }
 
-// classed is like declared with a target of classes.
-func classed(d, classes int) *pipeline.Pipeline {
-	p := declared(d)
+// classPipeline is like declaredPipeline with a target of classes.
+func classPipeline(d, classes int) *pipeline.Pipeline {
+	p := declaredPipeline(d)
 	p.Task = regression.TaskClassification
 	target := &p.Schema.Columns[p.Schema.Index("y")]
 	target.Kind = dataset.Category
@@ -142,7 +142,7 @@ func TestExplainClasses(t *testing.T) {
 		2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi,
 		3: .73,
 	} {
-		x, err := bench.Explain(t.Context(), classed(3, classes),
+		x, err := bench.Explain(t.Context(), classPipeline(3, classes),
 			bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -170,8 +170,8 @@ func TestExplainClasses(t *testing.T) {
 // so, and that the other sizes are still explained.
 func TestExplainAbstains(t *testing.T) {
 	for name, p := range map[string]*pipeline.Pipeline{
-		"numbers": declared(1),
-		"classes": classed(1, 2),
+		"numbers": declaredPipeline(1),
+		"classes": classPipeline(1, 2),
 	} {
 		p.Model = tukey.Tukey{}
 		last := 0
@@ -204,7 +204,7 @@ func TestExplainAbstains(t *testing.T) {
 // one fit for all classes, one fit for each class, a method that reads classes directly, and private columns.
 func TestExplainClassMethods(t *testing.T) {
 	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
-		p := classed(5, 2)
+		p := classPipeline(5, 2)
 		p.Selector = s
 		p.Model = logistic.Logistic{}
 		if s == nil {
@@ -214,11 +214,11 @@ func TestExplainClassMethods(t *testing.T) {
 	}
 	for _, model := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{},
 		svm.SVM{}} {
-		p := classed(2, 4)
+		p := classPipeline(2, 4)
 		p.Model = model
 		runOnce(t, p)
 	}
-	partly := classed(3, 2)
+	partly := classPipeline(3, 2)
 	partly.Model = boosting.BRC{}
 	partly.Budget.Relation = budget.SubstitutePrivateColumns
 	partly.Schema.Columns[1].Private = true
@@ -242,7 +242,7 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 
 // TestExplainManyClasses checks that a large number of models is explained with fewer tables or sizes.
 func TestExplainManyClasses(t *testing.T) {
-	p := classed(20, 200)
+	p := classPipeline(20, 200)
 	p.Model = boosting.Additive{}
 	if _, err := bench.Explain(t.Context(), p,
 		bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
@@ -251,7 +251,7 @@ func TestExplainManyClasses(t *testing.T) {
 }
 
 func TestExplainBounds(t *testing.T) {
-	wide := declared(1)
+	wide := declaredPipeline(1)
 	for j := range 300 {
 		wide.Schema.Columns = append(wide.Schema.Columns,
 			dataset.Column{Name: "w" + string(rune(0x4e00+j))})
@@ -267,12 +267,12 @@ func TestExplainBounds(t *testing.T) {
 			t.Errorf("%v: %v", rows, err)
 		}
 	}
-	x, err := bench.Explain(t.Context(), declared(1),
+	x, err := bench.Explain(t.Context(), declaredPipeline(1),
 		bench.ExplainConfig{Rows: []int{50, 10_000_000}, Tables: 1})
 	if err != nil || len(x.Sizes) != 1 || x.Sizes[0].Rows != 50 || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}
-	p := declared(2)
+	p := declaredPipeline(2)
 	p.Target = "kind"
 	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{}); !errors.Is(err,
 		pipeline.ErrTarget) {
@@ -283,7 +283,7 @@ func TestExplainBounds(t *testing.T) {
 func TestExplainEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := bench.ExplainConfig{Rows: []int{1000}, Progress: func(int, int) { cancel() }}
-	if x, err := bench.Explain(ctx, declared(2), c); !errors.Is(err, context.Canceled) || x != nil {
+	if x, err := bench.Explain(ctx, declaredPipeline(2), c); !errors.Is(err, context.Canceled) || x != nil {
 		t.Errorf("%+v, %v", x, err)
 	}
 }

@@ -32,10 +32,10 @@ func TestSyntheticLaw(t *testing.T) {
 	if got := correlation(a, b); math.Abs(got-SyntheticCorrelation) > .03 {
 		t.Errorf("correlation %v", got)
 	}
-	if mean, sd := moments(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
+	if mean, sd := meanAndDeviation(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
 		t.Errorf("a range of -8 to 8 has mean %v, deviation %v", mean, sd)
 	}
-	if mean, sd := moments(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 ||
+	if mean, sd := meanAndDeviation(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 ||
 		slices.Min(y) < 100 || slices.Max(y) > 900 {
 		t.Errorf("target: mean %v, deviation %v", mean, sd)
 	}
@@ -122,7 +122,7 @@ func TestSyntheticClasses(t *testing.T) {
 	}
 }
 
-func moments(x []float64) (mean, sd float64) {
+func meanAndDeviation(x []float64) (mean, sd float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
@@ -133,8 +133,8 @@ func moments(x []float64) (mean, sd float64) {
 }
 
 func correlation(x, y []float64) float64 {
-	mx, sx := moments(x)
-	my, sy := moments(y)
+	mx, sx := meanAndDeviation(x)
+	my, sy := meanAndDeviation(y)
 	sum := 0.
 	for i := range x {
 		sum += (x[i] - mx) * (y[i] - my) / float64(len(x))

@@ -61,18 +61,18 @@ const (
 	noCategory = -1
 )
 
-func (k *columnKind) text() bool {
+func (k *columnKind) isText() bool {
 	return k.categories != nil
 }
 
-// model returns the model: it predicts the value of a number or a date, and the position from 1 of a category.
-func (k *columnKind) model() regression.Model {
+// newModel returns the model: it predicts the value of a number or a date, and the position from 1 of a category.
+func (k *columnKind) newModel() regression.Model {
 	m := &regression.Linear{Target: "y", Lower: -1e300, Upper: 1e300}
 	c := regression.Column{Name: "cell", Lower: -1e300, Upper: 1e300, Missing: noNumber}
 	if k.date {
 		c.Name = "cell.days"
 	}
-	if k.text() {
+	if k.isText() {
 		c = regression.Column{
 			Name:       "cell",
 			Type:       regression.Category,
@@ -98,8 +98,8 @@ func (k *columnKind) model() regression.Model {
 	return m
 }
 
-// schema returns the declarations of the column for a fit.
-func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
+// fitSchema returns the declarations of the column for a fit.
+func (k *columnKind) fitSchema() (dataset.Schema, dataset.ReadOptions) {
 	c := dataset.Column{Name: "cell"}
 	switch {
 	case k.date:
@@ -107,7 +107,7 @@ func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 		c.Source = "cell"
 		c.Part = cell.DayPart
 		c.Date = cell.AutoDate
-	case k.text():
+	case k.isText():
 		c.Kind = dataset.Category
 		c.Categories = k.categories
 		c.Other = true
@@ -116,15 +116,15 @@ func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 		dataset.ReadOptions{}
 }
 
-// show formats a prediction as in the table.
-func (k *columnKind) show(prediction float64) string {
+// formatPrediction formats a prediction as in the table.
+func (k *columnKind) formatPrediction(prediction float64) string {
 	switch {
-	case k.text() && prediction == noCategory:
+	case k.isText() && prediction == noCategory:
 		return "other"
-	case k.text() && k.categories[int(prediction)-1] == "":
+	case k.isText() && k.categories[int(prediction)-1] == "":
 		return "empty"
-	case k.text():
-		return code(k.categories[int(prediction)-1])
+	case k.isText():
+		return inlineCode(k.categories[int(prediction)-1])
 	case prediction == noNumber:
 		return "missing"
 	case k.date:
@@ -187,10 +187,10 @@ var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: 
 	{text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"},
 	{text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
 
-// shown returns the form as in the table: invisible characters are written as escapes.
-func (f *form) shown() string {
+// displayText returns the form as in the table: invisible characters are written as escapes.
+func (f *form) displayText() string {
 	if f.literal != "" {
-		return code(f.literal)
+		return inlineCode(f.literal)
 	}
 	if f.text == "" {
 		return "(empty)"
@@ -214,17 +214,17 @@ func (f *form) shown() string {
 	}
 	if strings.TrimSpace(f.text) != f.text || out.String() != f.text ||
 		strings.Trim(f.text, `"'`) != f.text {
-		return code(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
+		return inlineCode(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
 	}
-	return code(out.String())
+	return inlineCode(out.String())
 }
 
-func code(text string) string {
+func inlineCode(text string) string {
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
 }
 
-// json returns the form as a JSON value.
-func (f *form) json(t *testing.T) string {
+// jsonValue returns the form as a JSON value.
+func (f *form) jsonValue(t *testing.T) string {
 	t.Helper()
 	if f.literal != "" {
 		return f.literal
@@ -255,7 +255,7 @@ func jsonLinesOf(t *testing.T, forms []form) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	for i, f := range forms {
-		fmt.Fprintf(&out, "{\"row\": %d, \"cell\": %s}\n", i, f.json(t))
+		fmt.Fprintf(&out, "{\"row\": %d, \"cell\": %s}\n", i, f.jsonValue(t))
 	}
 	return out.Bytes()
 }
@@ -279,10 +279,10 @@ func parquetOf(t *testing.T, forms []form) []byte {
 	return out.Bytes()
 }
 
-// fitted returns the values read from a table during a fit, as predicted by the model of the column.
-func (k *columnKind) fitted(t *testing.T, name string, table []byte) []float64 {
+// fitPredictions returns the values read from a table during a fit, as predicted by the model of the column.
+func (k *columnKind) fitPredictions(t *testing.T, name string, table []byte) []float64 {
 	t.Helper()
-	schema, opts := k.schema()
+	schema, opts := k.fitSchema()
 	opts.Names = headerOf(name)
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, table, 0o600); err != nil {
@@ -295,9 +295,9 @@ func (k *columnKind) fitted(t *testing.T, name string, table []byte) []float64 {
 	out := make([]float64, read.Len())
 	for i := range out {
 		switch {
-		case k.text() && int(read.Codes(0)[i]) == len(k.categories):
+		case k.isText() && int(read.Codes(0)[i]) == len(k.categories):
 			out[i] = noCategory
-		case k.text():
+		case k.isText():
 			out[i] = float64(read.Codes(0)[i]) + 1
 		default:
 			if out[i] = read.Float(0)[i]; math.IsNaN(out[i]) {
@@ -342,20 +342,20 @@ func notLong(_ *columnKind, f *form) bool {
 
 const longNumber = "100000000000000000"
 
-func ways() []way {
+func allWays() []way {
 	out := []way{
 		{name: "`fit`: CSV", takes: "text without line breaks", accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return k.fitted(t, "x.csv", csvOf(t, forms))
+				return k.fitPredictions(t, "x.csv", csvOf(t, forms))
 			}},
 		{name: "`fit`: JSON Lines", takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return k.fitted(t, "x.jsonl", jsonLinesOf(t, forms))
+				return k.fitPredictions(t, "x.jsonl", jsonLinesOf(t, forms))
 			}},
 		{name: "`fit`: Parquet",
 			takes:   "text here; columns of numbers, booleans and dates keep their types",
 			accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return k.fitted(t, "x.parquet", parquetOf(t, forms))
+				return k.fitPredictions(t, "x.parquet", parquetOf(t, forms))
 			}},
 		{
 			name:    "`predict`: CSV",
@@ -377,16 +377,16 @@ func ways() []way {
 		{name: "`serve`: JSON", takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 				lines := strings.Split(strings.TrimSpace(string(jsonLinesOf(t, forms))), "\n")
-				return served(t, k, "application/json",
+				return serverPredictions(t, k, "application/json",
 					`{"records": [`+strings.Join(lines, ",")+`]}`)
 			}},
 		{name: "`serve`: JSON Lines", takes: "everything",
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return served(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
+				return serverPredictions(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
 			}},
 		{name: "`serve`: CSV", takes: "text without line breaks", accepts: isLine,
 			predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
-				return served(t, k, "text/csv", string(csvOf(t, forms)))
+				return serverPredictions(t, k, "text/csv", string(csvOf(t, forms)))
 			}},
 		{name: "Go: `PredictRecord`", takes: "everything", predict: predictRecords},
 		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
@@ -404,9 +404,9 @@ func ways() []way {
 				predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
 					records := make([]map[string]any, len(forms))
 					for j, f := range forms {
-						records[j] = map[string]any{"cell": json.RawMessage(f.json(t))}
+						records[j] = map[string]any{"cell": json.RawMessage(f.jsonValue(t))}
 					}
-					answers := runtimes[i].run(t, []regression.Model{k.model()},
+					answers := runtimes[i].runModels(t, []regression.Model{k.newModel()},
 						[][]map[string]any{records})[0]
 					list := make([]float64, len(answers))
 					for j, a := range answers {
@@ -446,7 +446,7 @@ func ways() []way {
 
 // inGraph reports whether a graph knows a text: graphs contain lists of texts and compute no texts.
 func inGraph(k *columnKind, f *form) bool {
-	if f.literal != "" || !k.text() || cell.Normal(f.text) != f.text {
+	if f.literal != "" || !k.isText() || cell.Normal(f.text) != f.text {
 		return false
 	}
 	names := cell.NewNames(k.categories, cell.Text{}, 0)
@@ -457,7 +457,7 @@ func inGraph(k *columnKind, f *form) bool {
 
 // plainOnly replaces a number accepted only by the lenient rule by a missing one.
 func plainOnly(k *columnKind, f *form, fit float64) float64 {
-	if k.text() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
+	if k.isText() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
 		return fit
 	}
 	if _, class := cell.Number(f.text); class != cell.Good {
@@ -515,7 +515,7 @@ func predictFile(
 		if err := os.WriteFile(table, write(t, forms), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"predict", writeModel(t, k.model()), table}
+		args := []string{"predict", writeModel(t, k.newModel()), table}
 		if header := headerOf(name); header != nil {
 			args = append(args, "--header", strings.Join(header, ","))
 		}
@@ -542,10 +542,10 @@ func parseLines(t *testing.T, lines []string) []float64 {
 	return out
 }
 
-// served returns the predictions of the server for the records of a body.
-func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
+// serverPredictions returns the predictions of the server for the records of a body.
+func serverPredictions(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
-	m := k.model()
+	m := k.newModel()
 	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{},
 		serve.Options{})
 	if err != nil {
@@ -592,13 +592,13 @@ func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 // predictRecords predicts records of JSON, decoded with numbers as texts and as doubles.
 func predictRecords(t *testing.T, k *columnKind, forms []form) []float64 {
 	t.Helper()
-	p, err := regression.Compile(k.model())
+	p, err := regression.Compile(k.newModel())
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := make([]float64, len(forms))
 	for i, f := range forms {
-		decoder := json.NewDecoder(strings.NewReader(f.json(t)))
+		decoder := json.NewDecoder(strings.NewReader(f.jsonValue(t)))
 		decoder.UseNumber()
 		var exact any
 		if err := decoder.Decode(&exact); err != nil {
@@ -618,7 +618,7 @@ func predictFrame(t *testing.T, k *columnKind, forms []form) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", `
+	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", `
 import json, sys
 sys.path.insert(0, sys.argv[1])
 try:
@@ -629,11 +629,11 @@ except ImportError as e:
 records = [json.loads(line) for line in sys.stdin]
 frame = pandas.DataFrame({k: pandas.Series([r[k] for r in records], dtype=object) for k in ("row", "cell")})
 print(json.dumps(load(sys.argv[2]).predict(frame).tolist()))
-`, folder, filepath.Dir(writeModel(t, k.model()))) //nolint:gosec // ours
+`, folder, filepath.Dir(writeModel(t, k.newModel()))) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "DPTRAIN="+builtProgram(t), "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Stdin = bytes.NewReader(jsonLinesOf(t, forms))
 	var out []float64
-	if err := json.Unmarshal(printed(t, cmd), &out); err != nil {
+	if err := json.Unmarshal(harnessOutput(t, cmd), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -643,7 +643,7 @@ print(json.dumps(load(sys.argv[2]).predict(frame).tolist()))
 func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
 	t.Helper()
 	var file bytes.Buffer
-	if err := ONNX(&file, k.model()); err != nil {
+	if err := ONNX(&file, k.newModel()); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -658,10 +658,10 @@ func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", onnxHarness, dir) //nolint:gosec // ours
+	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", onnxHarness, dir) //nolint:gosec // ours
 	cmd.Stdin = bytes.NewReader(input)
 	var answers map[string][]answer
-	if err := json.Unmarshal(printed(t, cmd), &answers); err != nil {
+	if err := json.Unmarshal(harnessOutput(t, cmd), &answers); err != nil {
 		t.Fatal(err)
 	}
 	var out []float64
@@ -690,7 +690,7 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 		}
 		sql.WriteString(";\n")
 		var query bytes.Buffer
-		if err := SQL(&query, k.model(), db.dialect, table); err != nil {
+		if err := SQL(&query, k.newModel(), db.dialect, table); err != nil {
 			t.Fatal(err)
 		}
 		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") +
@@ -738,25 +738,25 @@ func TestCells(t *testing.T) {
 	forms := slices.Concat(textForms, brokenForms, valueForms)
 	fits := make([][]float64, len(columnKinds))
 	for i := range columnKinds {
-		fits[i] = slices.Concat(columnKinds[i].fitted(t, "x.csv", csvOf(t, textForms)),
-			columnKinds[i].fitted(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
+		fits[i] = slices.Concat(columnKinds[i].fitPredictions(t, "x.csv", csvOf(t, textForms)),
+			columnKinds[i].fitPredictions(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
 		if len(fits[i]) != len(forms) {
 			t.Fatalf("%d records of %d", len(fits[i]), len(forms))
 		}
 	}
-	for _, w := range ways() {
+	for _, w := range allWays() {
 		t.Run(strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name),
 			func(t *testing.T) {
 				for i := range columnKinds {
-					w.check(t, &columnKinds[i], forms, fits[i])
+					w.checkForms(t, &columnKinds[i], forms, fits[i])
 				}
 			})
 	}
 	checkPage(t, forms, fits)
 }
 
-// check compares the predictions of a path with the values of the fit.
-func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
+// checkForms compares the predictions of a path with the values of the fit.
+func (w *way) checkForms(t *testing.T, k *columnKind, forms []form, fit []float64) {
 	t.Helper()
 	var given []form
 	var want []float64
@@ -780,7 +780,7 @@ func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
 	}
 	for i := range got {
 		if !almostEqual(got[i], want[i]) {
-			t.Errorf("%s: %s is %v, and %v in a fit", k.name, given[i].shown(), got[i], want[i])
+			t.Errorf("%s: %s is %v, and %v in a fit", k.name, given[i].displayText(), got[i], want[i])
 		}
 	}
 }
@@ -812,9 +812,9 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 		}
 		out.WriteString("\n| --- |" + strings.Repeat(" --- |", len(columnKinds)) + "\n")
 		for i := from; i < to; i++ {
-			fmt.Fprintf(&out, "| %s |", forms[i].shown())
+			fmt.Fprintf(&out, "| %s |", forms[i].displayText())
 			for j := range columnKinds {
-				fmt.Fprintf(&out, " %s |", columnKinds[j].show(fits[j][i]))
+				fmt.Fprintf(&out, " %s |", columnKinds[j].formatPrediction(fits[j][i]))
 			}
 			out.WriteString("\n")
 		}
@@ -823,7 +823,7 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	table("Texts", "text", 0, texts)
 	table("Values of JSON", "value", texts, len(forms))
 	out.WriteString("\n## Inputs\n\n| input | accepted values |\n| --- | --- |\n")
-	for _, w := range ways() {
+	for _, w := range allWays() {
 		fmt.Fprintf(&out, "| %s | %s |\n", w.name, w.takes)
 	}
 	out.WriteString("\n")

@@ -23,8 +23,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// kinds lists model files of every kind that can be exported.
-func kinds(t *testing.T) map[string]regression.Model {
+// modelKinds lists model files of every kind that can be exported.
+func modelKinds(t *testing.T) map[string]regression.Model {
 	t.Helper()
 	out := map[string]regression.Model{}
 	paths, err := filepath.Glob("../../regression/testdata/model-2*.json")
@@ -57,7 +57,7 @@ func kinds(t *testing.T) map[string]regression.Model {
 	out["probability-curve"] = &curve
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
-			out[name+"-log"] = transformed(t, m,
+			out[name+"-log"] = withTransform(t, m,
 				regression.BackTransform{
 					Transform: "log",
 					Intercept: .1,
@@ -66,7 +66,7 @@ func kinds(t *testing.T) map[string]regression.Model {
 					Lower:     .2,
 					Upper:     300,
 				}, -2, 6)
-			out[name+"-sqrt"] = transformed(t, m,
+			out[name+"-sqrt"] = withTransform(t, m,
 				regression.BackTransform{
 					Transform: "sqrt",
 					Intercept: -1,
@@ -163,8 +163,8 @@ func TestReadingModels(t *testing.T) {
 	}
 }
 
-// transformed returns a copy of a model whose predictions are clamped to a range and transformed back.
-func transformed(
+// withTransform returns a copy of a model whose predictions are clamped to a range and transformed back.
+func withTransform(
 	t *testing.T, m regression.Model, b regression.BackTransform, lower, upper float64,
 ) regression.Model {
 	t.Helper()
@@ -220,8 +220,8 @@ func ruleOf(c regression.Column) bool {
 	return c.Values != nil || c.TextRule != regression.TextRule{}
 }
 
-// record returns a record of all inputs, with cells of the right or of a wrong type.
-func record(r *rand.Rand, columns []regression.Column) map[string]any {
+// randomRecord returns a record of all inputs, with cells of the right or of a wrong type.
+func randomRecord(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
 		if source := c.Reading.Source; source != "" && out[source] == nil && r.IntN(2) == 0 {
@@ -260,7 +260,7 @@ type answer struct {
 	Probabilities []float64
 }
 
-func expected(t *testing.T, m regression.Model, records []map[string]any) []answer {
+func expectedAnswers(t *testing.T, m regression.Model, records []map[string]any) []answer {
 	t.Helper()
 	p, err := regression.Compile(m)
 	if err != nil {
@@ -290,8 +290,8 @@ func almostEqual(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// compare reports the differences above 1e-9 between two lists of answers.
-func compare(t *testing.T, name string, records []map[string]any, want, got []answer) {
+// compareAnswers reports the differences above 1e-9 between two lists of answers.
+func compareAnswers(t *testing.T, name string, records []map[string]any, want, got []answer) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d answers to %d records", name, len(got), len(want))
@@ -419,7 +419,7 @@ func TestExportedProgramsAgreeWithModel(t *testing.T) {
 	for _, rt := range runtimes {
 		t.Run(rt.name, func(t *testing.T) {
 			t.Parallel()
-			all := kinds(t)
+			all := modelKinds(t)
 			names := slices.Sorted(maps.Keys(all))
 			var models []regression.Model
 			var records [][]map[string]any
@@ -428,21 +428,21 @@ func TestExportedProgramsAgreeWithModel(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
 				list := make([]map[string]any, 10000/len(all)+1)
 				for i := range list {
-					list[i] = record(r, m.Inputs())
+					list[i] = randomRecord(r, m.Inputs())
 				}
 				models = append(models, m)
 				records = append(records, list)
 			}
-			for k, got := range rt.run(t, models, records) {
-				compare(t, rt.name+" "+names[k], records[k], expected(t, models[k], records[k]),
+			for k, got := range rt.runModels(t, models, records) {
+				compareAnswers(t, rt.name+" "+names[k], records[k], expectedAnswers(t, models[k], records[k]),
 					got)
 			}
 		})
 	}
 }
 
-// run returns the answers of models for their records.
-func (rt *runtime) run(
+// runModels returns the answers of models for their records.
+func (rt *runtime) runModels(
 	t *testing.T, models []regression.Model, records [][]map[string]any,
 ) [][]answer {
 	t.Helper()
@@ -501,7 +501,7 @@ func (rt *runtime) run(
 // TestONNX checks that onnxruntime agrees with the model on 10,000 records, including hostile ones: missing, infinite
 // and out-of-range numbers, and texts that are not categories.
 func TestONNX(t *testing.T) {
-	runFiles(t, "onnx", ONNX, onnxHarness, typed)
+	runFiles(t, "onnx", ONNX, onnxHarness, typedCell)
 }
 
 // runFiles writes models to files of a form, runs them on 10,000 records of each kind in a Python harness, and
@@ -509,7 +509,7 @@ func TestONNX(t *testing.T) {
 func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model) error, harness string,
 	cellOf func(*rand.Rand, regression.Column) (cell, given any)) {
 	t.Helper()
-	models := kinds(t)
+	models := modelKinds(t)
 	dir := t.TempDir()
 	inputs := map[string]any{}
 	all := map[string][]map[string]any{}
@@ -542,15 +542,15 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", harness, dir) //nolint:gosec // ours
+	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", harness, dir) //nolint:gosec // ours
 	cmd.Stdin = bytes.NewReader(text)
-	out := printed(t, cmd)
+	out := harnessOutput(t, cmd)
 	var got map[string][]answer
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
 	for name, m := range models {
-		compare(t, form+" "+name, all[name], expected(t, m, all[name]), got[name])
+		compareAnswers(t, form+" "+name, all[name], expectedAnswers(t, m, all[name]), got[name])
 	}
 }
 
@@ -575,9 +575,9 @@ for name, columns in json.load(sys.stdin).items():
 json.dump(answers, sys.stdout)
 `
 
-// typed returns a cell and the corresponding input of a typed runtime: a number, a number written as a text, or a
+// typedCell returns a cell and the corresponding input of a typed runtime: a number, a number written as a text, or a
 // text.
-func typed(r *rand.Rand, c regression.Column) (cell, given any) {
+func typedCell(r *rand.Rand, c regression.Column) (cell, given any) {
 	if c.Text() {
 		text := []string{"unknown", "", "it's", "2"}[r.IntN(4)]
 		if len(c.Categories) > 0 && r.IntN(3) > 0 {
@@ -597,8 +597,8 @@ func typed(r *rand.Rand, c regression.Column) (cell, given any) {
 	return x, x
 }
 
-// python returns the interpreter with the runtimes of the tests: DPTRAIN_PYTHON, or python3.
-func python(t *testing.T) string {
+// pythonInterpreter returns the interpreter with the runtimes of the tests: DPTRAIN_PYTHON, or python3.
+func pythonInterpreter(t *testing.T) string {
 	t.Helper()
 	if name := os.Getenv("DPTRAIN_PYTHON"); name != "" {
 		return name
@@ -610,8 +610,8 @@ func python(t *testing.T) string {
 	return name
 }
 
-// printed returns the output of a harness, and skips the test if its runtime is not installed.
-func printed(t *testing.T, cmd *exec.Cmd) []byte {
+// harnessOutput returns the output of a harness, and skips the test if its runtime is not installed.
+func harnessOutput(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -633,19 +633,19 @@ type database struct {
 	run     func(t *testing.T, sql string) [][]string
 }
 
-func command(name string, args ...string) func(t *testing.T, sql string) [][]string {
+func sqlCommand(name string, args ...string) func(t *testing.T, sql string) [][]string {
 	return func(t *testing.T, sql string) [][]string {
 		t.Helper()
 		name := name
 		if name == "python3" {
-			name = python(t)
+			name = pythonInterpreter(t)
 		}
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skip(err)
 		}
 		cmd := exec.CommandContext(context.Background(), name, args...)
 		cmd.Stdin = strings.NewReader(sql)
-		reader := csv.NewReader(bytes.NewReader(printed(t, cmd)))
+		reader := csv.NewReader(bytes.NewReader(harnessOutput(t, cmd)))
 		reader.FieldsPerRecord = -1
 		rows, err := reader.ReadAll()
 		if err != nil {
@@ -657,12 +657,12 @@ func command(name string, args ...string) func(t *testing.T, sql string) [][]str
 
 var databases = []database{
 	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, false,
-		command("sqlite3", "-csv", "-batch", ":memory:")},
+		sqlCommand("sqlite3", "-csv", "-batch", ":memory:")},
 	{
 		"duckdb",
 		map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"},
 		true,
-		command("python3", "-c", `
+		sqlCommand("python3", "-c", `
 import csv, sys
 try:
     import duckdb
@@ -687,7 +687,7 @@ for s in sys.stdin.read().split(";\n"):
 			if dsn == "" {
 				t.Skip("DPTRAIN_POSTGRES does not say where a server is")
 			}
-			return command("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t,
+			return sqlCommand("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t,
 				"SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql)
 		},
 	},
@@ -699,24 +699,24 @@ func TestSQL(t *testing.T) {
 	for _, db := range databases {
 		t.Run(db.dialect, func(t *testing.T) {
 			t.Parallel()
-			models := kinds(t)
+			models := modelKinds(t)
 			groups := map[string][]string{} // names of models that have the same inputs and share a table
 			for _, name := range slices.Sorted(maps.Keys(models)) {
 				inputs := fmt.Sprintf("%+v", models[name].Inputs())
 				groups[inputs] = append(groups[inputs], name)
 			}
 			for _, names := range groups {
-				db.check(t, models, names)
+				db.checkModels(t, models, names)
 			}
 		})
 	}
 }
 
-// check compares the answers of queries for models with the same inputs.
-func (db *database) check(t *testing.T, models map[string]regression.Model, names []string) {
+// checkModels compares the answers of queries for models with the same inputs.
+func (db *database) checkModels(t *testing.T, models map[string]regression.Model, names []string) {
 	t.Helper()
 	inputs := models[names[0]].Inputs()
-	records, sql := db.table(t, inputs)
+	records, sql := db.randomTable(t, inputs)
 	var asked []string
 	for _, name := range names {
 		var query bytes.Buffer
@@ -738,7 +738,7 @@ func (db *database) check(t *testing.T, models map[string]regression.Model, name
 		t.Fatalf("%s %v: %d rows of %d records", db.dialect, asked, len(rows), len(records))
 	}
 	for k, name := range asked {
-		want := expected(t, models[name], records)
+		want := expectedAnswers(t, models[name], records)
 		for i := range want {
 			if len(want[i].Probabilities) > 2 {
 				want[i].Probabilities = nil // queries have only the probability of the second of two classes
@@ -747,14 +747,14 @@ func (db *database) check(t *testing.T, models map[string]regression.Model, name
 		got := make([]answer, len(records))
 		for i, row := range rows[k*len(records) : (k+1)*len(records)] {
 			_, number := want[i].Prediction.(float64)
-			got[i] = queried(t, row[1+len(inputs):], number)
+			got[i] = parseAnswer(t, row[1+len(inputs):], number)
 		}
-		compare(t, db.dialect+" "+name, records, want, got)
+		compareAnswers(t, db.dialect+" "+name, records, want, got)
 	}
 }
 
-// queried returns the answer in the columns that a query adds to a table.
-func queried(t *testing.T, cells []string, number bool) answer {
+// parseAnswer returns the answer in the columns that a query adds to a table.
+func parseAnswer(t *testing.T, cells []string, number bool) answer {
 	t.Helper()
 	parse := func(text string) float64 {
 		x, err := strconv.ParseFloat(text, 64)
@@ -774,8 +774,8 @@ func queried(t *testing.T, cells []string, number bool) answer {
 	return a
 }
 
-// table returns records and the SQL statements that create a table from the records.
-func (db *database) table(
+// randomTable returns records and the SQL statements that create a table from the records.
+func (db *database) randomTable(
 	t *testing.T, inputs []regression.Column,
 ) (records []map[string]any, sql string) {
 	t.Helper()
@@ -797,10 +797,10 @@ func (db *database) table(
 		literals := []string{strconv.Itoa(i)}
 		cells := []string{strconv.Itoa(i)}
 		for _, c := range inputs {
-			x, text, null := db.value(r, c)
+			x, text, null := db.randomCell(r, c)
 			record[c.Name] = x
-			literals = append(literals, db.literal(c, text, null))
-			cells = append(cells, quoted(text, null))
+			literals = append(literals, db.sqlLiteral(c, text, null))
+			cells = append(cells, quoteCSV(text, null))
 		}
 		records = append(records, record)
 		lists = append(lists, "("+strings.Join(literals, ", ")+")")
@@ -823,15 +823,15 @@ func (db *database) table(
 // nullMark is NULL in a CSV file.
 const nullMark = `\N`
 
-func quoted(text string, null bool) string {
+func quoteCSV(text string, null bool) string {
 	if null {
 		return nullMark
 	}
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// literal returns a cell of a column as an SQL literal.
-func (db *database) literal(c regression.Column, text string, null bool) string {
+// sqlLiteral returns a cell of a column as an SQL literal.
+func (db *database) sqlLiteral(c regression.Column, text string, null bool) string {
 	switch {
 	case null:
 		return "NULL"
@@ -843,8 +843,8 @@ func (db *database) literal(c regression.Column, text string, null bool) string 
 	return text
 }
 
-// value returns a cell, and its text or NULL.
-func (db *database) value(r *rand.Rand, c regression.Column) (cell any, text string, null bool) {
+// randomCell returns a cell, and its text or NULL.
+func (db *database) randomCell(r *rand.Rand, c regression.Column) (cell any, text string, null bool) {
 	if r.IntN(6) == 0 {
 		return nil, "", true
 	}
@@ -883,16 +883,16 @@ func TestExportRefuses(t *testing.T) {
 			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
 		}
 	}
-	if err := PMML(io.Discard, kinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) ||
+	if err := PMML(io.Discard, modelKinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) ||
 		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("kernels in PMML: %v", err)
 	}
-	control := *kinds(t)["model-2"].(*regression.Linear)
+	control := *modelKinds(t)["model-2"].(*regression.Linear)
 	control.Target = "a\x01"
 	if err := PMML(io.Discard, &control); !errors.Is(err, ErrKind) {
 		t.Errorf("a character that XML has not: %v", err)
 	}
-	if err := SQL(io.Discard, kinds(t)["model-2"], "oracle", "x"); err == nil ||
+	if err := SQL(io.Discard, modelKinds(t)["model-2"], "oracle", "x"); err == nil ||
 		!strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
 		t.Errorf("an unknown dialect: %v", err)
 	}

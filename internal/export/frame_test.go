@@ -70,7 +70,7 @@ func TestPythonPackage(t *testing.T) {
 		records []map[string]any
 	}
 	var tables []table
-	all := kinds(t)
+	all := modelKinds(t)
 	all["numbers"] = &regression.Linear{
 		Target: "y", Lower: -300, Upper: 300, Intercept: 2,
 		Columns: []regression.Column{{Name: "a", Lower: -1, Upper: 1},
@@ -123,19 +123,19 @@ func TestPythonPackage(t *testing.T) {
 			}
 		}
 	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", frameHarness, folder, dir,
+	cmd := exec.CommandContext(context.Background(), pythonInterpreter(t), "-c", frameHarness, folder, dir,
 		program) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-	decoder := json.NewDecoder(bytes.NewReader(printed(t, cmd)))
+	decoder := json.NewDecoder(bytes.NewReader(harnessOutput(t, cmd)))
 	arrays := 0
 	for _, table := range tables {
 		var answers [][]answer
 		if err := decoder.Decode(&answers); err != nil {
 			t.Fatal(err)
 		}
-		want := expected(t, table.model, table.records)
+		want := expectedAnswers(t, table.model, table.records)
 		for _, got := range answers {
-			compare(t, table.name, table.records, want, got)
+			compareAnswers(t, table.name, table.records, want, got)
 		}
 		arrays += len(answers) - 2
 	}
@@ -147,7 +147,7 @@ func TestPythonPackage(t *testing.T) {
 // frameRecord returns a record with the same columns for all records of a form: for "dates" with dates instead of
 // their parts, for "numbers" with only numeric and missing cells in numeric columns.
 func frameRecord(r *rand.Rand, columns []regression.Column, form string) map[string]any {
-	found, out := record(r, columns), map[string]any{}
+	found, out := randomRecord(r, columns), map[string]any{}
 	for _, c := range columns {
 		source := c.Reading.Source
 		switch {

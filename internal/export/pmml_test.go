@@ -21,7 +21,7 @@ func TestPMML(t *testing.T) {
 // pmmlCell returns a cell and the corresponding input of a PMML runtime. Numbers without a JSON form are texts in a
 // list.
 func pmmlCell(r *rand.Rand, c regression.Column) (cell, given any) {
-	switch x, given := typed(r, c); {
+	switch x, given := typedCell(r, c); {
 	case r.IntN(8) == 0:
 		return nil, nil
 	case c.Type == regression.Category:

@@ -12,22 +12,22 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// checksum returns the checksum of the release with this number.
-func checksum(k int) string {
+// releaseChecksum returns the checksum of the release with this number.
+func releaseChecksum(k int) string {
 	return fmt.Sprintf("%064x", k)
 }
 
 // runAndClaim reserves and commits a run and returns the claim of its release.
 func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
 	t.Helper()
-	r, err := l.Reserve(t.Context(), request(t, .2))
+	r, err := l.Reserve(t.Context(), newRequest(t, .2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Commit(t.Context(), checksum(k)); err != nil {
+	if err := r.Commit(t.Context(), releaseChecksum(k)); err != nil {
 		t.Fatal(err)
 	}
-	return Claim{r.Head, r.Nonce, checksum(k), fmt.Sprint("run ", k)}
+	return Claim{r.Head, r.Nonce, releaseChecksum(k), fmt.Sprint("run ", k)}
 }
 
 // putBack restores a file to an earlier content. With inPlace, the file keeps its inode.
@@ -43,7 +43,7 @@ func putBack(t *testing.T, path string, data []byte, inPlace bool) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func read(t *testing.T, path string) []byte {
 func TestRolledBackRuns(t *testing.T) {
 	for _, inPlace := range []bool{true, false} {
 		l := newLedger(t, budget.ZCDP)
-		fresh := read(t, l.path)
+		fresh := readFile(t, l.path)
 		var claims []Claim
 		for k := range 3 {
 			putBack(t, l.path, fresh, inPlace)
@@ -99,13 +99,13 @@ func TestRolledBackRuns(t *testing.T) {
 // so that two releases have one nonce. The ledger holds the checksum of the committed one.
 func TestOneReservationTwice(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	r, err := l.Reserve(t.Context(), request(t, .2))
+	r, err := l.Reserve(t.Context(), newRequest(t, .2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reserved := read(t, l.path)
-	first := Claim{r.Head, r.Nonce, checksum(1), "first"}
-	second := Claim{r.Head, r.Nonce, checksum(2), "second"}
+	reserved := readFile(t, l.path)
+	first := Claim{r.Head, r.Nonce, releaseChecksum(1), "first"}
+	second := Claim{r.Head, r.Nonce, releaseChecksum(2), "second"}
 	if err := r.Commit(t.Context(), first.Release); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestOneReservationTwice(t *testing.T) {
 func TestCopyOnAnotherPath(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	copied := filepath.Join(t.TempDir(), "copy.ledger")
-	if err := os.WriteFile(copied, read(t, l.path), 0o600); err != nil {
+	if err := os.WriteFile(copied, readFile(t, l.path), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	other := New(copied, Options{})
@@ -160,19 +160,19 @@ func TestCopyOnAnotherPath(t *testing.T) {
 // run has its number by then.
 func TestPutBackBeforeCommit(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	fresh := read(t, l.path)
-	r, err := l.Reserve(t.Context(), request(t, .2))
+	fresh := readFile(t, l.path)
+	r, err := l.Reserve(t.Context(), newRequest(t, .2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	putBack(t, l.path, fresh, true)
-	if err := r.Commit(t.Context(), checksum(1)); !errors.Is(err, ErrHead) {
+	if err := r.Commit(t.Context(), releaseChecksum(1)); !errors.Is(err, ErrHead) {
 		t.Errorf("the reservation is gone: %v", err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .2)); err != nil {
+	if _, err := l.Reserve(t.Context(), newRequest(t, .2)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Commit(t.Context(), checksum(1)); !errors.Is(err, ErrHead) {
+	if err := r.Commit(t.Context(), releaseChecksum(1)); !errors.Is(err, ErrHead) {
 		t.Errorf("another run has the number: %v", err)
 	}
 	if held, err := l.Holds(t.Context(), r.Head); held || err != nil {
@@ -188,7 +188,7 @@ func TestTruncatedFileIsRejected(t *testing.T) {
 	for k := range 3 {
 		claims = append(claims, runAndClaim(t, l, k))
 	}
-	whole := read(t, l.path)
+	whole := readFile(t, l.path)
 	refused := 0
 	for size := 0; size < len(whole); size += pageSize {
 		putBack(t, l.path, whole[:size], true)
@@ -209,14 +209,14 @@ func TestTruncatedFileIsRejected(t *testing.T) {
 // their entries are still distinguished, and a release of version 4 that names such an entry is rejected.
 func TestEntriesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "golden.ledger")
-	if err := os.WriteFile(path, read(t, "testdata/golden.ledger"), 0o600); err != nil {
+	if err := os.WriteFile(path, readFile(t, "testdata/golden.ledger"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := New(path, Options{})
-	run := account(t, l, "houses").Runs[0]
+	run := readAccount(t, l, "houses").Runs[0]
 	book := mustRead(t, l)
 	head := Head{run.Sequence, book.hashes[run.Sequence-1]}
-	one, two := Claim{head, "", checksum(1), "one"}, Claim{head, "", checksum(2), "two"}
+	one, two := Claim{head, "", releaseChecksum(1), "one"}, Claim{head, "", releaseChecksum(2), "two"}
 	for _, c := range []Claim{one, two} {
 		if _, err := l.VerifyClaims(t.Context(), c); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
@@ -280,12 +280,12 @@ func TestTableUnderAnotherName(t *testing.T) {
 		t.Skip(err)
 	}
 	l := newLedger(t, budget.ZCDP)
-	if _, err := l.Register(t.Context(), "gardens", total(budget.ZCDP)); err != nil {
+	if _, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP)); err != nil {
 		t.Fatal(err)
 	}
 	reserve := func(dataset, path string) []string {
 		t.Helper()
-		r := request(t, .01)
+		r := newRequest(t, .01)
 		r.Dataset, r.Table = dataset, path
 		out, err := l.Reserve(t.Context(), r)
 		if err != nil {
@@ -303,7 +303,7 @@ func TestTableUnderAnotherName(t *testing.T) {
 		if others := reserve("gardens", link); len(others) != 1 || others[0] != "houses" {
 			t.Errorf("a hard link: %v", others)
 		}
-		edit(t, l, func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) })
+		editStore(t, l, func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) })
 	}
 	if err := os.Remove(table); err != nil {
 		t.Fatal(err)

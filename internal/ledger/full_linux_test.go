@@ -20,12 +20,12 @@ func childFull() {
 	l := New(os.Getenv(childFile), Options{})
 	info, err := os.Stat(l.path)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: uint64(info.Size()), Max: uint64(info.Size())}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	for k := 0; ; k++ {
 		if _, err := l.Reserve(context.Background(), childRequest(0)); err != nil {
@@ -33,7 +33,7 @@ func childFull() {
 				println(k, err.Error())
 				return
 			}
-			fail(err)
+			exitWithError(err)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func childFull() {
 // earlier entries.
 func TestDiskFull(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	out, err := child(t, "full", l.path, "").CombinedOutput()
+	out, err := childCommand(t, "full", l.path, "").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -68,20 +68,20 @@ const nobody = 65534
 // childReadOnly reads and tries to write without the superuser's rights.
 func childReadOnly() {
 	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	l := New(os.Getenv(childFile), Options{})
 	if _, err := l.Read(context.Background()); err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	_, err := l.Reserve(context.Background(), childRequest(0))
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
-		fail(err)
+		exitWithError(err)
 	}
 	_, err = New(filepath.Join(filepath.Dir(l.path), "new"),
-		Options{}).Register(context.Background(), "x", total(budget.ZCDP))
+		Options{}).Register(context.Background(), "x", testTotal(budget.ZCDP))
 	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
-		fail(err)
+		exitWithError(err)
 	}
 	println("refused")
 }
@@ -104,7 +104,7 @@ func TestReadOnlyFolderForSuperuser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := child(t, "readonly", l.path, "").CombinedOutput()
+	out, err := childCommand(t, "readonly", l.path, "").CombinedOutput()
 	if err != nil || string(out) != "refused\n" {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -134,10 +134,10 @@ func TestModeUnderAnyMask(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil {
+	if _, err := l.Register(t.Context(), "houses", testTotal(budget.ZCDP)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(l.path); err != nil || info.Mode().Perm() != 0o600 {

@@ -27,7 +27,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte{0, 0, 16, 9}, uint32(8192), false)
 	f.Add([]byte{16, 48, 0, 3, 0, 48, 0, 3}, uint32(len(image)), true)
 	path := filepath.Join(f.TempDir(), "fuzz.ledger")
-	request := request(f, .01)
+	request := newRequest(f, .01)
 	f.Fuzz(func(t *testing.T, edits []byte, cut uint32, seal bool) {
 		data := bytes.Clone(image)
 		for ; len(edits) >= 4; edits = edits[4:] {

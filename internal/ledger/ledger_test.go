@@ -16,13 +16,13 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// total returns a total that is sufficient for a few hundred small runs.
-func total(c budget.Currency) budget.Total {
+// testTotal returns a total that is sufficient for a few hundred small runs.
+func testTotal(c budget.Currency) budget.Total {
 	return budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: c}
 }
 
-// gauss returns a plan of one Gaussian step with this mu.
-func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
+// gaussianPlan returns a plan of one Gaussian step with this mu.
+func gaussianPlan(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 	t.Helper()
 	p, err := budget.Calibrate(
 		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
@@ -36,10 +36,10 @@ func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 // aRelease is the checksum of a release.
 const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
 
-func request(t testing.TB, mu float64) Request {
+func newRequest(t testing.TB, mu float64) Request {
 	return Request{
 		Dataset:      "houses",
-		Plan:         gauss(t, mu, budget.AddRemove),
+		Plan:         gaussianPlan(t, mu, budget.AddRemove),
 		Table:        "/data/houses.csv",
 		Method:       "joint-gram",
 		Target:       "price",
@@ -51,7 +51,7 @@ func request(t testing.TB, mu float64) Request {
 func newLedger(t testing.TB, c budget.Currency) *Ledger {
 	t.Helper()
 	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
-	if _, err := l.Register(t.Context(), "houses", total(c)); err != nil {
+	if _, err := l.Register(t.Context(), "houses", testTotal(c)); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -66,7 +66,7 @@ func mustRead(t testing.TB, l *Ledger) *Book {
 	return b
 }
 
-func account(t testing.TB, l *Ledger, name string) *Account {
+func readAccount(t testing.TB, l *Ledger, name string) *Account {
 	t.Helper()
 	a, err := mustRead(t, l).Account(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func account(t testing.TB, l *Ledger, name string) *Account {
 func TestReserveAndCommit(t *testing.T) {
 	for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
 		l := newLedger(t, c)
-		first, err := l.Reserve(t.Context(), request(t, .2))
+		first, err := l.Reserve(t.Context(), newRequest(t, .2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestReserveAndCommit(t *testing.T) {
 		if cost, delta := first.Charge.Value(); cost < want || cost > want+1e-11 || delta != 0 {
 			t.Errorf("%v: charge %v, %v", c, cost, delta)
 		}
-		a := account(t, l, "houses")
+		a := readAccount(t, l, "houses")
 		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 ||
 			a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
 			t.Errorf("after reserving: %+v", a)
@@ -97,7 +97,7 @@ func TestReserveAndCommit(t *testing.T) {
 		if err := first.Commit(t.Context(), aRelease); !errors.Is(err, ErrCommitted) {
 			t.Errorf("committed twice: %v", err)
 		}
-		a = account(t, l, "houses")
+		a = readAccount(t, l, "houses")
 		if a.Committed != first.Charge || a.Reserved != (budget.Charge{}) || !a.Runs[0].Committed {
 			t.Errorf("after committing: %+v", a)
 		}
@@ -118,7 +118,7 @@ func TestReserveAndCommit(t *testing.T) {
 // next run would have exceeded it, and that smaller runs still fit.
 func TestNeverAboveTotal(t *testing.T) {
 	l := newLedger(t, budget.GDP)
-	r := request(t, .2)
+	r := newRequest(t, .2)
 	var err error
 	n := 0
 	for ; err == nil; n++ {
@@ -128,7 +128,7 @@ func TestNeverAboveTotal(t *testing.T) {
 	if !errors.As(err, &spent) || !errors.Is(err, ErrSpent) {
 		t.Fatalf("after %d runs: %v", n, err)
 	}
-	a := account(t, l, "houses")
+	a := readAccount(t, l, "houses")
 	if !a.Spent().Within(a.Limit) || a.Fits(spent.Charge) ||
 		a.Left() != spent.Limit.Left(spent.Spent) {
 		t.Errorf("%+v, %+v", a, spent)
@@ -142,7 +142,7 @@ func TestNeverAboveTotal(t *testing.T) {
 		want) {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .05)); err != nil {
+	if _, err := l.Reserve(t.Context(), newRequest(t, .05)); err != nil {
 		t.Errorf("a smaller run: %v", err)
 	}
 }
@@ -180,11 +180,11 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := request(t, .1)
+	other := newRequest(t, .1)
 	other.Dataset = "trees"
-	mixed := request(t, .1)
-	mixed.Plan = gauss(t, .1, budget.Substitute)
-	people := request(t, .1)
+	mixed := newRequest(t, .1)
+	mixed.Plan = gaussianPlan(t, .1, budget.Substitute)
+	people := newRequest(t, .1)
 	var err2 error
 	if people.Plan, err2 = budget.Calibrate(people.Plan.Tree(),
 		budget.Target{
@@ -197,8 +197,8 @@ func TestRefusals(t *testing.T) {
 	_, errUnit := l.Reserve(t.Context(), people)
 	_, errOther := l.Reserve(t.Context(), other)
 	_, errMixed := l.Reserve(t.Context(), mixed)
-	_, errTwice := l.Register(t.Context(), "houses", total(budget.GDP))
-	_, errName := l.Register(t.Context(), " houses\x1b", total(budget.GDP))
+	_, errTwice := l.Register(t.Context(), "houses", testTotal(budget.GDP))
+	_, errName := l.Register(t.Context(), " houses\x1b", testTotal(budget.GDP))
 	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
 	for _, v := range []struct{ got, want error }{
 		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errUnit, ErrUnit}, {errTwice, ErrExists},
@@ -211,7 +211,7 @@ func TestRefusals(t *testing.T) {
 	if after, err := os.ReadFile(l.path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("a refusal changed the file (%v)", err)
 	}
-	if _, err := l.Register(t.Context(), "trees", total(budget.GDP)); err != nil {
+	if _, err := l.Register(t.Context(), "trees", testTotal(budget.GDP)); err != nil {
 		t.Error(err)
 	}
 }
@@ -220,7 +220,7 @@ func TestRefusals(t *testing.T) {
 // any cap.
 func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	total := total(budget.ZCDP)
+	total := testTotal(budget.ZCDP)
 	total.Unit = "who"
 	if _, err := l.Register(t.Context(), "people", total); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 		{budget.Unit{Column: "who", MaxRows: 5}, nil},
 		{budget.Unit{Column: "house", MaxRows: 2}, ErrUnit}, {budget.Unit{}, ErrUnit},
 	} {
-		r := request(t, .1)
+		r := newRequest(t, .1)
 		r.Dataset = "people"
 		var err error
 		if r.Plan, err = budget.Calibrate(r.Plan.Tree(),
@@ -244,7 +244,7 @@ func TestPeopleLedgerAdmitsMatchingRuns(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", c.unit, err, c.want)
 		}
 	}
-	a := account(t, l, "people")
+	a := readAccount(t, l, "people")
 	if len(a.Runs) != 2 || a.Runs[1].Unit != "who" || a.Runs[1].MaxRows != 5 {
 		t.Errorf("%+v", a.Runs)
 	}
@@ -308,14 +308,14 @@ func TestNoLedger(t *testing.T) {
 		l := New(path(name), Options{})
 		before, _ := os.ReadFile(path(name))
 		_, errRead := l.Read(t.Context())
-		_, errReserve := l.Reserve(t.Context(), request(t, .1))
+		_, errReserve := l.Reserve(t.Context(), newRequest(t, .1))
 		for _, err := range []error{errRead, errReserve} {
 			if !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path(name)+": ") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		if name != "absent" {
-			if _, err := l.Register(t.Context(), "x", total(budget.ZCDP)); !errors.Is(err, want) {
+			if _, err := l.Register(t.Context(), "x", testTotal(budget.ZCDP)); !errors.Is(err, want) {
 				t.Errorf("register in %s: %v", name, err)
 			}
 		}
@@ -334,7 +334,7 @@ func TestBusyLedgerWaitsThenFails(t *testing.T) {
 	}
 	waits := 0
 	second := New(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
-	if _, err := second.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrBusy) ||
+	if _, err := second.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrBusy) ||
 		waits != 1 {
 		t.Errorf("%v after %d messages", err, waits)
 	}
@@ -350,7 +350,7 @@ func TestBusyLedgerWaitsThenFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	fourth := New(l.path, Options{Waiting: func() { holder.db.Close() }})
-	if _, err := fourth.Reserve(t.Context(), request(t, .1)); err != nil {
+	if _, err := fourth.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
 }
@@ -364,7 +364,7 @@ func TestReplacedMeanwhile(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) {
+	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -376,7 +376,7 @@ func TestRolledBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Reserve(t.Context(), request(t, .1))
+	r, err := l.Reserve(t.Context(), newRequest(t, .1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,12 +413,12 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := l.Read(t.Context()); err != nil {
 		t.Errorf("reading needs no permission to write: %v", err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) ||
+	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); !errors.Is(err, ErrUnwritable) ||
 		!errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
 	if _, err := New(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x",
-		total(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
+		testTotal(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -480,7 +480,7 @@ func TestPlanRoundTrip(t *testing.T) {
 // or does not read a protected column.
 func TestPublicColumns(t *testing.T) {
 	l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
-	promise := total(budget.ZCDP)
+	promise := testTotal(budget.ZCDP)
 	if _, err := l.Register(t.Context(), "houses", promise, "income"); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a list under add-remove: %v", err)
 	}
@@ -502,13 +502,13 @@ func TestPublicColumns(t *testing.T) {
 		{[]string{"income"}, ErrPublic}, // as the target
 		{nil, ErrInvalid},
 	} {
-		r := request(t, .1)
-		r.Plan, r.Public = gauss(t, .1, budget.SubstitutePrivateColumns), c.public
+		r := newRequest(t, .1)
+		r.Plan, r.Public = gaussianPlan(t, .1, budget.SubstitutePrivateColumns), c.public
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.public, err, c.want)
 		}
 	}
-	if a := account(t, l, "houses"); len(a.Runs) != 2 ||
+	if a := readAccount(t, l, "houses"); len(a.Runs) != 2 ||
 		!cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) ||
 		!cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
 		t.Errorf("%+v", a)
@@ -516,9 +516,9 @@ func TestPublicColumns(t *testing.T) {
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	r.Dataset, r.Public = "trees", []string{"target"}
-	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil {
+	if _, err := l.Register(t.Context(), "trees", testTotal(budget.ZCDP)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Reserve(t.Context(), r); !errors.Is(err, ErrInvalid) {
@@ -536,22 +536,22 @@ func TestRecords(t *testing.T) {
 		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {RecordsLines, ErrRecords},
 		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {"words", ErrInvalid},
 	} {
-		r := request(t, .1)
+		r := newRequest(t, .1)
 		r.Records = c.records
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
 			t.Errorf("run %d: %v, want %v", i, err, c.want)
 		}
 	}
-	if a := account(t, l, "houses"); a.Records != RecordsQuoted || len(a.Runs) != 4 {
+	if a := readAccount(t, l, "houses"); a.Records != RecordsQuoted || len(a.Runs) != 4 {
 		t.Errorf("%+v", a)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil { // has its own record rule
+	if _, err := l.Register(t.Context(), "trees", testTotal(budget.ZCDP)); err != nil { // has its own record rule
 		t.Fatal(err)
 	}
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	r.Dataset, r.Records = "trees", RecordsLines
 	if _, err := l.Reserve(t.Context(), r); err != nil {
 		t.Error(err)
@@ -579,7 +579,7 @@ func TestGoldenLedger(t *testing.T) {
 		records Records
 		want    error
 	}{{RecordsLines, nil}, {RecordsQuoted, ErrRecords}} {
-		r := request(t, .1)
+		r := newRequest(t, .1)
 		r.Records = c.records
 		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.records, err, c.want)

@@ -20,16 +20,16 @@ var audited = Note{
 // and after it.
 func TestNote(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	first, err := l.Reserve(t.Context(), request(t, .1))
+	first, err := l.Reserve(t.Context(), newRequest(t, .1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := account(t, l, "houses")
+	before := readAccount(t, l, "houses")
 	head, err := l.Note(t.Context(), audited)
 	if err != nil || head.Sequence != 4 {
 		t.Fatalf("%v, %v", head, err)
 	}
-	after := account(t, l, "houses")
+	after := readAccount(t, l, "houses")
 	if after.Spent() != before.Spent() || len(after.Runs) != 1 || len(after.Notes) != 1 ||
 		*after.Notes[0].Note != audited || after.Notes[0].Sequence != 4 ||
 		after.Notes[0].Date == "" {
@@ -38,7 +38,7 @@ func TestNote(t *testing.T) {
 	if err := first.Commit(t.Context(), aRelease); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+	if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 		t.Error(err)
 	}
 	if b, err := l.Verify(t.Context(), head, first.Head); err != nil || len(b.Entries) != 6 {

@@ -44,8 +44,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child starts this program again with a job.
-func child(t *testing.T, job, file, extra string) *exec.Cmd {
+// childCommand returns a command that starts this program again with a job.
+func childCommand(t *testing.T, job, file, extra string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -56,8 +56,8 @@ func child(t *testing.T, job, file, extra string) *exec.Cmd {
 	return cmd
 }
 
-// fail ends a child process with an error.
-func fail(err error) {
+// exitWithError ends a child process with an error.
+func exitWithError(err error) {
 	fmt.Println(err)
 	os.Exit(3)
 }
@@ -69,7 +69,7 @@ func childRequest(k int) Request {
 		budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
 		budget.Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	return Request{Dataset: "houses", Plan: p, Method: "joint-gram", Target: "price"}
 }
@@ -80,11 +80,11 @@ func childDebits() {
 	log := os.Getenv(childExtra)
 	done, err := os.ReadFile(log)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	l := New(os.Getenv(childFile), Options{Wait: time.Minute})
 	for k := bytes.Count(done, []byte("\n")); k < *debits; k++ {
@@ -100,13 +100,13 @@ func childDebits() {
 			_, err = fmt.Fprintln(f, r.Charge.Cost)
 		}
 		if err != nil {
-			fail(err)
+			exitWithError(err)
 		}
 	}
 }
 
-// released sums the log of a child.
-func released(t *testing.T, log string) (cost int64, runs int) {
+// sumChildLog sums the log of a child.
+func sumChildLog(t *testing.T, log string) (cost int64, runs int) {
 	t.Helper()
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -149,10 +149,10 @@ func TestTwoProcessesKilled(t *testing.T) {
 	check := func() {
 		var out int64
 		for _, log := range logs {
-			cost, _ := released(t, log)
+			cost, _ := sumChildLog(t, log)
 			out += cost
 		}
-		a := account(t, l, "houses") // read after the logs, because spending only grows
+		a := readAccount(t, l, "houses") // read after the logs, because spending only grows
 		if a.Spent().Cost < out || !a.Spent().Within(a.Limit) {
 			t.Errorf("released %d, spent %d, limit %d", out, a.Spent().Cost, a.Limit.Cost)
 		}
@@ -167,13 +167,13 @@ func TestTwoProcessesKilled(t *testing.T) {
 		}
 		check()
 	}
-	a := account(t, l, "houses")
+	a := readAccount(t, l, "houses")
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	var runs int
 	for _, log := range logs {
-		_, n := released(t, log)
+		_, n := sumChildLog(t, log)
 		runs += n
 	}
 	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
@@ -188,7 +188,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for patience := 60; ; patience += 10 {
-		cmd := child(t, "debits", file, log)
+		cmd := childCommand(t, "debits", file, log)
 		cmd.Args = append(cmd.Args, "-debits", strconv.Itoa(*debits))
 		var out bytes.Buffer
 		cmd.Stdout = &out
@@ -210,10 +210,10 @@ func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) err
 	}
 }
 
-// crashed runs a child that kills itself at a step of a job.
-func crashed(t *testing.T, file, job, step string) {
+// crashChild runs a child that kills itself at a step of a job.
+func crashChild(t *testing.T, file, job, step string) {
 	t.Helper()
-	out, err := child(t, "crash", file, job+" "+step).CombinedOutput()
+	out, err := childCommand(t, "crash", file, job+" "+step).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
 		t.Fatalf("%s, %s: %v, %s", job, step, err, out)
@@ -232,7 +232,7 @@ func childCrash() {
 				err = p.Kill()
 			}
 			if err != nil {
-				fail(err)
+				exitWithError(err)
 			}
 			select {}
 		}
@@ -242,21 +242,21 @@ func childCrash() {
 	switch job {
 	case "register":
 		armed = true
-		if _, err := l.Register(ctx, "houses", total(budget.ZCDP)); err != nil {
-			fail(err)
+		if _, err := l.Register(ctx, "houses", testTotal(budget.ZCDP)); err != nil {
+			exitWithError(err)
 		}
 	case "reserve", "commit":
 		armed = job == "reserve"
 		r, err := l.Reserve(ctx, childRequest(3))
 		if err != nil {
-			fail(err)
+			exitWithError(err)
 		}
 		armed = true
 		if err := r.Commit(ctx, aRelease); err != nil {
-			fail(err)
+			exitWithError(err)
 		}
 	}
-	fail(errors.New("the step never came"))
+	exitWithError(errors.New("the step never came"))
 }
 
 // TestKilledAtEveryStep kills a process at every step of writing. Budget reported as spent must be spent, budget not
@@ -276,8 +276,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 	for _, tt := range tests {
 		l := newLedger(t, budget.ZCDP)
-		crashed(t, l.path, tt.job, tt.step)
-		a := account(t, l, "houses")
+		crashChild(t, l.path, tt.job, tt.step)
+		a := readAccount(t, l, "houses")
 		if (a.Reserved == one) != tt.reserved || (a.Committed == one) != tt.committed {
 			t.Errorf("%s, killed at %s: reserved %v, committed %v", tt.job, tt.step, a.Reserved,
 				a.Committed)
@@ -291,12 +291,12 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 	for step, exists := range map[string]bool{"written": false, "linked": true} {
 		l := New(filepath.Join(t.TempDir(), "my.ledger"), Options{})
-		crashed(t, l.path, "register", step)
+		crashChild(t, l.path, "register", step)
 		_, err := l.Read(t.Context())
 		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {
 			t.Errorf("register, killed at %s: %v", step, err)
 		}
-		if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil && !exists ||
+		if _, err := l.Register(t.Context(), "houses", testTotal(budget.ZCDP)); err != nil && !exists ||
 			exists && !errors.Is(err, ErrExists) {
 			t.Errorf("again after %s: %v", step, err)
 		}

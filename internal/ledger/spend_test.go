@@ -54,13 +54,13 @@ func TestSpendPrices(t *testing.T) {
 // TestSpend checks that a spend counts against the total like a run, and that one that would cross it is refused.
 func TestSpend(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	before := account(t, l, "houses").Left()
+	before := readAccount(t, l, "houses").Left()
 	_, charge, err := l.Spend(t.Context(),
 		Spend{Dataset: "houses", Rho: .01, Note: "yearly counts"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := account(t, l, "houses")
+	a := readAccount(t, l, "houses")
 	if a.Left() != before.Left(charge) || len(a.Spends) != 1 ||
 		a.Spends[0].Note != "yearly counts" {
 		t.Errorf("%+v", a)
@@ -98,7 +98,7 @@ func TestLedgerUpgradesOnlyWhenNeeded(t *testing.T) {
 	if b := mustRead(t, l); b.format != formatOne || len(b.Entries) != 8 {
 		t.Errorf("%s with %d entries", b.format, len(b.Entries))
 	}
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	r.Note = "the last one"
 	if _, err := l.Reserve(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestCoverAndOutrightDeltaAreCharged(t *testing.T) {
 		1)),
 		budget.GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6}); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestCoinRunIsChargedAsItsCover(t *testing.T) {
 	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
 		budget.GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

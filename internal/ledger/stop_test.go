@@ -15,7 +15,7 @@ func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	tree := budget.Parallel("fit", budget.GaussianLeaf("train", 1, 1),
 		budget.GaussianLeaf("holdout", 1, 1)).WithLead(budget.PureLeaf("check", .03, 1))
 	tree.Coin = coin
-	r := request(t, .1)
+	r := newRequest(t, .1)
 	var err error
 	if r.Plan, err = budget.Calibrate(tree,
 		budget.Target{Epsilon: epsilon, Delta: 1e-6}); err != nil {
@@ -56,14 +56,14 @@ func TestStop(t *testing.T) {
 			want := budget.Charge{Cost: 5 * lead.Cost, Delta: 5 * lead.Delta}
 			for name, a := range map[string]*Account{
 				"sums":  sums,
-				"chain": account(t, l, "houses"),
+				"chain": readAccount(t, l, "houses"),
 			} {
 				if a.Committed != want || a.Reserved != (budget.Charge{}) {
 					t.Errorf("%s: committed %+v, reserved %+v, want %+v", name, a.Committed,
 						a.Reserved, want)
 				}
 			}
-			for _, run := range account(t, l, "houses").Runs {
+			for _, run := range readAccount(t, l, "houses").Runs {
 				if !run.Committed || run.Stopped == nil || run.Cost() != lead ||
 					run.Charge == lead {
 					t.Errorf("%+v", run)
@@ -79,14 +79,14 @@ func TestStop(t *testing.T) {
 // TestStopWithoutLead checks that a run without a lead that stopped released no result and has no cost.
 func TestStopWithoutLead(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	run, err := l.Reserve(t.Context(), request(t, .1))
+	run, err := l.Reserve(t.Context(), newRequest(t, .1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Stop(t.Context(), aRelease); err != nil {
 		t.Fatal(err)
 	}
-	if a := account(t, l, "houses"); a.Spent() != (budget.Charge{}) {
+	if a := readAccount(t, l, "houses"); a.Spent() != (budget.Charge{}) {
 		t.Errorf("%+v is spent", a.Spent())
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
@@ -116,18 +116,18 @@ func TestStopIsAudited(t *testing.T) {
 	}
 	list := mustRead(t, l).Entries
 	list[3].Charge = &budget.Charge{Cost: 2 * list[2].Run.Charge.Cost}
-	if _, err := rebuilt(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
+	if _, err := rebuildLedger(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("stopped for twice what was reserved: %v", err)
 	}
 	list = mustRead(t, l).Entries
 	list[2].Charge, list[3].Charge = list[3].Charge, nil
-	if _, err := rebuilt(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
+	if _, err := rebuildLedger(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a reservation that stopped: %v", err)
 	}
 }
 
-// rebuilt creates a file of entries with all hashes recomputed.
-func rebuilt(t testing.TB, list []*Entry) *Ledger {
+// rebuildLedger creates a file of entries with all hashes recomputed.
+func rebuildLedger(t testing.TB, list []*Entry) *Ledger {
 	t.Helper()
 	previous := ""
 	for _, e := range list {
@@ -144,7 +144,7 @@ func rebuilt(t testing.TB, list []*Entry) *Ledger {
 // fileErr returns the error of verifying entries with all hashes recomputed.
 func fileErr(t testing.TB, list []*Entry) error {
 	t.Helper()
-	_, err := rebuilt(t, list).Verify(t.Context())
+	_, err := rebuildLedger(t, list).Verify(t.Context())
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// long returns a ledger of n entries with its tally.
-func long(t testing.TB, n int) *Ledger {
+// longLedger returns a ledger of n entries with its tally.
+func longLedger(t testing.TB, n int) *Ledger {
 	t.Helper()
 	limit, err := budget.Total{Epsilon: 1000, Delta: 1e-5, BlackBox: 5e-6}.Limit()
 	if err != nil {
@@ -35,14 +35,14 @@ func long(t testing.TB, n int) *Ledger {
 		previous = hashOf(data)
 	}
 	l := fileOf(t, list)
-	if _, err := l.Reserve(t.Context(), request(t, .01)); err != nil { // sums up all entries
+	if _, err := l.Reserve(t.Context(), newRequest(t, .01)); err != nil { // sums up all entries
 		t.Fatal(err)
 	}
 	return l
 }
 
-// edit changes the store without using the ledger.
-func edit(t testing.TB, l *Ledger, change func(tx *bolt.Tx) error) {
+// editStore changes the store without using the ledger.
+func editStore(t testing.TB, l *Ledger, change func(tx *bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(l.path, 0o600, &bolt.Options{PageSize: pageSize})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestTallyIsTheChain(t *testing.T) {
 	}
 	var open []*Reservation
 	for k := range 12 {
-		r, err := l.Reserve(t.Context(), request(t, .01*float64(k+1)))
+		r, err := l.Reserve(t.Context(), newRequest(t, .01*float64(k+1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestTallyIsTheChain(t *testing.T) {
 			same("a commit")
 		case 2:
 			if _, err := l.Register(t.Context(), fmt.Sprint("gardens ", k),
-				total(budget.GDP)); err != nil {
+				testTotal(budget.GDP)); err != nil {
 				t.Fatal(err)
 			}
 			same("a registration")
@@ -151,19 +151,19 @@ func TestStaleTally(t *testing.T) {
 		},
 	} {
 		l := newLedger(t, budget.ZCDP)
-		if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+		if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 			t.Fatal(err)
 		}
-		edit(t, l, change)
+		editStore(t, l, change)
 		if _, err := l.Account(t.Context(), "houses"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		second, err := l.Reserve(t.Context(), request(t, .2))
+		second, err := l.Reserve(t.Context(), newRequest(t, .2))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		want := second.Charge.Plus(gauss(t, .1, budget.AddRemove).Charge(budget.ZCDP))
-		if a := account(t, l, "houses"); a.Spent() != want {
+		want := second.Charge.Plus(gaussianPlan(t, .1, budget.AddRemove).Charge(budget.ZCDP))
+		if a := readAccount(t, l, "houses"); a.Spent() != want {
 			t.Errorf("%s: spent %v, want %v", name, a.Spent(), want)
 		}
 	}
@@ -199,17 +199,17 @@ func TestTallyEdited(t *testing.T) {
 		},
 	} {
 		l := newLedger(t, budget.ZCDP)
-		r, err := l.Reserve(t.Context(), request(t, .1))
+		r, err := l.Reserve(t.Context(), newRequest(t, .1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Commit(t.Context(), aRelease); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+		if _, err := l.Reserve(t.Context(), newRequest(t, .1)); err != nil {
 			t.Fatal(err)
 		}
-		edit(t, l, change)
+		editStore(t, l, change)
 		if _, err := l.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -220,7 +220,7 @@ func TestTallyEdited(t *testing.T) {
 // entries.
 func TestLongLedger(t *testing.T) {
 	cost := func(n int) (pages, bytes uint64) {
-		l := long(t, n)
+		l := longLedger(t, n)
 		f, err := os.Open(l.path)
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestLongLedger(t *testing.T) {
 		if err := im.checkPages(); err != nil {
 			t.Fatal(err)
 		}
-		r := request(t, .01)
+		r := newRequest(t, .01)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		x, err := l.Reserve(t.Context(), r)
@@ -271,7 +271,7 @@ func TestLongLedger(t *testing.T) {
 func BenchmarkReserve(b *testing.B) {
 	for _, n := range []int{100, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			l, r := long(b, n), request(b, .0001)
+			l, r := longLedger(b, n), newRequest(b, .0001)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := l.Reserve(b.Context(), r); err != nil {
@@ -285,7 +285,7 @@ func BenchmarkReserve(b *testing.B) {
 // TestDamagedOldEntryIsFoundByFullRead checks that a damaged byte of an old entry does not stop a run, whose sums are
 // intact, and is found by a full read.
 func TestDamagedOldEntryIsFoundByFullRead(t *testing.T) {
-	l := long(t, 400)
+	l := longLedger(t, 400)
 	image, err := os.ReadFile(l.path)
 	if err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestDamagedOldEntryIsFoundByFullRead(t *testing.T) {
 	if err := os.WriteFile(other.path, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Reserve(t.Context(), request(t, .01)); err != nil {
+	if _, err := other.Reserve(t.Context(), newRequest(t, .01)); err != nil {
 		t.Error(err)
 	}
 	if _, err := other.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -314,11 +314,11 @@ func TestDamagedOldEntryIsFoundByFullRead(t *testing.T) {
 // registered one is refused.
 func TestOtherNames(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	if _, err := l.Register(t.Context(), "gardens", total(budget.ZCDP)); err != nil {
+	if _, err := l.Register(t.Context(), "gardens", testTotal(budget.ZCDP)); err != nil {
 		t.Fatal(err)
 	}
 	for k, want := range [][]string{nil, {"houses"}, {"houses"}} {
-		r := request(t, .01)
+		r := newRequest(t, .01)
 		if k > 0 {
 			r.Dataset = "gardens"
 		}
@@ -331,18 +331,18 @@ func TestOtherNames(t *testing.T) {
 		"Houses", "hous\u0435s", "ｈouses", "houses\u0301"[:6] + "\u200c", "h\u03bfuses",
 		"hous\u0117s",
 	} {
-		_, err := l.Register(t.Context(), name, total(budget.ZCDP))
+		_, err := l.Register(t.Context(), name, testTotal(budget.ZCDP))
 		refused := errors.Is(err, ErrExists) || errors.Is(err, ErrInvalid)
 		if want := name != "hous\u0117s"; refused != want {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"caf\u00e9", "houses-2", "horses"} {
-		if _, err := l.Register(t.Context(), name, total(budget.ZCDP)); err != nil {
+		if _, err := l.Register(t.Context(), name, testTotal(budget.ZCDP)); err != nil {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	if _, err := l.Register(t.Context(), "cafe\u0301", total(budget.ZCDP)); !errors.Is(err,
+	if _, err := l.Register(t.Context(), "cafe\u0301", testTotal(budget.ZCDP)); !errors.Is(err,
 		ErrExists) {
 		t.Errorf("decomposed: %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 // the head.
 func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 	t.Helper()
-	limit, err := total(budget.ZCDP).Limit()
+	limit, err := testTotal(budget.ZCDP).Limit()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 		Currency: "zcdp",
 		Limit:    limit,
 	}
-	plan := gauss(t, .01, budget.AddRemove)
+	plan := gaussianPlan(t, .01, budget.AddRemove)
 	for i := 1; i <= n; i++ {
 		e := &Entry{Sequence: int64(i), Previous: head, Date: "2026-01-02T03:04:05Z"}
 		switch {

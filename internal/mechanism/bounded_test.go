@@ -13,10 +13,10 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
-// neighbours calls f with every table over the alphabet of up to n records and
+// eachNeighbour calls f with every table over the alphabet of up to n records and
 // each of its neighbours: one record appended under add-remove (position does
 // not matter to a sum), one replaced under substitution.
-func neighbours(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
+func eachNeighbour(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
 	var grow func(rows []int)
 	grow = func(rows []int) {
 		if rel == budget.AddRemove {
@@ -39,12 +39,12 @@ func neighbours(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
 	grow(nil)
 }
 
-func relations() []budget.Relation {
+func bothRelations() []budget.Relation {
 	return []budget.Relation{budget.AddRemove, budget.Substitute}
 }
 
-// distance returns the change between two bounded vectors in their own norm.
-func change(a, b Bounded[Vector]) float64 {
+// changeNorm returns the change between two bounded vectors in their own norm.
+func changeNorm(a, b Bounded[Vector]) float64 {
 	lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
 	for i := range a.value {
 		d := float64(b.value[i] - a.value[i])
@@ -56,22 +56,22 @@ func change(a, b Bounded[Vector]) float64 {
 	return math.Sqrt(sum)
 }
 
-// search finds the largest change over all neighbours and compares it with
+// searchNeighbours finds the largest change over all neighbours and compares it with
 // the declared sensitivity: never above, and reached within the given factor.
-func search(
+func searchNeighbours(
 	t *testing.T, n, alphabet int, reached float64, bound func(s *Session, rows []int) Bounded[Vector],
 ) {
 	t.Helper()
-	for _, rel := range relations() {
-		s := session(t, rel, 1)
+	for _, rel := range bothRelations() {
+		s := testSession(t, rel, 1)
 		worst, sens := 0.0, 0.0
-		neighbours(n, alphabet, rel, func(a, b []int) {
+		eachNeighbour(n, alphabet, rel, func(a, b []int) {
 			x, y := bound(s, a), bound(s, b)
 			if x.sens != y.sens {
 				t.Fatalf("%v: the sensitivity depends on the rows", rel)
 			}
 			sens = x.sens
-			worst = math.Max(worst, change(x, y))
+			worst = math.Max(worst, changeNorm(x, y))
 		})
 		if worst > sens {
 			t.Errorf("%v: change %v above the declared sensitivity %v", rel, worst, sens)
@@ -92,10 +92,10 @@ func searchRemovals(
 	t *testing.T, n, alphabet int, bound func(s *Session, rows []int) Bounded[Vector],
 ) {
 	t.Helper()
-	s := session(t, budget.Substitute, 1)
-	neighbours(n, alphabet, budget.AddRemove, func(a, b []int) {
+	s := testSession(t, budget.Substitute, 1)
+	eachNeighbour(n, alphabet, budget.AddRemove, func(a, b []int) {
 		x, y := bound(s, a), bound(s, b)
-		if c := change(x, y); c > x.sens || x.sens != y.sens {
+		if c := changeNorm(x, y); c > x.sens || x.sens != y.sens {
 			t.Fatalf("a record that loses its target: change %v, declared %v and %v", c, x.sens,
 				y.sens)
 		}
@@ -186,8 +186,8 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return k.Scores([]int{1}).sens
 		},
 	} {
-		removed, replaced := bound(session(t, budget.AddRemove, 1)),
-			bound(session(t, budget.Substitute, 1))
+		removed, replaced := bound(testSession(t, budget.AddRemove, 1)),
+			bound(testSession(t, budget.Substitute, 1))
 		if !(removed > 0 && replaced >= removed) {
 			t.Errorf("%s: %v for a replaced record, %v for a removed one", name, replaced, removed)
 		}
@@ -197,7 +197,7 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 func TestHistogramSensitivity(t *testing.T) {
 	const columns, bins = 2, 3
 	weights := []int{1, 4}
-	search(t, 3, 16, .999999, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 3, 16, .999999, func(s *Session, rows []int) Bounded[Vector] {
 		h := s.NewHistogram(weights, bins)
 		block := make([][]uint16, columns)
 		for _, r := range rows { // bin 3 does not exist
@@ -213,7 +213,7 @@ func TestHistogramSensitivity(t *testing.T) {
 func TestUnevenHistogramSensitivity(t *testing.T) {
 	weights := []int{1, 4, 1}
 	for _, numbers := range [][]int{{2, 5, 3}, {5, 2, 2}, {2, 2, 5}} {
-		search(t, 2, 27, .999999, func(s *Session, rows []int) Bounded[Vector] {
+		searchNeighbours(t, 2, 27, .999999, func(s *Session, rows []int) Bounded[Vector] {
 			h := s.NewUnevenHistogram(weights, numbers)
 			h.AddColumns(len(rows), func(c int, bins []uint16) {
 				for i, r := range rows {
@@ -224,7 +224,7 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 			return h.Bound()
 		})
 	}
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	uneven := s.NewUnevenHistogram(weights, []int{2, 5, 1})
 	uneven.Add([][]uint16{{1, 1, 2}, {4, 0, 5}, {0, 1, 0}})
 	if want := []int64{0, 2, 4, 0, 0, 0, 4, 2}; !slices.EqualFunc(uneven.Bound().value, want,
@@ -247,7 +247,7 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 func TestSumsSensitivity(t *testing.T) {
 	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
 	// Under substitution no pair of records attains the bound in the third statistic together with the others.
-	search(t, 2, len(values)*len(values), .996, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 2, len(values)*len(values), .996, func(s *Session, rows []int) Bounded[Vector] {
 		b := s.NewSums([]float64{-1, 0, .2}, []float64{.5, 2, .2})
 		var x, y, z []float64
 		for _, r := range rows {
@@ -268,13 +268,13 @@ func TestGramSensitivity(t *testing.T) {
 		}
 	}
 	for _, limit := range []float64{.3, 1, 1.9, 3} {
-		for _, rel := range relations() {
-			s := session(t, rel, 1)
+		for _, rel := range bothRelations() {
+			s := testSession(t, rel, 1)
 			worst, sens := 0.0, 0.0
-			neighbours(2, len(rows), rel, func(a, b []int) {
+			eachNeighbour(2, len(rows), rel, func(a, b []int) {
 				x, y := gramOf(s, limit, rows, a), gramOf(s, limit, rows, b)
 				sens = x.sens
-				worst = math.Max(worst, frobenius(x.value, y.value))
+				worst = math.Max(worst, frobeniusDistance(x.value, y.value))
 			})
 			if worst > sens {
 				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
@@ -299,7 +299,7 @@ func gramOf(s *Session, limit float64, rows [][]int16, pick []int) Bounded[Symme
 	return g.Bound()
 }
 
-func frobenius(a, b Symmetric) float64 {
+func frobeniusDistance(a, b Symmetric) float64 {
 	sum, k := 0.0, 0
 	for i := range a.P {
 		for j := i; j < a.P; j++ {
@@ -317,7 +317,7 @@ func frobenius(a, b Symmetric) float64 {
 // TestClip checks that clipping leaves no row longer than the limit, enlarges no entry, changes no sign, and does not
 // touch rows within the limit.
 func TestClip(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		p, n := rapid.IntRange(1, 9).Draw(t, "p"), rapid.IntRange(1, 5).Draw(t, "n")
 		limit := rapid.Float64Range(1e-3, 9).Draw(t, "limit")
@@ -355,7 +355,7 @@ func TestClip(t *testing.T) {
 // TestSumsIgnoreOrderAndCuts checks that every sum is bit-identical if the rows are permuted or added in other
 // blocks.
 func TestSumsIgnoreOrderAndCuts(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		x := rapid.SliceOfN(rapid.Float64(), n, n).Draw(t, "x")
@@ -374,7 +374,7 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 }
 
 func TestMisshapenBlocksPanic(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"histogram columns": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}}) },
 		"histogram lengths": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}}) },

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// searching returns a session of a plan with a selection between two candidates and one more step.
-func searching(t testing.TB, law budget.Selection, seed uint64) *Session {
+// searchSession returns a session of a plan with a selection between two candidates and one more step.
+func searchSession(t testing.TB, law budget.Selection, seed uint64) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Parallel("fit",
 		budget.SelectBest("train", law,
@@ -52,7 +52,7 @@ func TestBestLaw(t *testing.T) {
 	law := runsOf(t, 3)
 	want := math.Log1p(-(1-law.Gamma)/2) / math.Log(law.Gamma) // the generating function at 1/2
 	lost := 0.
-	base := searching(t, law, 1)
+	base := searchSession(t, law, 1)
 	for i := range uint64(n) {
 		core := newRunState(base.core.priced)
 		binary.BigEndian.PutUint64(core.key[:], i)
@@ -76,7 +76,7 @@ func TestBestTakesTheBest(t *testing.T) {
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
 		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
-		w, err := Best(searching(t, runsOf(t, 8), seed), "train",
+		w, err := Best(searchSession(t, runsOf(t, 8), seed), "train",
 			func(int, *Session) (int, float64, error) {
 				x := scores[(len(given)+int(seed))%len(scores)]
 				given = append(given, x)
@@ -97,8 +97,8 @@ func TestBestTakesTheBest(t *testing.T) {
 	}
 }
 
-// spend spends all leaves of a candidate.
-func spend(c int, s *Session) (out []float64, err error) {
+// spendCandidate spends all leaves of a candidate.
+func spendCandidate(c int, s *Session) (out []float64, err error) {
 	draws := []string{"model", "score"}
 	if c == 1 {
 		draws = []string{"model", "model"}
@@ -108,7 +108,7 @@ func spend(c int, s *Session) (out []float64, err error) {
 		if c == 1 {
 			draw = i
 		}
-		x, err := GaussianDraw(s, leaf, draw, vector(0))
+		x, err := GaussianDraw(s, leaf, draw, newVector(0))
 		if err != nil {
 			return nil, err
 		}
@@ -120,8 +120,8 @@ func spend(c int, s *Session) (out []float64, err error) {
 // TestTriesHaveOwnNoise checks that each try has its own noise, and that each leaf can be spent once in each try of its
 // own candidate and nowhere else.
 func TestTriesHaveOwnNoise(t *testing.T) {
-	s := searching(t, runsOf(t, 30), 3)
-	if _, err := Gaussian(s.Sub("train").Sub("a"), "model", vector(0)); !errors.Is(err, ErrTry) {
+	s := searchSession(t, runsOf(t, 30), 3)
+	if _, err := Gaussian(s.Sub("train").Sub("a"), "model", newVector(0)); !errors.Is(err, ErrTry) {
 		t.Errorf("outside a try: %v", err)
 	}
 	seen := map[float64]bool{}
@@ -130,7 +130,7 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 	_, err := Best(s, "train", func(c int, s *Session) (int, float64, error) {
 		last = s
 		calls[c]++
-		out, err := spend(c, s)
+		out, err := spendCandidate(c, s)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -140,14 +140,14 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 			}
 			seen[x] = true
 		}
-		if _, err := spend(c, s); !errors.Is(err, ErrSpent) {
+		if _, err := spendCandidate(c, s); !errors.Is(err, ErrSpent) {
 			t.Errorf("twice in a try: %v", err)
 		}
 		other := s.core.sessionAt("fit/train/" + []string{"b", "a"}[c])
-		if _, err := Gaussian(other, "model", vector(0)); !errors.Is(err, ErrTry) {
+		if _, err := Gaussian(other, "model", newVector(0)); !errors.Is(err, ErrTry) {
 			t.Errorf("of the other candidate: %v", err)
 		}
-		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", vector(0)); !errors.Is(err,
+		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", newVector(0)); !errors.Is(err,
 			ErrTry) {
 			t.Errorf("outside the selection: %v", err)
 		}
@@ -165,7 +165,7 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 	if calls[0] == 0 || calls[1] == 0 {
 		t.Fatalf("tries by candidate: %v; take another seed", calls)
 	}
-	if _, err := GaussianPart(last, "model", 0, 0, 1, vector(0)); !errors.Is(err, ErrTry) {
+	if _, err := GaussianPart(last, "model", 0, 0, 1, newVector(0)); !errors.Is(err, ErrTry) {
 		t.Errorf("after the try: %v", err)
 	}
 	if _, err := Best(s, "train", func(int, *Session) (int, float64, error) {
@@ -178,14 +178,14 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 	}); !errors.Is(err, ErrUnknownLeaf) {
 		t.Errorf("no selection: %v", err)
 	}
-	geometric := searching(t, budget.Selection{Eta: 1, Gamma: .2}, 3)
+	geometric := searchSession(t, budget.Selection{Eta: 1, Gamma: .2}, 3)
 	if _, err := Best(geometric, "train", func(int, *Session) (int, float64, error) {
 		return 0, 0, nil
 	}); !errors.Is(err, ErrLaw) {
 		t.Errorf("eta 1: %v", err)
 	}
 	failure := errors.New("no")
-	if _, err := Best(searching(t, runsOf(t, 3), 3), "train",
+	if _, err := Best(searchSession(t, runsOf(t, 3), 3), "train",
 		func(int, *Session) (int, float64, error) {
 			return 0, 0, failure
 		}); !errors.Is(err, failure) {
@@ -198,9 +198,9 @@ func TestTriesHaveOwnNoise(t *testing.T) {
 func TestEventsHideTries(t *testing.T) {
 	first := map[int][]Event{}
 	for seed := uint64(1); seed < 40; seed++ {
-		s := searching(t, runsOf(t, 4), seed)
+		s := searchSession(t, runsOf(t, 4), seed)
 		w, err := Best(s, "train", func(c int, s *Session) (int, float64, error) {
-			out, err := spend(c, s)
+			out, err := spendCandidate(c, s)
 			return 0, out[0], err
 		})
 		if err != nil {
@@ -251,7 +251,7 @@ func ExampleBest() {
 // TestBestRehearsal checks that a rehearsal tries every candidate once and returns the first regardless of the
 // scores, because it selects no candidate.
 func TestBestRehearsal(t *testing.T) {
-	s := searching(t, runsOf(t, 1.01), 0)
+	s := searchSession(t, runsOf(t, 1.01), 0)
 	r, err := NewRehearsal(s.core.priced)
 	if err != nil {
 		t.Fatal(err)

@@ -222,7 +222,7 @@ func TestTopKRefuses(t *testing.T) {
 			scores Bounded[Vector]
 			err    error
 		}{
-			"norm":       {plan, vector(1, 2, 3, 4), ErrNorm},
+			"norm":       {plan, newVector(1, 2, 3, 4), ErrNorm},
 			"no k":       {TopK{Form: form}, good, ErrTopK},
 			"negative k": {TopK{Form: form, K: -1}, good, ErrTopK},
 			"k = d":      {TopK{Form: form, K: 4}, good, ErrTopK},

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit"
 )
 
-// columns returns a cloud of points from its coordinates, where each list has one number per point.
-func columns(list ...[]float64) Cloud {
+// cloudOfColumns returns a cloud of points from its coordinates, where each list has one number per point.
+func cloudOfColumns(list ...[]float64) Cloud {
 	p := Maker{}.NewPoints(len(list[0]), len(list))
 	for i := range list[0] {
 		point := make([]float64, len(list))
@@ -28,8 +28,8 @@ func columns(list ...[]float64) Cloud {
 	return p.Bound().value
 }
 
-// ratio returns a/b, scaled by 2^shift, as a float64.
-func ratio(a, b *big.Int, shift int) float64 {
+// scaledRatio returns a/b, scaled by 2^shift, as a float64.
+func scaledRatio(a, b *big.Int, shift int) float64 {
 	f := new(big.Float).Quo(new(big.Float).SetInt(a), new(big.Float).SetInt(b))
 	x, _ := f.SetMantExp(f, shift).Float64()
 	return x
@@ -48,25 +48,25 @@ func TestDepthExample(t *testing.T) {
 	for i := 1.; i <= 12; i++ {
 		x, y = append(x, i), append(y, (i-6.5)*(i-6.5)*(i-6.5))
 	}
-	n := newNestedBoxes(columns(x, y))
+	n := newNestedBoxes(cloudOfColumns(x, y))
 	law := depthLaw{depthStep(.5), 1e-5}
 	_, total := n.measureStability(law)
 	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		close6(t, "a volume", ratio(n.volumes[i], bigOne, -2*gridBits), want, 1e-6)
+		close6(t, "a volume", scaledRatio(n.volumes[i], bigOne, -2*gridBits), want, 1e-6)
 	}
 	// The weight of U_3 in units of rho^3 2^-96.
-	weight := math.Exp(1.5) * ratio(total, bigOne, -2*gridBits-3*stepBits)
+	weight := math.Exp(1.5) * scaledRatio(total, bigOne, -2*gridBits-3*stepBits)
 	close6(t, "the weight of U_3", weight, 3243.4528401, 1e-6)
-	close6(t, "r_0", brute{n: n, law: law}.r(0), 35.5708, 1e-5)
+	close6(t, "r_0", brute{n: n, law: law}.nestRatio(0), 35.5708, 1e-5)
 
 	boxes := drawLaw(n, law, total)
 	depths := make([]float64, 7)
 	for q := 6; q >= 3; q-- {
 		inner := 0.
 		if q < 6 {
-			inner = ratio(n.boxVolume(q+1), bigOne, -2*gridBits)
+			inner = scaledRatio(n.boxVolume(q+1), bigOne, -2*gridBits)
 		}
-		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.boxVolume(q), bigOne, -2*gridBits) - inner) /
+		depths[q] = math.Exp(.5*float64(q)) * (scaledRatio(n.boxVolume(q), bigOne, -2*gridBits) - inner) /
 			weight
 	}
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
@@ -97,7 +97,7 @@ func drawLaw(n *nestedBoxes, law depthLaw, total *big.Int) []float64 {
 				hi = mid
 			}
 		}
-		out = append(out, ratio(new(big.Int).Sub(lo, last), total, 0))
+		out = append(out, scaledRatio(new(big.Int).Sub(lo, last), total, 0))
 		last = lo
 	}
 	return out
@@ -110,7 +110,7 @@ func TestDepthGaussianGrid(t *testing.T) {
 	for i := range x {
 		x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / m)
 	}
-	n := newNestedBoxes(columns(x, x, x, x, x))
+	n := newNestedBoxes(cloudOfColumns(x, x, x, x, x))
 	law := depthLaw{depthStep(UsualSplit().Step * math.Log(3)), delta}
 	h, total := n.measureStability(law)
 	if h != 40 {
@@ -147,7 +147,7 @@ func newBrute(points [][]int, side int, law depthLaw) brute {
 			list[j] = append(list[j], float64(p[j])*smallUnit)
 		}
 	}
-	return brute{newNestedBoxes(columns(list...)), law, points, side}
+	return brute{newNestedBoxes(cloudOfColumns(list...)), law, points, side}
 }
 
 func (b brute) rho() *big.Rat {
@@ -155,7 +155,7 @@ func (b brute) rho() *big.Rat {
 		new(big.Int).Lsh(bigOne, stepBits))
 }
 
-func power(x *big.Rat, k int) *big.Rat {
+func ratPower(x *big.Rat, k int) *big.Rat {
 	out := big.NewRat(1, 1)
 	for range k {
 		out.Mul(out, x)
@@ -212,17 +212,17 @@ func (b brute) ratios(depths []int) []*big.Rat {
 				volume++
 			}
 			if x >= t+k+1 {
-				weight.Add(weight, power(b.rho(), x))
+				weight.Add(weight, ratPower(b.rho(), x))
 			}
 		}
-		r := new(big.Rat).Mul(power(b.rho(), t+k+2), big.NewRat(volume, 1))
+		r := new(big.Rat).Mul(ratPower(b.rho(), t+k+2), big.NewRat(volume, 1))
 		out = append(out, r.Quo(r, weight))
 	}
 	return out
 }
 
-// r returns r_k of the nest, by its recurrence without the comparison.
-func (b brute) r(k int) float64 {
+// nestRatio returns r_k of the nest, by its recurrence without the comparison.
+func (b brute) nestRatio(k int) float64 {
 	p := b.n.t + k + 1
 	sum := new(big.Rat)
 	for q := b.n.q; q >= p; q-- { // B_q
@@ -246,7 +246,7 @@ func (b brute) probabilities(depths []int) []*big.Rat {
 	for i, x := range depths {
 		out[i] = new(big.Rat)
 		if x >= t {
-			out[i] = power(b.rho(), x)
+			out[i] = ratPower(b.rho(), x)
 			total.Add(total, out[i])
 		}
 	}
@@ -256,9 +256,9 @@ func (b brute) probabilities(depths []int) []*big.Rat {
 	return out
 }
 
-// excess is the largest P(S) - rho^2 Q(S).
-func excess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
-	sum, square := new(big.Rat), power(rho, 2)
+// largestExcess returns the largest P(S) - rho^2 Q(S).
+func largestExcess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
+	sum, square := new(big.Rat), ratPower(rho, 2)
 	for i := range p {
 		d := new(big.Rat).Mul(square, q[i])
 		if d.Sub(p[i], d); d.Sign() > 0 {
@@ -268,8 +268,8 @@ func excess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
 	return sum
 }
 
-// clouds draws a cloud of small integer points with ties, often concentrated in few places.
-func clouds(t *rapid.T, m, d, side int) [][]int {
+// drawCloud draws a cloud of small integer points with ties, often concentrated in few places.
+func drawCloud(t *rapid.T, m, d, side int) [][]int {
 	points := make([][]int, m)
 	spread := rapid.IntRange(1, side).Draw(t, "spread")
 	for i := range points {
@@ -281,8 +281,8 @@ func clouds(t *rapid.T, m, d, side int) [][]int {
 	return points
 }
 
-// replaced returns the cloud with k points moved.
-func replaced(t *rapid.T, points [][]int, k, side int) [][]int {
+// movePoints returns the cloud with k points moved.
+func movePoints(t *rapid.T, points [][]int, k, side int) [][]int {
 	out := slices.Clone(points)
 	for range k {
 		i := rapid.IntRange(0, len(points)-1).Draw(t, "which")
@@ -308,7 +308,7 @@ func TestDepthLemmas(t *testing.T) {
 			law := depthLaw{depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")),
 				rapid.Float64Range(.01, 3).Draw(t, "delta")}
 			law.delta = min(law.delta, .999)
-			z := newBrute(clouds(t, m, d, side), side, law)
+			z := newBrute(drawCloud(t, m, d, side), side, law)
 			depths := z.depths()
 			for q := 1; q <= m/2; q++ {
 				count := int64(0)
@@ -322,27 +322,27 @@ func TestDepthLemmas(t *testing.T) {
 				}
 			}
 			r := z.ratios(depths)
-			if h, want := stable(z), countBelow(r, law.delta); h != want {
+			if h, want := stabilityOf(z), countBelow(r, law.delta); h != want {
 				t.Fatalf("h is %d, by definition %d", h, want)
 			}
 			k := rapid.IntRange(0, len(r)-1).Draw(t, "k")
-			one := newBrute(replaced(t, z.points, k, side), side, law)
-			two := newBrute(replaced(t, one.points, 1, side), side, law)
+			one := newBrute(movePoints(t, z.points, k, side), side, law)
+			two := newBrute(movePoints(t, one.points, 1, side), side, law)
 			p, q := one.probabilities(one.depths()), two.probabilities(two.depths())
-			for _, e := range []*big.Rat{excess(p, q, z.rho()), excess(q, p, z.rho())} {
+			for _, e := range []*big.Rat{largestExcess(p, q, z.rho()), largestExcess(q, p, z.rho())} {
 				if e.Cmp(r[k]) > 0 {
 					t.Fatalf("excess %v above r_%d = %v", e.FloatString(6), k, r[k].FloatString(6))
 				}
 				share, _ := new(big.Rat).Quo(e, r[k]).Float64()
 				reached = max(reached, share)
 			}
-			next := newBrute(replaced(t, z.points, 1, side), side, law)
+			next := newBrute(movePoints(t, z.points, 1, side), side, law)
 			for k, x := range next.ratios(next.depths()) {
 				if k+1 < len(r) && x.Cmp(r[k+1]) > 0 {
 					t.Fatalf("r_%d of a neighbour exceeds r_%d", k, k+1)
 				}
 			}
-			if a, b := stable(z), stable(next); a-b > 1 || b-a > 1 {
+			if a, b := stabilityOf(z), stabilityOf(next); a-b > 1 || b-a > 1 {
 				t.Fatalf("h moved from %d to %d", a, b)
 			}
 		})
@@ -373,7 +373,7 @@ func TestDepthSplits(t *testing.T) {
 		const side = 24
 		furthest := 0.
 		compare := func(a, b brute) (excess float64) {
-			one, two := passes(stable(a)), passes(stable(b))
+			one, two := passes(stabilityOf(a)), passes(stabilityOf(b))
 			furthest = max(furthest, math.Abs(math.Log(one/two)))
 			p, q := a.probabilities(a.depths()), b.probabilities(b.depths())
 			over := func(pass float64, p []*big.Rat, other float64, q []*big.Rat) float64 {
@@ -389,8 +389,8 @@ func TestDepthSplits(t *testing.T) {
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			m := rapid.IntRange(12, 40).Draw(t, "m")
-			a := newBrute(clouds(t, m, 1, side), side, law)
-			b := newBrute(replaced(t, a.points, 1, side), side, law)
+			a := newBrute(drawCloud(t, m, 1, side), side, law)
+			b := newBrute(movePoints(t, a.points, 1, side), side, law)
 			if excess := compare(a, b); excess > delta+1e-9 {
 				t.Fatalf("%+v: excess %v above delta", split, excess)
 			}
@@ -438,7 +438,7 @@ func TestDepthSplits(t *testing.T) {
 	}
 }
 
-func stable(b brute) int {
+func stabilityOf(b brute) int {
 	h, _ := b.n.measureStability(b.law)
 	return h
 }
@@ -472,7 +472,7 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 						}
 						points = append(points, []int{x})
 					}
-					h[[2]int{a, b}] = stable(newBrute(points, 3, law))
+					h[[2]int{a, b}] = stabilityOf(newBrute(points, 3, law))
 				}
 			}
 			moved := false
@@ -549,14 +549,14 @@ func TestTukeyDepthAbstains(t *testing.T) {
 		for i := range x {
 			x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / float64(m))
 		}
-		return columns(x)
+		return cloudOfColumns(x)
 	}
 	apart := make([]float64, 40) // every box is far smaller than the one around it
 	for i := range apart {
 		apart[i] = math.Ldexp(1-2*float64(i%2), 4*i)
 	}
 	seen := map[int]bool{}
-	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
+	for _, c := range []Cloud{grid(60), grid(68), grid(76), cloudOfColumns(apart)} {
 		h, _ := newNestedBoxes(c).measureStability(
 			depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
@@ -592,7 +592,7 @@ func TestTukeyDepthAbstains(t *testing.T) {
 // TestTukeyDepthPoint checks that released points are within U_t under both relations, and that a coordinate that is
 // constant over the cloud is returned exactly.
 func TestTukeyDepthPoint(t *testing.T) {
-	for _, rel := range relations() {
+	for _, rel := range bothRelations() {
 		open := depthSession(t, rel, 4, 1e-4)
 		x, y := make([]float64, 100), make([]float64, 100)
 		for i := range x {
@@ -601,7 +601,7 @@ func TestTukeyDepthPoint(t *testing.T) {
 		released := 0
 		for i := range 50 {
 			s := open(i)
-			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""},
+			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloudOfColumns(x, y), Replaced, 1, 1, ""},
 				UsualSplit())
 			if err != nil {
 				t.Fatal(err)
@@ -651,7 +651,7 @@ func TestTukeyDepthRefuses(t *testing.T) {
 
 // TestPoints checks that points with a non-finite number move to the origin, and that Bound keeps its own copy.
 func TestPoints(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	p := s.NewPoints(4, 2)
 	p.Set(0, []float64{1, math.NaN()})
 	p.Set(1, []float64{math.Inf(-1), 2})

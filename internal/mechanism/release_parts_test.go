@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// spent releases parts of draw 0 of "g", part i with weights(i), and returns the sum of the squares of their parameters.
-func spent(t *testing.T, s *Session, parts [][]int) float64 {
+// spendParts releases parts of draw 0 of "g", part i with weights(i), and returns the sum of the squares of their parameters.
+func spendParts(t *testing.T, s *Session, parts [][]int) float64 {
 	t.Helper()
 	mu2 := 0.
 	for part, weights := range parts {
@@ -30,7 +30,7 @@ func TestSharesAreDividedAnew(t *testing.T) {
 		for range later {
 			parts = append(parts, slices.Concat([]int{4}, later))
 		}
-		mu2 := spent(t, s, parts)
+		mu2 := spendParts(t, s, parts)
 		if mu := s.Mu("g"); !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
 			t.Errorf("%v: the parts spend mu² %v of %v", later, mu2, mu*mu)
 		}
@@ -45,14 +45,14 @@ func TestSharesAreDividedAnew(t *testing.T) {
 func TestSharesKeepTheirSum(t *testing.T) {
 	for _, later := range [][]int{{4, 10}, {4, 3, 5}, {3, 10}, {5, 8}, {13}, {4, 3, 6, 1}, {}} {
 		s := partSession(t)
-		spent(t, s, [][]int{{4, 3, 6}})
+		spendParts(t, s, [][]int{{4, 3, 6}})
 		if _, err := GaussianShare(s, "g", 0, 1, later, s.NewBinSums(2, 1).Bound()); !errors.Is(err,
 			ErrSpent) {
 			t.Errorf("%v after {4, 3, 6}: %v", later, err)
 		}
 	}
 	s := partSession(t)
-	spent(t, s, [][]int{{4, 9}, {4, 9}})
+	spendParts(t, s, [][]int{{4, 9}, {4, 9}})
 	if _, err := GaussianShare(s, "g", 0, 2, []int{4, 8, 1},
 		s.NewBinSums(2, 1).Bound()); !errors.Is(
 		err, ErrSpent) {

@@ -60,12 +60,12 @@ func TestWordsSensitivity(t *testing.T) {
 		budget.AddRemove:  math.Sqrt2,
 		budget.Substitute: 2,
 	} {
-		s := session(t, rel, 1)
+		s := testSession(t, rel, 1)
 		bound := func(rows []int) Bounded[Lexicon] {
 			return s.NewLexicon(wordTable(t, rows), []int{0, 1})
 		}
 		worst := 0.
-		neighbours(2, 16, rel, func(a, b []int) {
+		eachNeighbour(2, 16, rel, func(a, b []int) {
 			worst = max(worst, lexiconChange(bound(a).value, bound(b).value))
 		})
 		declared := bound(nil)
@@ -97,8 +97,8 @@ func wordSession(t *testing.T, mu, q float64, rel budget.Relation, unit budget.U
 	return s
 }
 
-// passing is the exact probability that a count of c and its noise reach the threshold.
-func passing(least int64, sigma, c float64) float64 {
+// passProbability returns the exact probability that a count of c and its noise reach the threshold.
+func passProbability(least int64, sigma, c float64) float64 {
 	return math.Erfc((float64(least)-c/countUnit-.5)/sigma/math.Sqrt2) / 2
 }
 
@@ -137,10 +137,10 @@ func TestWordsThreshold(t *testing.T) {
 				t.Fatal(err)
 			}
 			worst := 0.
-			partitions(c.m, c.m, nil, func(sizes []int) {
+			eachPartition(c.m, c.m, nil, func(sizes []int) {
 				hidden := 1.
 				for _, n := range sizes {
-					hidden *= 1 - passing(least, grid, float64(n))
+					hidden *= 1 - passProbability(least, grid, float64(n))
 				}
 				worst = max(worst, 1-math.Pow(hidden, float64(c.d)))
 			})
@@ -163,11 +163,11 @@ func unitOf(m int) budget.Unit {
 	return budget.Unit{Column: "u", MaxRows: m}
 }
 
-// partitions visits all lists of positive numbers up to most that sum to at most n.
-func partitions(n, most int, sizes []int, visit func([]int)) {
+// eachPartition visits all lists of positive numbers up to most that sum to at most n.
+func eachPartition(n, most int, sizes []int, visit func([]int)) {
 	visit(sizes)
 	for k := min(n, most); k >= 1; k-- {
-		partitions(n-k, k, append(slices.Clip(sizes), k), visit)
+		eachPartition(n-k, k, append(slices.Clip(sizes), k), visit)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // TestRunKey checks that under a seed the keys of a process are a function of the plan, the purpose and the number of
 // earlier keys, and that without a seed they come from the operating system.
 func TestRunKey(t *testing.T) {
-	one, two := priced(t, budget.AddRemove), priced(t, budget.Substitute)
+	one, two := pricedPlan(t, budget.AddRemove), pricedPlan(t, budget.Substitute)
 	next := func(p *budget.Priced, purpose string) noise.Key {
 		t.Helper()
 		key, err := runKey(p, purpose)

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// branched opens a session on a plan with a leaf outside all branches, followed by a choice between two branches. The
+// branchSession opens a session on a plan with a leaf outside all branches, followed by a choice between two branches. The
 // second branch contains another choice.
-func branched(t *testing.T) *Session {
+func branchSession(t *testing.T) *Session {
 	t.Helper()
 	inner := budget.Branches("inner", budget.Sequence("nothing"), budget.GaussianLeaf("left", .1,
 		1),
@@ -34,10 +34,10 @@ func branched(t *testing.T) *Session {
 // release before the leaf that chooses it. Refused releases spend no budget.
 func TestOneBranch(t *testing.T) {
 	release := func(s *Session, branch, leaf string, draw int) error {
-		_, err := GaussianDraw(s.Sub(branch), leaf, draw, vector(1))
+		_, err := GaussianDraw(s.Sub(branch), leaf, draw, newVector(1))
 		return err
 	}
-	s := branched(t)
+	s := branchSession(t)
 	if err := release(s, "all", "sums", 0); !errors.Is(err, ErrBranch) {
 		t.Errorf("a branch before what chooses it: %v", err)
 	}
@@ -61,7 +61,7 @@ func TestOneBranch(t *testing.T) {
 	if s.core.spent["fit/train/all/sums"] != nil || s.core.taken["fit/train"] != "fit/train/few" {
 		t.Errorf("spent %v, taken %v", s.core.spent, s.core.taken)
 	}
-	again := branched(t)
+	again := branchSession(t)
 	if _, err := Laplace(again, "count", 0, again.Count(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +94,10 @@ func TestSelectionExcludesOtherReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Best(s, "choice", func(int, *Session) (int, float64, error) {
-		if _, err := GaussianDraw(s, "sums", 0, vector(1)); !errors.Is(err, ErrTry) {
+		if _, err := GaussianDraw(s, "sums", 0, newVector(1)); !errors.Is(err, ErrTry) {
 			t.Errorf("a release beside a try: %v", err)
 		}
-		if _, err := GaussianPart(s, "sums", 1, 0, 2, vector(1)); !errors.Is(err, ErrTry) {
+		if _, err := GaussianPart(s, "sums", 1, 0, 2, newVector(1)); !errors.Is(err, ErrTry) {
 			t.Errorf("a part of one: %v", err)
 		}
 		if _, err := Best(s, "other", func(int, *Session) (int, float64, error) {
@@ -110,7 +110,7 @@ func TestSelectionExcludesOtherReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := GaussianDraw(s, "sums", 0, vector(1)); err != nil {
+	if _, err := GaussianDraw(s, "sums", 0, newVector(1)); err != nil {
 		t.Errorf("after the selection: %v", err)
 	}
 }
@@ -134,9 +134,9 @@ func TestBestInABranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func(_ int, s *Session) (int, float64, error) {
-		_, err := GaussianDraw(s.Sub("way"), "a", 0, vector(1))
+		_, err := GaussianDraw(s.Sub("way"), "a", 0, newVector(1))
 		if err == nil {
-			if _, err := GaussianDraw(s.Sub("way"), "b", 0, vector(1)); !errors.Is(err, ErrBranch) {
+			if _, err := GaussianDraw(s.Sub("way"), "b", 0, newVector(1)); !errors.Is(err, ErrBranch) {
 				t.Errorf("the other branch inside a try: %v", err)
 			}
 		}
@@ -151,7 +151,7 @@ func TestBestInABranch(t *testing.T) {
 	if _, err := Best(s.Sub("some"), "choice", try); err != nil {
 		t.Errorf("in the branch: %v", err)
 	}
-	if _, err := GaussianDraw(s, "sums", 0, vector(1)); !errors.Is(err, ErrBranch) {
+	if _, err := GaussianDraw(s, "sums", 0, newVector(1)); !errors.Is(err, ErrBranch) {
 		t.Errorf("the other branch: %v", err)
 	}
 }

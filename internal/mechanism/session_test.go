@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit"
 )
 
-func priced(t testing.TB, rel budget.Relation) *budget.Priced {
+func pricedPlan(t testing.TB, rel budget.Relation) *budget.Priced {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Sequence("run",
 		budget.GaussianLeaf("sums", .4, 2),
@@ -26,9 +26,9 @@ func priced(t testing.TB, rel budget.Relation) *budget.Priced {
 	return p
 }
 
-func session(t testing.TB, rel budget.Relation, seed byte) *Session {
+func testSession(t testing.TB, rel budget.Relation, seed byte) *Session {
 	t.Helper()
-	s, err := NewSession(priced(t, rel))
+	s, err := NewSession(pricedPlan(t, rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +38,14 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 	return s
 }
 
-func vector(v ...int64) Bounded[Vector] {
+func newVector(v ...int64) Bounded[Vector] {
 	return Bounded[Vector]{v, L2, 1 << 20, countUnit, ""}
 }
 
 // TestOneSession checks that a priced tree opens exactly one session, even if several are requested at once, and any
 // number of rehearsals. Again yields one more session.
 func TestOneSession(t *testing.T) {
-	p := priced(t, budget.AddRemove)
+	p := pricedPlan(t, budget.AddRemove)
 	var opened atomic.Int32
 	for _, tree := range []*budget.Priced{p, p.Again(), p.Again()} {
 		var wait sync.WaitGroup
@@ -71,8 +71,8 @@ func TestOneSession(t *testing.T) {
 }
 
 func TestSpending(t *testing.T) {
-	s := session(t, budget.AddRemove, 0)
-	if _, err := GaussianDraw(s, "sums", 1, vector(1)); err != nil {
+	s := testSession(t, budget.AddRemove, 0)
+	if _, err := GaussianDraw(s, "sums", 1, newVector(1)); err != nil {
 		t.Fatal(err)
 	}
 	refused := []struct {
@@ -81,35 +81,35 @@ func TestSpending(t *testing.T) {
 		call func() error
 	}{
 		{"second time", ErrSpent, func() error {
-			_, err := GaussianDraw(s, "sums", 1, vector(1))
+			_, err := GaussianDraw(s, "sums", 1, newVector(1))
 			return err
 		}},
 		{"beyond the draws", ErrSpent, func() error {
-			_, err := GaussianDraw(s, "sums", 2, vector(1))
+			_, err := GaussianDraw(s, "sums", 2, newVector(1))
 			return err
 		}},
 		{"negative draw", ErrSpent, func() error {
-			_, err := GaussianDraw(s, "sums", -1, vector(1))
+			_, err := GaussianDraw(s, "sums", -1, newVector(1))
 			return err
 		}},
 		{"unplanned", ErrUnknownLeaf, func() error {
-			_, err := Gaussian(s, "other", vector(1))
+			_, err := Gaussian(s, "other", newVector(1))
 			return err
 		}},
 		{"inner node", ErrUnknownLeaf, func() error {
-			_, err := Gaussian(s, "inner", vector(1))
+			_, err := Gaussian(s, "inner", newVector(1))
 			return err
 		}},
 		{"another law", ErrLaw, func() error {
-			_, err := Gaussian(s, "count", vector(1))
+			_, err := Gaussian(s, "count", newVector(1))
 			return err
 		}},
 		{"another norm", ErrNorm, func() error {
-			_, err := Choose(s.Sub("inner"), "pick", 0, vector(1))
+			_, err := Choose(s.Sub("inner"), "pick", 0, newVector(1))
 			return err
 		}},
 		{"nothing", ErrEmpty, func() error {
-			_, err := Gaussian(s, "sums", vector())
+			_, err := Gaussian(s, "sums", newVector())
 			return err
 		}},
 		{"scale", ErrScale, func() error {
@@ -130,13 +130,13 @@ func TestSpending(t *testing.T) {
 // TestNoiseIgnoresOrder checks that the noise of a draw depends on the key, the leaf and the draw, but not on the
 // time or the goroutine of the request.
 func TestNoiseIgnoresOrder(t *testing.T) {
-	a, b := session(t, budget.AddRemove, 7), session(t, budget.AddRemove, 7)
-	first, _ := GaussianDraw(a, "sums", 0, vector(0, 0, 0))
-	second, _ := GaussianDraw(a, "sums", 1, vector(0, 0, 0))
+	a, b := testSession(t, budget.AddRemove, 7), testSession(t, budget.AddRemove, 7)
+	first, _ := GaussianDraw(a, "sums", 0, newVector(0, 0, 0))
+	second, _ := GaussianDraw(a, "sums", 1, newVector(0, 0, 0))
 	var wg sync.WaitGroup
 	var out [2]Public[[]float64]
 	for i := 1; i >= 0; i-- {
-		wg.Go(func() { out[i], _ = GaussianDraw(b, "sums", i, vector(0, 0, 0)) })
+		wg.Go(func() { out[i], _ = GaussianDraw(b, "sums", i, newVector(0, 0, 0)) })
 	}
 	wg.Wait()
 	if !slices.Equal(out[0].Value(), first.Value()) ||
@@ -146,16 +146,16 @@ func TestNoiseIgnoresOrder(t *testing.T) {
 	if slices.Equal(first.Value(), second.Value()) {
 		t.Error("two draws share their noise")
 	}
-	c := session(t, budget.AddRemove, 0)
-	fresh, _ := GaussianDraw(c, "sums", 0, vector(0, 0, 0))
+	c := testSession(t, budget.AddRemove, 0)
+	fresh, _ := GaussianDraw(c, "sums", 0, newVector(0, 0, 0))
 	if slices.Equal(fresh.Value(), first.Value()) {
 		t.Error("a fresh session repeats a key")
 	}
 }
 
 func TestEvents(t *testing.T) {
-	s := session(t, budget.AddRemove, 0)
-	if _, err := GaussianDraw(s, "sums", 0, vector(1, 2)); err != nil {
+	s := testSession(t, budget.AddRemove, 0)
+	if _, err := GaussianDraw(s, "sums", 0, newVector(1, 2)); err != nil {
 		t.Fatal(err)
 	}
 	events := s.Events()
@@ -211,7 +211,7 @@ func TestAddSaturating(t *testing.T) {
 }
 
 func TestCoins(t *testing.T) {
-	s := session(t, budget.AddRemove, 3)
+	s := testSession(t, budget.AddRemove, 3)
 	c := s.Coins("split")
 	const n = 100000
 	counts, expected := make([]float64, 7), make([]float64, 7)

@@ -25,7 +25,7 @@ func agreementOf(s *Session, lower, upper float64, weights []float64, pick []int
 // above the bounds: u (2u) is never passed and is attained.
 func TestAgreementSensitivity(t *testing.T) {
 	weights := []float64{math.NaN(), -1, .5, 1, 2, math.Inf(1)}
-	search(t, 2, 3*len(weights), 1, func(s *Session, pick []int) Bounded[Vector] {
+	searchNeighbours(t, 2, 3*len(weights), 1, func(s *Session, pick []int) Bounded[Vector] {
 		return Alone(agreementOf(s, .5, 2, weights, pick).Sum())
 	})
 	for rel, want := range map[budget.Relation]float64{
@@ -33,7 +33,7 @@ func TestAgreementSensitivity(t *testing.T) {
 		budget.Substitute:               4,
 		budget.SubstitutePrivateColumns: 4,
 	} {
-		if got := session(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity(); got != want {
+		if got := testSession(t, rel, 1).NewAgreement(.5, 2).Sum().Sensitivity(); got != want {
 			t.Errorf("%v: sensitivity %v, want %v", rel, got, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAgreementSensitivity(t *testing.T) {
 // never exceeded and, up to the grid of the weights, attained; for l = .2, u = .4 and n = 5 it is 1/3.
 func TestRatioSensitivity(t *testing.T) {
 	weights := []float64{.2, .3, .4}
-	s := session(t, budget.Substitute, 1)
+	s := testSession(t, budget.Substitute, 1)
 	ratio := func(pick []int) Bounded[int64] {
 		r, err := agreementOf(s, .2, .4, weights, pick).Ratio()
 		if err != nil {
@@ -53,7 +53,7 @@ func TestRatioSensitivity(t *testing.T) {
 	}
 	for n := 1; n <= 4; n++ {
 		want, worst := .4/(float64(n-1)*.2+.4), 0.0
-		neighbours(n, 9, budget.Substitute, func(a, b []int) {
+		eachNeighbour(n, 9, budget.Substitute, func(a, b []int) {
 			if len(a) != n {
 				return
 			}
@@ -81,11 +81,11 @@ func TestRatioSensitivity(t *testing.T) {
 
 // TestRatioNeedsPublicCount checks that there is no bound for an added record.
 func TestRatioNeedsPublicCount(t *testing.T) {
-	if _, err := session(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err,
+	if _, err := testSession(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err,
 		ErrRelation) {
 		t.Errorf("%v", err)
 	}
-	r, err := session(t, budget.Substitute, 1).NewAgreement(.5, 2).Ratio()
+	r, err := testSession(t, budget.Substitute, 1).NewAgreement(.5, 2).Ratio()
 	if err != nil || float64(r.value)*r.unit != .5 || math.Abs(r.Sensitivity()-1) > 1e-9 {
 		t.Errorf("no records: %v, %v", r, err)
 	}
@@ -93,7 +93,7 @@ func TestRatioNeedsPublicCount(t *testing.T) {
 
 // TestAgreementMerges checks that parts merge to the whole, regardless of the blocks.
 func TestAgreementMerges(t *testing.T) {
-	s := session(t, budget.Substitute, 1)
+	s := testSession(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SliceOf(rapid.Float64Range(0, 3)).Draw(t, "w")
 		votes := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "votes")
@@ -120,7 +120,7 @@ func TestAgreementMerges(t *testing.T) {
 // and on [0, n): the mean of 10^5 draws is within 6 standard deviations, which a correct stream misses with
 // probability 2e-9.
 func TestPublicStream(t *testing.T) {
-	s := session(t, budget.AddRemove, 7)
+	s := testSession(t, budget.AddRemove, 7)
 	a, b, other := s.PublicStream("x"), s.PublicStream("x"), s.PublicStream("y")
 	const n = 100000
 	sum, square, same := 0.0, 0.0, 0

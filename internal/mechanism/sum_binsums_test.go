@@ -14,7 +14,7 @@ import (
 func TestBinSumsSensitivity(t *testing.T) {
 	values := []float64{-9, -.3, 0, .125, 9, math.NaN(), math.Inf(-1)}
 	for _, bound := range []float64{.3, 1, 3} {
-		search(t, 3, 3*len(values), .9998, func(s *Session, rows []int) Bounded[Vector] {
+		searchNeighbours(t, 3, 3*len(values), .9998, func(s *Session, rows []int) Bounded[Vector] {
 			b := s.NewBinSums(2, bound)
 			var bins []uint8
 			var g []float64
@@ -30,7 +30,7 @@ func TestBinSumsSensitivity(t *testing.T) {
 // TestBinSumsAddsUp checks that the sums are those of the clamped numbers, up to the rounding of every record,
 // regardless of order and blocks.
 func TestBinSumsAddsUp(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		g := rapid.SliceOfN(rapid.Float64(), n, n).Draw(t, "g")
@@ -66,7 +66,7 @@ func TestBinSumsAddsUp(t *testing.T) {
 }
 
 func TestBinSumsLengths(t *testing.T) {
-	b := session(t, budget.AddRemove, 1).NewBinSums(3, 1)
+	b := testSession(t, budget.AddRemove, 1).NewBinSums(3, 1)
 	two, wide := NewClamped(1), NewClamped(2)
 	two.Set([]float64{1, 2})
 	wide.Set([]float64{2})

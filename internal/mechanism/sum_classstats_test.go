@@ -60,10 +60,10 @@ func TestClassStatsSensitivity(t *testing.T) {
 		{ClassWeights{.1, .1, 1, .1}, .9999},
 	} {
 		for _, limit := range []float64{.25, 1, 2} {
-			for _, rel := range relations() {
+			for _, rel := range bothRelations() {
 				t.Run(fmt.Sprint(c.weights, limit, rel), func(t *testing.T) {
-					s, worst, sens := session(t, rel, 1), 0.0, 0.0
-					neighbours(1, 3*len(rows), rel, func(a, b []int) {
+					s, worst, sens := testSession(t, rel, 1), 0.0, 0.0
+					eachNeighbour(1, 3*len(rows), rel, func(a, b []int) {
 						x, y := classStatsOf(s, limit, c.weights, rows, 2, a),
 							classStatsOf(s, limit, c.weights, rows, 2, b)
 						worst, sens = max(worst, weightedChange(x, y)), x.sens
@@ -84,8 +84,8 @@ func TestClassStatsSensitivity(t *testing.T) {
 // TestClassStatsAnyRows checks that random pairs of rows of several entries, at the limit and elsewhere, never exceed
 // the bound.
 func TestClassStatsAnyRows(t *testing.T) {
-	for _, rel := range relations() {
-		s := session(t, rel, 1)
+	for _, rel := range bothRelations() {
+		s := testSession(t, rel, 1)
 		rapid.Check(t, func(t *rapid.T) {
 			limit := rapid.Float64Range(.01, 6).Draw(t, "limit")
 			weight := rapid.Float64Range(.05, 3)
@@ -117,7 +117,7 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
-	if got := session(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4,
+	if got := testSession(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4,
 		ClassWeights{}).Bound().Sensitivity(); math.Abs(got-1.655295) > 1e-6 {
 		t.Errorf("D is %v, want 1.655295", got)
 	}
@@ -228,7 +228,7 @@ func TestClassStatsNoise(t *testing.T) {
 }
 
 func TestClassStatsMisuse(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"columns": func() {
 			s.NewClassStats(2, 2, 1, ClassWeights{}).Add([][]int16{{1}}, []int32{0})

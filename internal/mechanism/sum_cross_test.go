@@ -40,7 +40,7 @@ func TestCrossSensitivity(t *testing.T) {
 	g := []float64{math.Inf(-1), -.3, 0, math.NaN(), .7, 1e9}
 	for _, limit := range []float64{.25, 1, 1.5, 2} {
 		for _, bound := range []float64{1, .3, 5} {
-			search(t, 1, len(rows)*len(g), .999, func(s *Session, pick []int) Bounded[Vector] {
+			searchNeighbours(t, 1, len(rows)*len(g), .999, func(s *Session, pick []int) Bounded[Vector] {
 				return crossOf(s, limit, bound, rows, g, pick)
 			})
 		}
@@ -56,7 +56,7 @@ func TestCrossSensitivityInUnits(t *testing.T) {
 			budget.AddRemove:  1,
 			budget.Substitute: 2,
 		} {
-			got := session(t, rel, 1).NewCross(1, c.limit, c.bound).Bound().Sensitivity()
+			got := testSession(t, rel, 1).NewCross(1, c.limit, c.bound).Bound().Sensitivity()
 			if math.Abs(got-factor*c.want) > 1e-12*c.want {
 				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got,
 					factor*c.want)
@@ -67,7 +67,7 @@ func TestCrossSensitivityInUnits(t *testing.T) {
 
 // TestCrossValue checks that the sum is that of the clipped rows and numbers, up to the grid.
 func TestCrossValue(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 50).Draw(t, "n")
 		bound := rapid.Float64Range(.1, 9).Draw(t, "bound")
@@ -94,7 +94,7 @@ func TestCrossValue(t *testing.T) {
 // not change it.
 func TestCrossIsExact(t *testing.T) {
 	const n, repeats = 1 << 12, 1 << 7
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	total := s.NewCross(1, 1, 1)
 	for range repeats {
 		part := s.NewCross(1, 1, 1)
@@ -115,7 +115,7 @@ func TestCrossIsExact(t *testing.T) {
 // TestCrossClipsAsGram checks that both accumulators clip rows equally, and that calling Clip before Add has no
 // effect.
 func TestCrossClipsAsGram(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Float64Range(.01, 3).Draw(t, "limit")
 		n := rapid.IntRange(1, 6).Draw(t, "n")
@@ -146,7 +146,7 @@ func TestCrossClipsAsGram(t *testing.T) {
 }
 
 func TestCrossMisuse(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"columns":   func() { s.NewCross(2, 1, 1).Add([][]int16{{1}}, []float64{1}) },
 		"lengths":   func() { s.NewCross(2, 1, 1).Add([][]int16{{1}, {1, 2}}, []float64{1}) },

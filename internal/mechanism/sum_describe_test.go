@@ -13,7 +13,7 @@ func TestTreeCountsSensitivity(t *testing.T) {
 	cells := []uint16{0, 1, 8, 63, TreeBelow, TreeAbove, TreeMissing, 999}
 	levels := []uint16{0, 2, 999}
 	alphabet := len(cells) * len(cells) * len(levels)
-	search(t, 1, alphabet, 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 1, alphabet, 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
 		q := s.NewTreeCounts(2, []int{3})
 		for _, r := range rows {
 			a, b, c := r%len(cells), r/len(cells)%len(cells), r/len(cells)/len(cells)
@@ -27,7 +27,7 @@ func TestTreeCountsSensitivity(t *testing.T) {
 func TestMomentsSensitivity(t *testing.T) {
 	values := []float64{-7, -1, -1 + sumUnit, -.8, -.3, 0, .5, .9, 1 - sumUnit, 1, math.Inf(1),
 		math.NaN()}
-	search(t, 1, len(values)*len(values), 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 1, len(values)*len(values), 1-1e-9, func(s *Session, rows []int) Bounded[Vector] {
 		q := s.NewMoments(2)
 		for _, r := range rows {
 			q.Add(1, [][]float64{{values[r%len(values)]}, {values[r/len(values)]}})
@@ -38,7 +38,7 @@ func TestMomentsSensitivity(t *testing.T) {
 
 // TestMomentsOnFineGrid compares all pairs of 401 values of one column with the bound of a replaced record.
 func TestMomentsOnFineGrid(t *testing.T) {
-	s := session(t, budget.Substitute, 1)
+	s := testSession(t, budget.Substitute, 1)
 	sums := func(x float64) Bounded[Vector] {
 		q := s.NewMoments(1)
 		q.Add(1, [][]float64{{x}})
@@ -51,7 +51,7 @@ func TestMomentsOnFineGrid(t *testing.T) {
 	worst := 0.
 	for _, a := range all {
 		for _, b := range all {
-			worst = max(worst, change(a, b))
+			worst = max(worst, changeNorm(a, b))
 		}
 	}
 	if most := all[0].sens; worst > most || worst < most*(1-1e-9) {
@@ -64,7 +64,7 @@ func TestMomentsOnFineGrid(t *testing.T) {
 func TestGroupSumsSensitivity(t *testing.T) {
 	values := []float64{-2, -.4, .7, 1, math.NaN()}
 	groups := []int32{0, 2, -1, 3}
-	search(t, 1, len(values)*len(values)*len(groups), 1-1e-8,
+	searchNeighbours(t, 1, len(values)*len(values)*len(groups), 1-1e-8,
 		func(s *Session, rows []int) Bounded[Vector] {
 			q := s.NewGroupSums(3, []bool{true, false})
 			for _, r := range rows {
@@ -86,7 +86,7 @@ func TestDescribeSensitivities(t *testing.T) {
 		{budget.Substitute, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
 		{budget.SubstitutePrivateColumns, [3]float64{math.Sqrt(6), 2 * math.Sqrt2, math.Sqrt2}},
 	} {
-		s := session(t, c.relation, 1)
+		s := testSession(t, c.relation, 1)
 		got := [3]float64{s.NewTreeCounts(2, []int{3}).Bound().Sensitivity(),
 			s.NewMoments(2).Bound().Sensitivity(),
 			s.NewGroupSums(2, []bool{false}).Bound().Sensitivity()}
@@ -100,7 +100,7 @@ func TestDescribeSensitivities(t *testing.T) {
 
 // TestDescribeReads compares numbers that were read back with the records, for statistics without noise.
 func TestDescribeReads(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	exact := func(b Bounded[Vector]) []float64 { return toFloats(b.value, b.unit) }
 	near := func(what string, got, want float64) {
 		t.Helper()

@@ -24,7 +24,7 @@ func TestSmallestEigenvalueSensitivity(t *testing.T) {
 		if limit > 1 {
 			reached = .5 // no entry, and so no row along an axis, is above 1
 		}
-		search(t, 2, len(rows), reached, func(s *Session, pick []int) Bounded[Vector] {
+		searchNeighbours(t, 2, len(rows), reached, func(s *Session, pick []int) Bounded[Vector] {
 			g := s.NewGram(2, limit)
 			block := make([][]int16, 2)
 			for _, i := range pick {
@@ -40,12 +40,12 @@ func TestSmallestEigenvalueSensitivity(t *testing.T) {
 
 // TestSmallestEigenvalueDeclares checks that the declared sensitivity is about B² under both relations.
 func TestSmallestEigenvalueDeclares(t *testing.T) {
-	for _, rel := range relations() {
+	for _, rel := range bothRelations() {
 		for _, c := range []struct {
 			p     int
 			limit float64
 		}{{1, 1}, {6, 1.45}, {100, 20}, {1, 1e-6}} {
-			got := session(t, rel, 1).NewGram(c.p, c.limit).SmallestEigenvalue().Sensitivity()
+			got := testSession(t, rel, 1).NewGram(c.p, c.limit).SmallestEigenvalue().Sensitivity()
 			if got < c.limit-2*gramUnit || got > 1.01*c.limit+2*gramUnit {
 				t.Errorf("%v, p = %d, B² = %v: sensitivity %v", rel, c.p, c.limit, got)
 			}
@@ -56,7 +56,7 @@ func TestSmallestEigenvalueDeclares(t *testing.T) {
 // TestSmallestEigenvalueValue checks that the value is at most the certified width below the eigenvalue of the exact
 // sums, for random rows and for an empty table.
 func TestSmallestEigenvalueValue(t *testing.T) {
-	s := session(t, budget.Substitute, 1)
+	s := testSession(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		p, n := rapid.IntRange(1, 6).Draw(t, "p"), rapid.IntRange(0, 40).Draw(t, "n")
 		limit := rapid.Float64Range(.1, 4).Draw(t, "limit")
@@ -86,7 +86,7 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 
 // TestSmallestEigenvalueRelease checks that the eigenvalue is released by the Gaussian mechanism.
 func TestSmallestEigenvalueRelease(t *testing.T) {
-	s := session(t, budget.AddRemove, 0)
+	s := testSession(t, budget.AddRemove, 0)
 	g := s.NewGram(1, 1)
 	x := make([]int16, 30000)
 	for i := range x {

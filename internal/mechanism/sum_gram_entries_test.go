@@ -10,11 +10,11 @@ import (
 // TestGramEntrySensitivity searches rows of every direction, below, at and above the limit of the norm: the L1 norm of the
 // change of the entries is never above the declared sensitivity. A row whose entries are equally large reaches it.
 func TestGramEntrySensitivity(t *testing.T) {
-	rows := grid([]int16{-FixedOne, -9000, 0, 3, FixedOne}, []int16{-FixedOne, 0, 11585, FixedOne},
+	rows := gridRecords([]int16{-FixedOne, -9000, 0, 3, FixedOne}, []int16{-FixedOne, 0, 11585, FixedOne},
 		[]int16{0, FixedOne, 9459})
 	for _, limit := range []float64{.3, 1, 3} {
-		for _, rel := range relations() {
-			s, furthest, declared := session(t, rel, 1), 0., 0.
+		for _, rel := range bothRelations() {
+			s, furthest, declared := testSession(t, rel, 1), 0., 0.
 			bound := func(pick []int) Bounded[Vector] {
 				g, block := s.NewGram(3, limit), make([][]int16, 3)
 				for _, i := range pick {
@@ -25,7 +25,7 @@ func TestGramEntrySensitivity(t *testing.T) {
 				g.Add(block)
 				return g.EntryBound()
 			}
-			neighbours(1, len(rows), rel, func(a, b []int) {
+			eachNeighbour(1, len(rows), rel, func(a, b []int) {
 				x, y, sum := bound(a), bound(b), 0.
 				for j := range x.value {
 					sum += math.Abs(float64(x.value[j] - y.value[j]))

@@ -36,7 +36,7 @@ func TestGroupedSquareSumsSensitivity(t *testing.T) {
 			cells = places
 		}
 		t.Run(c.name, func(t *testing.T) {
-			search(t, 1, len(targets)*len(residuals)*len(cells)*groups, c.reached,
+			searchNeighbours(t, 1, len(targets)*len(residuals)*len(cells)*groups, c.reached,
 				func(s *Session, rows []int) Bounded[Vector] {
 					q := s.NewGroupedSquareSums(Nodes{4}, c.cells, c.ratio, 2, c.change)
 					for _, r := range rows {
@@ -75,7 +75,7 @@ func TestGroupedSquareSumsBounds(t *testing.T) {
 // TestGroupedSquareSumsRelease: every number is divided by its weight, and both halves count every record. With deviations
 // below .03 the numbers are exact to .4, of twenty at odds below 1e-30.
 func TestGroupedSquareSumsRelease(t *testing.T) {
-	s := precise(t, budget.AddRemove, 1000)
+	s := preciseSession(t, budget.AddRemove, 1000)
 	q, other := s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true),
 		s.NewGroupedSquareSums(Nodes{4}, CellGroups{1, 2}, .5, 2, true)
 	ones := func(x float64) []float64 {
@@ -135,7 +135,7 @@ func TestGroupedSquareSumsRelease(t *testing.T) {
 }
 
 func TestGroupedSquareSumsRefuses(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"no group": func() { s.NewGroupedSquareSums(Nodes{1}, CellGroups{}, 1, 0, true) },
 		"another group": func() {

@@ -23,9 +23,9 @@ func interceptsOf(s *Session, lower, upper float64, weights []float64, pick []in
 // other records keep the sums away from 0.
 func TestInterceptsSensitivity(t *testing.T) {
 	weights := []float64{math.NaN(), .5, 3, math.Inf(1)}
-	for _, rel := range relations() {
-		s, widest, width := session(t, rel, 1), 0., 0.
-		neighbours(3, 9*len(weights), rel, func(a, b []int) {
+	for _, rel := range bothRelations() {
+		s, widest, width := testSession(t, rel, 1), 0., 0.
+		eachNeighbour(3, 9*len(weights), rel, func(a, b []int) {
 			x, y := interceptsOf(s, .5, 3, weights, a).Scores(),
 				interceptsOf(s, .5, 3, weights, b).Scores()
 			low, high := 0., 0.
@@ -53,7 +53,7 @@ func TestInterceptsSensitivity(t *testing.T) {
 // TestInterceptsAreAgreements checks that the score of a candidate is the absolute value of the sum of an [Agreement]
 // with the votes of that candidate, regardless of the blocks.
 func TestInterceptsAreAgreements(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SliceOf(rapid.Float64Range(0, 3)).Draw(t, "w")
 		labels := rapid.SliceOfN(rapid.Int8Range(-1, 1), len(w), len(w)).Draw(t, "labels")

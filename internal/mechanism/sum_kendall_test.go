@@ -23,7 +23,7 @@ func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64)
 
 // TestKendallValues reproduces the values of the specification.
 func TestKendallValues(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for _, c := range []struct {
 		x, y []float64
 		want float64
@@ -46,7 +46,7 @@ func kendallRange(
 	t *testing.T, rel budget.Relation, n, values int, picked bool,
 ) (lowest, highest, declared float64) {
 	t.Helper()
-	s := session(t, rel, 1)
+	s := testSession(t, rel, 1)
 	wide := values * values
 	if picked {
 		wide *= values
@@ -65,7 +65,7 @@ func kendallRange(
 		}
 		return k.Scores([]int{0})
 	}
-	neighbours(n, wide, rel, func(a, b []int) {
+	eachNeighbour(n, wide, rel, func(a, b []int) {
 		u, v := score(a), score(b)
 		change := float64(v.value[0]-u.value[0]) * u.unit
 		lowest, highest, declared = math.Min(lowest, change), math.Max(highest, change),
@@ -109,7 +109,7 @@ func TestKendallRanges(t *testing.T) {
 // TestKendallRangesAreAttained checks that these ends are attained: -3/2 by a record discordant with a concordant
 // table, +-5/2 from four records on, and +-2 under substitution.
 func TestKendallRangesAreAttained(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	value := func(k *Kendall) float64 {
 		b := k.Scores([]int{0})
 		return float64(b.value[0]) * b.unit
@@ -135,7 +135,7 @@ func TestKendallRangesAreAttained(t *testing.T) {
 	if math.Abs(d-2.5) > 3*kendallUnit {
 		t.Errorf("later round: %v, want 5/2", d)
 	}
-	sub := session(t, budget.Substitute, 1)
+	sub := testSession(t, budget.Substitute, 1)
 	all := kendallOf(t, sub, up, up)
 	moved := kendallOf(t, sub, append([]float64{0}, up[1:]...), append([]float64{9}, up[1:]...))
 	if d := value(moved) - value(all); math.Abs(d+2) > 3*kendallUnit {
@@ -171,7 +171,7 @@ func TestTauBFails(t *testing.T) {
 	if ratio := (b0 - b1) / 6; ratio < 24 {
 		t.Errorf("log-ratio %v does not exceed the claimed 1 as it should", ratio)
 	}
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	a, b := kendallOf(t, s, y, x).Scores([]int{0}), kendallOf(t, s, y1, x1).Scores([]int{0})
 	if d := float64(b.value[0]-a.value[0]) * a.unit; math.Abs(d) > 1.5 {
 		t.Errorf("tau-a moved by %v", d)
@@ -276,7 +276,7 @@ func scoresApart(
 	t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64,
 ) float64 {
 	t.Helper()
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	var scores [2]Bounded[Vector]
 	for side, record := range [][4]float64{first, second} {
 		var list [4][]float64

@@ -12,7 +12,7 @@ import (
 // TestLabelSumsSensitivity replaces the label of every record by every other. The declared bound is never exceeded
 // and is attained by the longest row, for numbers and for classes, and it does not depend on any label.
 func TestLabelSumsSensitivity(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	rows := [][]int16{{FixedOne, -3000}, {120, 7}, {-9000, FixedOne}, {0, 0}}
 	numbers := []int16{-FixedOne, -5000, 0, 77, FixedOne, math.MaxInt16, math.MinInt16}
 	classes := []int32{0, 1, 2, 3, -1}
@@ -63,7 +63,7 @@ func TestLabelSumsSensitivity(t *testing.T) {
 // TestLabelSumsFollowRows checks that a shorter longest row has a smaller bound, and that rows of zeros have a bound
 // above 0.
 func TestLabelSumsFollowRows(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	sens := func(x int16) float64 {
 		sums := s.NewLabelSums(1, 0)
 		sums.AddNumbers([][]int16{{x}}, []int16{5})
@@ -80,7 +80,7 @@ func TestLabelSumsFollowRows(t *testing.T) {
 
 // TestPublicMoments checks that second moments and cross products of public rows are the sums of products.
 func TestPublicMoments(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	g := s.NewPublicGram(2)
 	g.Add([][]int16{{FixedOne, -8192}, {4096, FixedOne}})
 	moments, longest, err := g.Exact()
@@ -100,7 +100,7 @@ func TestPublicMoments(t *testing.T) {
 // records.
 func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		s := session(t, rel, 1)
+		s := testSession(t, rel, 1)
 		_, _, gram := s.NewPublicGram(1).Exact()
 		_, cross := s.NewPublicCross(1).Exact()
 		_, labels := s.NewLabelSums(1, 0).Bound()
@@ -117,7 +117,7 @@ func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 // is never exceeded and is attained by a row that is the longest in both senses, and the exact moments stay
 // bit-identical.
 func TestPrivateClassStatsSensitivity(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	rows := [][]int16{{FixedOne, 0}, {9000, -700}, {0, 5}}
 	for _, w := range []ClassWeights{{}, {1, .3, 2, 1}} {
 		reached := 0.
@@ -166,7 +166,7 @@ func TestPrivateClassStatsSensitivity(t *testing.T) {
 // circle of directions, below, at and above the limit. The bound is never exceeded and nearly reached, and the exact
 // moments stay bit-identical.
 func TestPartClassStatsSensitivity(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	var circle [][]int16
 	for i := range 24 {
 		for _, r := range []float64{.3, 1} {

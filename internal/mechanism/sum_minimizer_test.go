@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// minimized returns the bounded minimiser over the picked records: pick i is row i/(classes+1) in class
+// minimizePicked returns the bounded minimiser over the picked records: pick i is row i/(classes+1) in class
 // i%(classes+1), and the last of these classes is a missing one.
-func minimized(
+func minimizePicked(
 	t *testing.T, s *Session, rows [][]int16, lambda float64, classes int, pick []int,
 ) Bounded[Vector] {
 	t.Helper()
@@ -48,8 +48,8 @@ func minimizedBy(
 func TestMinimizerSensitivity(t *testing.T) {
 	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
 	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .7}, {20, .9999}} {
-		search(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
-			return minimized(t, s, rows, c.lambda, 2, pick)
+		searchNeighbours(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
+			return minimizePicked(t, s, rows, c.lambda, 2, pick)
 		})
 	}
 }
@@ -62,8 +62,8 @@ func TestMinimizerCoordinates(t *testing.T) {
 		{4000, 8000}}
 	for _, classes := range []int{2, 3} {
 		for _, c := range []struct{ lambda, reached float64 }{{.03, 0}, {60, .9999}} {
-			for _, rel := range relations() {
-				s, furthest, declared := session(t, rel, 1), 0., 0.
+			for _, rel := range bothRelations() {
+				s, furthest, declared := testSession(t, rel, 1), 0., 0.
 				bound := func(pick []int) Bounded[Vector] {
 					m := s.NewMinimizer(2, 2, 1, c.lambda, classes)
 					block, codes := make([][]int16, 2), []int32(nil)
@@ -80,7 +80,7 @@ func TestMinimizerCoordinates(t *testing.T) {
 					}
 					return x
 				}
-				neighbours(1, len(rows)*(classes+1), rel, func(a, b []int) {
+				eachNeighbour(1, len(rows)*(classes+1), rel, func(a, b []int) {
 					x, y, sum := bound(a), bound(b), 0.
 					for j := range x.value {
 						sum += math.Abs(float64(x.value[j] - y.value[j]))
@@ -111,18 +111,18 @@ func TestMinimizerCoordinates(t *testing.T) {
 func TestLogisticMinimizer(t *testing.T) {
 	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
 	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .3}, {200, .49}} {
-		search(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
+		searchNeighbours(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
 			return minimizedBy(t, s.NewLogisticMinimizer(2, 1, .5, c.lambda, 2), rows, 2, pick)
 		})
 	}
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rows = [][]int16{{FixedOne, 0}, {3900, 15900}}
 	near := func(pick []int) Bounded[Vector] {
 		return minimizedBy(t, s.NewLogisticMinimizer(2, 1, .5, 20, 2), rows, 2, pick)
 	}
 	many := make([]int, 400_000)                              // the first row, in class 0
 	a, b := near(many), near(append([]int{1*3 + 1}, many...)) // and the second, in class 1
-	if ratio := change(a, b) / a.sens; ratio < .8 || ratio > 1 {
+	if ratio := changeNorm(a, b) / a.sens; ratio < .8 || ratio > 1 {
 		t.Errorf("a record against many moves the minimiser by %v of the bound", ratio)
 	}
 }
@@ -136,13 +136,13 @@ func TestMinimizerClasses(t *testing.T) {
 		if lambda > 5 {
 			reached = .5
 		}
-		search(t, 2, len(rows)*4, reached, func(s *Session, pick []int) Bounded[Vector] {
-			return minimized(t, s, rows, lambda, 3, pick)
+		searchNeighbours(t, 2, len(rows)*4, reached, func(s *Session, pick []int) Bounded[Vector] {
+			return minimizePicked(t, s, rows, lambda, 3, pick)
 		})
 	}
-	s := session(t, budget.AddRemove, 1)
-	a, b := minimized(t, s, rows, 8, 3, nil), minimized(t, s, rows, 8, 3, []int{0})
-	if ratio := change(a, b) / a.sens; ratio < .9999 || ratio > 1 {
+	s := testSession(t, budget.AddRemove, 1)
+	a, b := minimizePicked(t, s, rows, 8, 3, nil), minimizePicked(t, s, rows, 8, 3, []int{0})
+	if ratio := changeNorm(a, b) / a.sens; ratio < .9999 || ratio > 1 {
 		t.Errorf("one record of length R moves three minimisers by %v of the bound", ratio)
 	}
 }
@@ -151,9 +151,9 @@ func TestMinimizerClasses(t *testing.T) {
 // the loss and within it. The change stays within the bound.
 func TestMinimizerRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for i, rel := range append(relations(), relations()...) {
-		s := session(t, rel, 1)
-		logistic := i >= len(relations())
+	for i, rel := range append(bothRelations(), bothRelations()...) {
+		s := testSession(t, rel, 1)
+		logistic := i >= len(bothRelations())
 		start := s.NewMinimizer
 		if logistic {
 			start = s.NewLogisticMinimizer
@@ -191,7 +191,7 @@ func TestMinimizerRandom(t *testing.T) {
 			} else {
 				a, b = bound(n), bound(n-1) // one record in another's place
 			}
-			worst = math.Max(worst, change(a, b)/a.sens)
+			worst = math.Max(worst, changeNorm(a, b)/a.sens)
 		}
 		if worst > 1 || worst < .2 {
 			t.Errorf("%v, logistic %v: the largest change is %v of the bound", rel, logistic, worst)
@@ -218,7 +218,7 @@ func TestMinimizerScale(t *testing.T) {
 		budget.Substitute:               2,
 		budget.SubstitutePrivateColumns: 2,
 	} {
-		b := minimized(t, session(t, rel, 1), [][]int16{{0}}, 20, 2, nil)
+		b := minimizePicked(t, testSession(t, rel, 1), [][]int16{{0}}, 20, 2, nil)
 		sigma := b.Sensitivity() / .15
 		if math.Abs(sigma-factor*.372678) > 3e-5*sigma {
 			t.Errorf("%v: sigma %v", rel, sigma)
@@ -233,7 +233,7 @@ func TestMinimizerScale(t *testing.T) {
 // TestMinimizerValue checks that for one record z with label +1 the minimiser is z/Lambda as long as its margin
 // |z|^2/Lambda is at most 1/2.
 func TestMinimizerValue(t *testing.T) {
-	b := minimized(t, session(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4,
+	b := minimizePicked(t, testSession(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4,
 		2, []int{1})
 	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
 		if got := float64(b.value[j]) * b.unit; math.Abs(got-want) > 1e-5 {
@@ -260,7 +260,7 @@ func TestOnGrid(t *testing.T) {
 
 // TestMinimizerPanics checks that shapes and parameters outside their range panic.
 func TestMinimizerPanics(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"no entry":   func() { s.NewMinimizer(0, 1, .5, 1, 2) },
 		"one class":  func() { s.NewMinimizer(1, 1, .5, 1, 1) },
@@ -289,7 +289,7 @@ func TestMinimizerPanics(t *testing.T) {
 func TestMinimizerCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	m := session(t, budget.AddRemove, 1).NewMinimizer(1, 1, .5, 1, 2)
+	m := testSession(t, budget.AddRemove, 1).NewMinimizer(1, 1, .5, 1, 2)
 	m.Add([][]int16{{FixedOne}}, []int32{1})
 	if b, err := m.Bound(ctx); !errors.Is(err, context.Canceled) || b.value != nil {
 		t.Errorf("%v, %v", b.value, err)

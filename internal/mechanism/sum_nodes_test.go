@@ -34,7 +34,7 @@ func distanceOf(a, b Symmetric) float64 {
 	sum, size := 0., a.P*(a.P+1)/2
 	for k := 0; k < len(a.Packed); k += size {
 		sum = math.Hypot(sum,
-			frobenius(Symmetric{a.P, a.Packed[k : k+size]}, Symmetric{a.P, b.Packed[k : k+size]}))
+			frobeniusDistance(Symmetric{a.P, a.Packed[k : k+size]}, Symmetric{a.P, b.Packed[k : k+size]}))
 	}
 	return sum
 }
@@ -45,16 +45,16 @@ func distanceOf(a, b Symmetric) float64 {
 func TestNodeGramsSensitivity(t *testing.T) {
 	rows := [][]int16{{FixedOne, 0}, {0, FixedOne}, {FixedOne, -FixedOne}, {3, 7000}, {0, 0}}
 	for _, limit := range []float64{.3, 1, 1.9} {
-		for _, rel := range relations() {
-			s := session(t, rel, 1)
+		for _, rel := range bothRelations() {
+			s := testSession(t, rel, 1)
 			worst, sens := 0., 0.
 			see := func(a, b []int) {
 				x, y := nodeGramsOf(s, limit, rows, a), nodeGramsOf(s, limit, rows, b)
 				sens = x.sens
 				worst = math.Max(worst, distanceOf(x.value, y.value))
 			}
-			neighbours(2, len(rows)*len(nodeWeights), rel, see)
-			neighbours(1, len(rows)*len(nodeWeights), budget.AddRemove, see)
+			eachNeighbour(2, len(rows)*len(nodeWeights), rel, see)
+			eachNeighbour(1, len(rows)*len(nodeWeights), budget.AddRemove, see)
 			if worst > sens {
 				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
 			}
@@ -69,7 +69,7 @@ func TestNodeGramsSensitivity(t *testing.T) {
 // TestNodeGramsManyNodes checks that the whole change of a record is within the bound, whatever the number of its
 // nodes, and within the bound times the root of the sum of squared weights.
 func TestNodeGramsManyNodes(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		nodes, p := rapid.IntRange(1, 8).Draw(t, "nodes"), rapid.IntRange(1, 4).Draw(t, "p")
 		limit := rapid.Float64Range(.01, 5).Draw(t, "limit")
@@ -98,7 +98,7 @@ func TestNodeGramsManyNodes(t *testing.T) {
 // TestNodeGramsOfOneNode checks that with weight 1 a node has the matrix of [Gram], bit for bit, and that the nodes
 // of a hard routing add up to it.
 func TestNodeGramsOfOneNode(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
 		columns := func() [][]int16 { return make([][]int16, 3) }
@@ -146,8 +146,8 @@ func mediansOf(s *Session, picks []int) Bounded[Lists] {
 	return m.Bound()
 }
 
-// widths returns the sum of the widths of the changes over the lists.
-func widths(a, b Bounded[Lists]) float64 {
+// sumOfWidths returns the sum of the widths of the changes over the lists.
+func sumOfWidths(a, b Bounded[Lists]) float64 {
 	sum := 0.
 	for i := 0; i < len(a.value.Scores); i += a.value.Size {
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -163,16 +163,16 @@ func widths(a, b Bounded[Lists]) float64 {
 // TestMediansSensitivity checks that the width 1 (2 under substitution) over all nodes is never exceeded and is
 // attained, in one node and by a record that changes its node.
 func TestMediansSensitivity(t *testing.T) {
-	for _, rel := range relations() {
-		s := session(t, rel, 1)
+	for _, rel := range bothRelations() {
+		s := testSession(t, rel, 1)
 		worst, sens := 0., 0.
 		see := func(a, b []int) {
 			x, y := mediansOf(s, a), mediansOf(s, b)
 			sens = x.sens
-			worst = math.Max(worst, widths(x, y))
+			worst = math.Max(worst, sumOfWidths(x, y))
 		}
-		neighbours(2, len(medianValues)*len(nodeWeights), rel, see)
-		neighbours(1, len(medianValues)*len(nodeWeights), budget.AddRemove, see)
+		eachNeighbour(2, len(medianValues)*len(nodeWeights), rel, see)
+		eachNeighbour(1, len(medianValues)*len(nodeWeights), budget.AddRemove, see)
 		if worst > sens || worst < .999*sens {
 			t.Errorf("%v: change %v, declared %v", rel, worst, sens)
 		}
@@ -185,7 +185,7 @@ func TestMediansSensitivity(t *testing.T) {
 
 // TestMedians checks the scores against their definition, and the units of a record in each node.
 func TestMedians(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	m := s.NewMedians(2, []float64{0, 1, 2})
 	m.Add([][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}},
 		[][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}})

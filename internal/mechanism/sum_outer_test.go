@@ -13,7 +13,7 @@ import (
 // direction, below, at and above theirs, and records without any. B C (2 B C under substitution) is never exceeded
 // and is attained. Tables of one record suffice, because the statistic is a sum.
 func TestOuterSensitivity(t *testing.T) {
-	rows := grid([]int16{-FixedOne, 0, 9000, FixedOne}, []int16{-11585, 0, FixedOne})
+	rows := gridRecords([]int16{-FixedOne, 0, 9000, FixedOne}, []int16{-11585, 0, FixedOne})
 	var weights [][3]float64
 	for _, a := range []float64{math.Inf(-1), -.4, 0, math.NaN(), 1} {
 		for _, b := range []float64{-1, .25} {
@@ -22,7 +22,7 @@ func TestOuterSensitivity(t *testing.T) {
 	}
 	for _, limit := range []float64{.25, 1.5} {
 		for _, bound := range []float64{.1, .5, math.Sqrt2} {
-			search(t, 1, len(rows)*len(weights), .998,
+			searchNeighbours(t, 1, len(rows)*len(weights), .998,
 				func(s *Session, pick []int) Bounded[Vector] {
 					o := s.NewOuter(3, 2, bound, limit)
 					block, w := make([][]int16, 2), make([][]float64, 3)
@@ -50,7 +50,7 @@ func TestOuterSensitivityInUnits(t *testing.T) {
 			budget.AddRemove:  1,
 			budget.Substitute: 2,
 		} {
-			got := session(t, rel, 1).NewOuter(2, 1, c.bound, c.limit).Bound().Sensitivity()
+			got := testSession(t, rel, 1).NewOuter(2, 1, c.bound, c.limit).Bound().Sensitivity()
 			if math.Abs(got-factor*c.want) > 1e-9*c.want {
 				t.Errorf("B² %v, C %v, %v: sensitivity %v, want %v", c.limit, c.bound, rel, got,
 					factor*c.want)
@@ -62,7 +62,7 @@ func TestOuterSensitivityInUnits(t *testing.T) {
 // TestOuterValue checks that the sum is that of the shortened rows and weights, up to the grid, for any split into
 // blocks.
 func TestOuterValue(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 50).Draw(t, "n")
 		bound := rapid.Float64Range(.1, 1.4).Draw(t, "bound")
@@ -109,7 +109,7 @@ func TestOuterValue(t *testing.T) {
 
 // TestOuterPanics checks that blocks of the wrong shape panic as mistakes of the caller.
 func TestOuterPanics(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"bound":   func() { s.NewOuter(1, 1, 0x1p8, 1) },
 		"NaN":     func() { s.NewOuter(1, 1, math.NaN(), 1) },
@@ -129,7 +129,7 @@ func TestOuterPanics(t *testing.T) {
 }
 
 func BenchmarkOuter(b *testing.B) {
-	s := session(b, budget.AddRemove, 1)
+	s := testSession(b, budget.AddRemove, 1)
 	o := s.NewOuter(26, 17, .5, 1)
 	rows, weights := make([][]int16, 17), make([][]float64, 26)
 	for k := range rows {

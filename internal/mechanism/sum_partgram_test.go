@@ -39,7 +39,7 @@ func columnsOf(row []int16) [][]int16 {
 // weights of the cross block that put k below and above 2. Each block alone stays within 2 R B and sqrt2 B^2 and
 // attains it.
 func TestPartGramSensitivity(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	var circle [][]int16
 	for i := range 48 {
 		for _, r := range []float64{.3, .7072, 1} {
@@ -91,7 +91,7 @@ func TestPartGramSensitivity(t *testing.T) {
 // TestPartGramBoundIsPublic checks that the bound follows the longest public part of any record, and does not depend
 // on the private parts.
 func TestPartGramBoundIsPublic(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {0, 0}}
 	_, a := partOf(t, s, []int{70, 70}, 1, 1, u, [][]int16{{5}, {7}, {9}})
 	_, b := partOf(t, s, []int{70, 70}, 1, 1, u, [][]int16{{FixedOne}, {0}, {-FixedOne}})
@@ -103,7 +103,7 @@ func TestPartGramBoundIsPublic(t *testing.T) {
 
 // TestPartGramExactIsPublic checks that the exact block is bit-identical for any private parts.
 func TestPartGramExactIsPublic(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {-7, 9000}}
 	exact := func(z [][]int16) []float64 {
 		g, _ := partOf(t, s, []int{70, 20}, 2, .3, u, z)
@@ -123,7 +123,7 @@ func TestPartGramExactIsPublic(t *testing.T) {
 
 // TestPartGramValues checks that blocks are the sums of products, and that Unpack undoes the weights.
 func TestPartGramValues(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{FixedOne, 2000}, {-9000, 300}}
 	z := [][]int16{{5000, -6000}, {700, FixedOne}}
 	g, b := partOf(t, s, []int{3, 200}, 2, 2, u, z)
@@ -153,14 +153,14 @@ func TestPartGramValues(t *testing.T) {
 
 // TestPartGramMerges checks that two parts merge to the whole.
 func TestPartGramMerges(t *testing.T) {
-	s := session(t, budget.SubstitutePrivateColumns, 1)
+	s := testSession(t, budget.SubstitutePrivateColumns, 1)
 	u, z := [][]int16{{100, 3}, {FixedOne, -FixedOne}}, [][]int16{{5}, {-700}}
 	_, whole := partOf(t, s, []int{1, 2}, 1, .3, u, z)
 	a, _ := partOf(t, s, []int{1, 2}, 1, .3, u[:1], z[:1])
 	b, _ := partOf(t, s, []int{1, 2}, 1, .3, u[1:], z[1:])
 	a.Cells().mergeValues(b.Cells().copyValues())
 	merged, err := a.Bound()
-	if err != nil || change(merged, whole) != 0 || merged.sens != whole.sens {
+	if err != nil || changeNorm(merged, whole) != 0 || merged.sens != whole.sens {
 		t.Errorf("%v and %v, %v", merged, whole, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestPartGramMerges(t *testing.T) {
 // TestPartGramRefuses checks that blocks of public columns are public under one relation only.
 func TestPartGramRefuses(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		g := session(t, rel, 1).NewPartGram([]int{1}, 1, 1)
+		g := testSession(t, rel, 1).NewPartGram([]int{1}, 1, 1)
 		if _, err := g.Exact(); !errors.Is(err, ErrRelation) {
 			t.Errorf("%v: exact: %v", rel, err)
 		}

@@ -35,8 +35,8 @@ func productsOf(s *Session, levels []int, records [][]int16, pick []int) Bounded
 	return p.Scores(all)
 }
 
-// grid returns every record with a value of each list.
-func grid(lists ...[]int16) [][]int16 {
+// gridRecords returns every record with a value of each list.
+func gridRecords(lists ...[]int16) [][]int16 {
 	records := [][]int16{nil}
 	for _, list := range lists {
 		var longer [][]int16
@@ -65,8 +65,8 @@ func TestProductsSensitivity(t *testing.T) {
 		"both":     {[]int{0, 3}, [][]int16{{-one, 0, one}, {0, 1, 2}, {-one, one}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			records := grid(c.values...)
-			search(t, 2, len(records), 1, func(s *Session, pick []int) Bounded[Vector] {
+			records := gridRecords(c.values...)
+			searchNeighbours(t, 2, len(records), 1, func(s *Session, pick []int) Bounded[Vector] {
 				return productsOf(s, c.levels, records, pick)
 			})
 		})
@@ -76,12 +76,12 @@ func TestProductsSensitivity(t *testing.T) {
 // TestProductsRange checks that one score moves within [-1, 1] when a record is added and within [-2, 2] when one is
 // replaced, that both ends are attained, and that the declared width is that of the range.
 func TestProductsRange(t *testing.T) {
-	records := grid([]int16{-FixedOne, 3, FixedOne}, []int16{0, 1, 2}, []int16{-FixedOne, FixedOne})
+	records := gridRecords([]int16{-FixedOne, 3, FixedOne}, []int16{0, 1, 2}, []int16{-FixedOne, FixedOne})
 	for rel, reach := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
-		s := session(t, rel, 1)
+		s := testSession(t, rel, 1)
 		for column := range 2 {
 			lowest, highest := 0.0, 0.0
-			neighbours(2, len(records), rel, func(a, b []int) {
+			eachNeighbour(2, len(records), rel, func(a, b []int) {
 				x, y := productsOf(s, []int{0, 3}, records, a),
 					productsOf(s, []int{0, 3}, records, b)
 				change := float64(y.value[column]-x.value[column]) * x.unit
@@ -138,7 +138,7 @@ func TestProductsCentredFails(t *testing.T) {
 		return out
 	}
 	sound := func(x, y []float64) float64 {
-		p := session(t, budget.AddRemove, 1).NewProducts([]int{0})
+		p := testSession(t, budget.AddRemove, 1).NewProducts([]int{0})
 		p.Add([][]int16{fixed(x)}, nil, fixed(y))
 		b := p.Scores([]int{0})
 		return float64(b.value[0]) * b.unit
@@ -159,7 +159,7 @@ func TestProductsCentredFails(t *testing.T) {
 // TestProductsValues compares scores with values computed by hand.
 func TestProductsValues(t *testing.T) {
 	const one, half = FixedOne, FixedOne / 2
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	p := s.NewProducts([]int{0, 0, 2, 3})
 	y := []int16{one, half, -one, 0}
 	p.Add([][]int16{{one, one, half, -one}, {-one, half, half, one}, nil, nil},
@@ -187,7 +187,7 @@ func TestProductsValues(t *testing.T) {
 // TestProductsCategoryIsItsBestColumn checks that a category column scores as the best of the numeric columns "+1 for
 // one value, -1 for the others", regardless of the blocks.
 func TestProductsCategoryIsItsBestColumn(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n, levels := rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "levels")
 		codes := rapid.SliceOfN(rapid.Int32Range(0, int32(levels)-1), n, n).Draw(t, "codes")
@@ -226,7 +226,7 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 
 // TestProductsShape checks that a block in which a record might count twice is refused.
 func TestProductsShape(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"levels":  func() { s.NewProducts([]int{-1}) },
 		"numeric": func() { s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1}) },

@@ -11,7 +11,7 @@ import (
 // corners. The bound is attained.
 func TestSizeCountsSensitivity(t *testing.T) {
 	const bins = 3
-	search(t, 2, bins*bins+2, .999999, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 2, bins*bins+2, .999999, func(s *Session, rows []int) Bounded[Vector] {
 		c := s.NewSizeCounts(bins)
 		for _, r := range rows {
 			switch r {
@@ -29,7 +29,7 @@ func TestSizeCountsSensitivity(t *testing.T) {
 		budget.AddRemove:  1.118034,
 		budget.Substitute: 1.581139,
 	} {
-		if got := session(t, rel,
+		if got := testSession(t, rel,
 			1).NewSizeCounts(2).boundCounts().Sensitivity(); math.Abs(got-want) > 5e-7 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
@@ -39,10 +39,10 @@ func TestSizeCountsSensitivity(t *testing.T) {
 // TestSizeCountsOfMissing checks that a record without a size moves the counts by as much as one with sizes, up to
 // the rounding of its weight, and changes only its own cell.
 func TestSizeCountsOfMissing(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
 	one.Add([]uint16{NoSize}, []uint16{3})
-	if got := change(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 ||
+	if got := changeNorm(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 ||
 		got < 1-1e-6 {
 		t.Errorf("a record without a size moves the counts by %v of the bound", got)
 	}
@@ -57,7 +57,7 @@ func TestSizeCountsOfMissing(t *testing.T) {
 // TestSizeCountsRelease checks that each cell is divided by its weight and has its own noise. With a deviation below
 // .0023 the counts are exact to .02, nearly nine deviations (odds below 1e-16).
 func TestSizeCountsRelease(t *testing.T) {
-	s := precise(t, budget.AddRemove, 1000)
+	s := preciseSession(t, budget.AddRemove, 1000)
 	c := s.NewSizeCounts(3)
 	c.Add([]uint16{0, 0, 2, 9, NoSize}, []uint16{1, 2, 2, 7, 0})
 	released, err := c.Release(s, "leaf")
@@ -84,7 +84,7 @@ func TestSizeCountsNoise(t *testing.T) {
 		budget.AddRemove:  2.236068,
 		budget.Substitute: 3.162278,
 	} {
-		s := precise(t, rel, .5)
+		s := preciseSession(t, rel, .5)
 		released, err := s.NewSizeCounts(2).Release(s, "leaf")
 		if err != nil {
 			t.Fatal(err)
@@ -95,8 +95,8 @@ func TestSizeCountsNoise(t *testing.T) {
 	}
 }
 
-// precise opens a session with one Gaussian leaf, "leaf", with the given mu.
-func precise(t testing.TB, rel budget.Relation, mu float64) *Session {
+// preciseSession opens a session with one Gaussian leaf, "leaf", with the given mu.
+func preciseSession(t testing.TB, rel budget.Relation, mu float64) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Sequence("run",
 		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),

@@ -29,7 +29,7 @@ func TestSquareSumsSensitivity(t *testing.T) {
 		if c.top == 1 {
 			reached = .75
 		}
-		search(t, 1, len(targets)*len(residuals)*len(cells), reached,
+		searchNeighbours(t, 1, len(targets)*len(residuals)*len(cells), reached,
 			func(s *Session, rows []int) Bounded[Vector] {
 				q := s.NewSquareSums(Nodes{c.top}, groups, c.ratio)
 				for _, r := range rows {
@@ -49,7 +49,7 @@ func TestSquareSumsSensitivity(t *testing.T) {
 		{budget.Substitute, CellGroups{}, 1.634778},
 		{budget.Substitute, CellGroups{4, 16}, 1.672573},
 	} {
-		if got := session(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups,
+		if got := testSession(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups,
 			1).boundSums().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
 			t.Errorf("%v, %+v: %v, want %v", c.relation, c.groups, got, c.want)
 		}
@@ -84,7 +84,7 @@ func TestNodeLevels(t *testing.T) {
 // the nodes, up to the rounding of each record to the grid, and that nodes and the outer cell together count every
 // outer record once.
 func TestNodesHoldSquares(t *testing.T) {
-	s := precise(t, budget.AddRemove, 1)
+	s := preciseSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.Float64Range(1, 70).Draw(t, "top")
 		residuals := rapid.SliceOfN(rapid.Float64Range(0, top), 1, 30).Draw(t, "residuals")
@@ -126,7 +126,7 @@ func TestNodesHoldSquares(t *testing.T) {
 // TestSquareSumsRelease checks that each sum is divided by its weight and has its own noise. With deviations below
 // .0104 the sums are exact to .13, twelve deviations (odds below 1e-30).
 func TestSquareSumsRelease(t *testing.T) {
-	s := precise(t, budget.AddRemove, 1000)
+	s := preciseSession(t, budget.AddRemove, 1000)
 	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5),
 		s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
 	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, 2, 0})
@@ -174,7 +174,7 @@ func TestSquareSumsNoise(t *testing.T) {
 		budget.AddRemove:  1.752309,
 		budget.Substitute: 1.773166,
 	} {
-		s := precise(t, rel, math.Sqrt(.85))
+		s := preciseSession(t, rel, math.Sqrt(.85))
 		released, err := s.NewSquareSums(Nodes{2}, CellGroups{}, 1).Release(s, "leaf")
 		if err != nil {
 			t.Fatal(err)

@@ -33,9 +33,9 @@ func TestTallySensitivity(t *testing.T) {
 		budget.Substitute:               math.Sqrt2,
 		budget.SubstitutePrivateColumns: math.Sqrt2,
 	} {
-		s := session(t, rel, 1)
+		s := testSession(t, rel, 1)
 		worst := 0.
-		neighbours(2, 48, rel, func(a, b []int) {
+		eachNeighbour(2, 48, rel, func(a, b []int) {
 			worst = max(worst, weightedChange(tallyOf(s, a).Bound(), tallyOf(s, b).Bound()))
 		})
 		bound := tallyOf(s, nil).Bound()
@@ -70,7 +70,7 @@ func TestTallyUnits(t *testing.T) {
 // TestTallySplits checks that blocks and order do not matter, and that a record of the separate table is in neither
 // joint one.
 func TestTallySplits(t *testing.T) {
-	s, r := session(t, budget.AddRemove, 1), rand.New(rand.NewPCG(3, 4))
+	s, r := testSession(t, budget.AddRemove, 1), rand.New(rand.NewPCG(3, 4))
 	rows := make([]int, 500)
 	for i := range rows {
 		rows[i] = r.IntN(48)
@@ -146,7 +146,7 @@ func TestTallyNoise(t *testing.T) {
 }
 
 func TestTallyRefuses(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"no table":       func() { s.NewTally(nil, 3) },
 		"no share":       func() { s.NewTally([]JointTable{{2, 0}}, 3) },

@@ -14,7 +14,7 @@ import (
 // limits and missing ones.
 func TestValueSumsSensitivity(t *testing.T) {
 	numbers := []float64{-9, -.3, 0, 1, math.NaN(), math.Inf(1)}
-	search(t, 2, 9*len(numbers), .9998, func(s *Session, rows []int) Bounded[Vector] {
+	searchNeighbours(t, 2, 9*len(numbers), .9998, func(s *Session, rows []int) Bounded[Vector] {
 		v := s.NewValueSums([]int{2, 2})
 		values, g := make([][]int32, 2), []float64(nil)
 		for _, r := range rows { // value 2 is undeclared
@@ -28,7 +28,7 @@ func TestValueSumsSensitivity(t *testing.T) {
 
 // TestValueSumsAddUp checks that counts and sums are those of the records with a number, regardless of the blocks.
 func TestValueSumsAddUp(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		g := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-2, 2), rapid.Just(math.NaN())), n,
@@ -77,9 +77,9 @@ func TestValueSumsLengths(t *testing.T) {
 					t.Error("a block whose slices differ was accepted")
 				}
 			}()
-			session(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}).Add([][]int32{{1}, {0}},
+			testSession(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}).Add([][]int32{{1}, {0}},
 				[]float64{1})
-			add(session(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}))
+			add(testSession(t, budget.AddRemove, 1).NewValueSums([]int{3, 2}))
 		})
 	}
 }

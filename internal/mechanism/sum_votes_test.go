@@ -40,16 +40,16 @@ func votesOf(s *Session, k int, rows []int) *Votes {
 // and the length of the counts' change sqrt(min(2k, d)), and that both are attained.
 func TestVotesSensitivity(t *testing.T) {
 	for _, k := range []int{1, 2, 3} {
-		search(t, 3, len(ballots), 1, func(s *Session, rows []int) Bounded[Vector] {
+		searchNeighbours(t, 3, len(ballots), 1, func(s *Session, rows []int) Bounded[Vector] {
 			return votesOf(s, k, rows).Scores([]int{0, 1, 2, 3})
 		})
 		if k < 3 {
-			search(t, 3, len(ballots), 1-1e-12, func(s *Session, rows []int) Bounded[Vector] {
+			searchNeighbours(t, 3, len(ballots), 1-1e-12, func(s *Session, rows []int) Bounded[Vector] {
 				return votesOf(s, k, rows).Counts()
 			})
 		}
 	}
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	for k, want := range map[int]float64{1: math.Sqrt2, 2: 2, 3: 2, 4: 2, 9: 2, 0: 0, -1: 0} {
 		if got := s.NewVotes(4, k).Counts().Sensitivity(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("k = %d of 4: sensitivity %v, want %v", k, got, want)
@@ -59,7 +59,7 @@ func TestVotesSensitivity(t *testing.T) {
 	a, b := s.NewVotes(4, 3), s.NewVotes(4, 3)
 	a.Add([]int{0, 1, 2})
 	b.Add([]int{3})
-	if got := change(a.Counts(), b.Counts()) * countUnit; got != 2 {
+	if got := changeNorm(a.Counts(), b.Counts()) * countUnit; got != 2 {
 		t.Errorf("complements are %v apart, want 2", got)
 	}
 }
@@ -110,7 +110,7 @@ func TestVotesOneBucket(t *testing.T) {
 }
 
 func TestVotesAdd(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
+	s := testSession(t, budget.AddRemove, 1)
 	v := s.NewVotes(3, 2)
 	v.Add([]int{2, 2, 7, -1, 1, 0}) // 2 and 1
 	v.Add([]int{2, 0, 1})           // 2 and 0

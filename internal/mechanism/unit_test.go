@@ -58,7 +58,7 @@ func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) 
 					"a unit of %d records: the sensitivity %v is below that of so many records, %v each",
 					m, x.sens, y.sens)
 			}
-			if c := change(x, y); c > x.sens {
+			if c := changeNorm(x, y); c > x.sens {
 				t.Fatalf("unit %v added to %v: change %v above the declared sensitivity %v", unit,
 					base, c, x.sens)
 			}
@@ -86,7 +86,7 @@ func TestUnitBoundIsAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := change(pair[0], pair[1]) / x.sens; got > 1 || got < 1-1e-9 {
+		if got := changeNorm(pair[0], pair[1]) / x.sens; got > 1 || got < 1-1e-9 {
 			t.Errorf("%s: the change is %.12f of the unit's bound, want all of it", name, got)
 		}
 	}
@@ -229,7 +229,7 @@ func topOne(form TopKForm) func(*Session, Bounded[Vector]) (int, error) {
 // that each of four records is the first equally often: of 8000 units each about 2000 times, and off by more than 240
 // with probability below 1e-8.
 func TestLotIsUniformAmongRecords(t *testing.T) {
-	s, other := session(t, budget.AddRemove, 1), session(t, budget.AddRemove, 2)
+	s, other := testSession(t, budget.AddRemove, 1), testSession(t, budget.AddRemove, 2)
 	content := [32]byte{1}
 	draw := s.Lots("a").Draw(7, content, 0)
 	for name, x := range map[string]uint64{

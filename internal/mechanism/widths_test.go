@@ -21,9 +21,9 @@ type summed struct {
 	value func() []int64
 }
 
-// largest returns an accumulator of each listed statistic with one record whose numbers have the given sign and the
+// largestSums returns an accumulator of each listed statistic with one record whose numbers have the given sign and the
 // largest possible size.
-func largest(m Maker, sign int16) map[budget.Statistic]summed {
+func largestSums(m Maker, sign int16) map[budget.Statistic]summed {
 	one := [][]int16{{sign * FixedOne}, {FixedOne}}
 	row := func() [][]int16 { return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])} }
 	g := m.NewGram(2, 2)
@@ -92,7 +92,7 @@ func (accumulator) Add(Block) {}
 func TestWidths(t *testing.T) {
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, sign := range []int16{1, -1} {
-			all := largest(Maker{relation: relation}, sign)
+			all := largestSums(Maker{relation: relation}, sign)
 			for x, growth := range growths {
 				if slices.Contains(
 					[]budget.Statistic{StatCount, StatAlone(StatCount), StatWords, StatNewWords},

@@ -132,7 +132,7 @@ func TestGumbelBits(t *testing.T) {
 		{"three words of zeros", []uint64{1 << 63, 0, 0, 1, random}, true, 63 + 128 + 63,
 			random >> 12},
 	} {
-		s := scripted(c.words...)
+		s := scriptedStream(c.words...)
 		if got, want := s.Gumbel(), (Gumbel{c.one, c.zeros, c.fraction}); got != want ||
 			s.Uint64() != unused {
 			t.Errorf("%s: %+v, want %+v, or a word is left", c.name, got, want)

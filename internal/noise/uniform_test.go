@@ -74,8 +74,8 @@ func TestLogarithmic(t *testing.T) {
 // unused is the 64-bit word that follows those of a scripted stream.
 const unused = 0x0123456789abcdef
 
-// scripted returns a stream that yields these words and then unused.
-func scripted(words ...uint64) *Stream {
+// scriptedStream returns a stream that yields these words and then unused.
+func scriptedStream(words ...uint64) *Stream {
 	s := NewStream(Key{})
 	for i, w := range append(words, unused) {
 		binary.LittleEndian.PutUint64(s.buffer[8*i:], w)
@@ -104,7 +104,7 @@ func TestBernoulli(t *testing.T) {
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false},
 		{math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
 	} {
-		if got := scripted(c.u...).Bernoulli(c.p); got != c.want {
+		if got := scriptedStream(c.u...).Bernoulli(c.p); got != c.want {
 			t.Errorf("Bernoulli(%v) of %x: %v", c.p, c.u, got)
 		}
 	}

@@ -79,7 +79,7 @@ func TestNamesAsTextsAreCompared(t *testing.T) {
 // TestReferenceDefaults checks that the reference of the recipe states the default of every key that has one.
 func TestReferenceDefaults(t *testing.T) {
 	stated := map[string]string{}
-	for line := range strings.SplitSeq(string(read(t, filepath.Join("..", "..", "docs", "reference",
+	for line := range strings.SplitSeq(string(readFile(t, filepath.Join("..", "..", "docs", "reference",
 		"recipe.md"))), "\n") {
 		cells := strings.Split(line, " | ")
 		if key, ok := strings.CutPrefix(cells[0], "| `"); ok && len(cells) == 3 {

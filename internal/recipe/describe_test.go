@@ -12,7 +12,7 @@ import (
 func TestDescribe(t *testing.T) {
 	header := []string{"id", "age", "born", "ward", "cost"}
 	build := func(d Description, change func(*Recipe)) *Recipe {
-		r, problems := described(typed{Data: "t.csv", Epsilon: "1"}, d)
+		r, problems := buildDescription(typed{Data: "t.csv", Epsilon: "1"}, d)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -90,15 +90,15 @@ func TestDescribe(t *testing.T) {
 			return build(Description{By: "wrad"}, nil).Validate(header)
 		},
 		"epsilon is required": func() Problems {
-			_, problems := described(typed{Data: "t.csv"}, Description{})
+			_, problems := buildDescription(typed{Data: "t.csv"}, Description{})
 			return problems
 		},
 		"a table is required": func() Problems {
-			_, problems := described(typed{Epsilon: "1"}, Description{})
+			_, problems := buildDescription(typed{Epsilon: "1"}, Description{})
 			return problems
 		},
 		"greater than 0": func() Problems {
-			_, problems := described(typed{Data: "t.csv", Epsilon: "-1"}, Description{})
+			_, problems := buildDescription(typed{Data: "t.csv", Epsilon: "-1"}, Description{})
 			return problems
 		},
 	} {
@@ -110,9 +110,9 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// described builds the recipe of a description.
-func described(f typed, d Description) (*Recipe, Problems) {
-	o := f.options()
+// buildDescription builds the recipe of a description.
+func buildDescription(f typed, d Description) (*Recipe, Problems) {
+	o := f.commandOptions()
 	o.Description = &d
 	return o.FromSettings()
 }

@@ -24,7 +24,7 @@ func TestHostileYAML(t *testing.T) {
 		"braces":                  "data: " + strings.Repeat("{a: ", size/4),
 		"dashes":                  "data:\n" + strings.Repeat("- ", size/2),
 		"question marks":          "data:\n" + strings.Repeat("? ", size/2),
-		"indentation":             "data:\n" + deeper(1000),
+		"indentation":             "data:\n" + nestedKeys(1000),
 		"one long word":           "data: " + strings.Repeat("x", size),
 		"one long key":            strings.Repeat("x", size) + ": 1\ndata: 1\n",
 		"many keys":               "data:\n" + manyKeys(size),
@@ -58,7 +58,7 @@ func TestHostileYAML(t *testing.T) {
 	}
 }
 
-func deeper(levels int) string {
+func nestedKeys(levels int) string {
 	var b strings.Builder
 	for i := range levels {
 		b.WriteString(strings.Repeat(" ", i+1) + "a:\n")

@@ -98,8 +98,8 @@ func TestTableIsNotRepeated(t *testing.T) {
 // typed has the values of the flags of a run as they are typed; empty ones are absent.
 type typed struct{ Data, Target, Epsilon, Delta, Out string }
 
-// options returns the options of a command line.
-func (f typed) options() Options {
+// commandOptions returns the options of a command line.
+func (f typed) commandOptions() Options {
 	o := Options{Flags: map[string]string{}}
 	for _, x := range []struct {
 		flag, path, value string
@@ -124,7 +124,7 @@ func TestFromSettings(t *testing.T) {
 		Epsilon: "ln(3)",
 		Delta:   "1e-5",
 		Out:     "results",
-	}.options().FromSettings()
+	}.commandOptions().FromSettings()
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -162,7 +162,7 @@ func TestFromSettings(t *testing.T) {
 			[]string{`--delta: must be a number, not the text "x"`}},
 		{typed{Data: "a", Target: "\xff", Epsilon: "1"}, []string{"--target: is not UTF-8 text"}},
 	} {
-		r, problems := c.flags.options().FromSettings()
+		r, problems := c.flags.commandOptions().FromSettings()
 		if r != nil || len(problems) != len(c.want) {
 			t.Errorf("%+v: %v, %v", c.flags, r, problems)
 			continue
@@ -305,7 +305,7 @@ func TestSelectionRules(t *testing.T) {
 		"{method: kendall, k: 1, features: [a, b]}": "r.yml:3:46: selection.features has no effect with method kendall (use method fixed, or remove it)",
 	} {
 		src := "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: " + line + "\n"
-		r, problems := Options{}.parse("r.yml", []byte(src), everything())
+		r, problems := Options{}.parse("r.yml", []byte(src), fullAvailability())
 		if problems.Error() != want {
 			t.Errorf("%s: %v, want %s", line, problems, want)
 		}
@@ -373,8 +373,8 @@ func TestLargeFilesAreBounded(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, suffix := range []string{".bad.yml", ".good.yml", ".future.yml", ".bench.yml",
 		".header.yml"} {
-		for _, name := range files(f, suffix) {
-			f.Add(read(f, name))
+		for _, name := range fixtureFiles(f, suffix) {
+			f.Add(readFile(f, name))
 		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

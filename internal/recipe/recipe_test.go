@@ -20,16 +20,16 @@ var update = flag.Bool("update", false, "rewrite the expected messages in testda
 
 var sameRecipe = cmp.Options{cmpopts.IgnoreUnexported(Recipe{}), cmpopts.EquateEmpty()}
 
-// everything is a build that supports every name of the closed lists.
-func everything() availability {
+// fullAvailability returns a build that supports every name of the closed lists.
+func fullAvailability() availability {
 	return availability{
 		tasks: tasks, relations: relations, compositions: compositions, scalings: scalings,
 		selections: selections, models: models, benchModels: nonprivate, fallbacks: fallbacks(),
 	}
 }
 
-// files returns the fixtures with a suffix, at least one.
-func files(t testing.TB, suffix string) []string {
+// fixtureFiles returns the fixtures with a suffix, at least one.
+func fixtureFiles(t testing.TB, suffix string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", "*"+suffix))
 	if err != nil || len(names) == 0 {
@@ -38,7 +38,7 @@ func files(t testing.TB, suffix string) []string {
 	return names
 }
 
-func read(t testing.TB, name string) []byte {
+func readFile(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func read(t testing.TB, name string) []byte {
 	return b
 }
 
-// golden compares problems with the text next to a fixture.
-func golden(t *testing.T, fixture string, problems Problems) {
+// compareGolden compares problems with the text next to a fixture.
+func compareGolden(t *testing.T, fixture string, problems Problems) {
 	t.Helper()
 	if len(problems) == 0 {
 		t.Fatal("accepted")
@@ -60,19 +60,19 @@ func golden(t *testing.T, fixture string, problems Problems) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(string(read(t, name)), got); diff != "" {
+	if diff := cmp.Diff(string(readFile(t, name)), got); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
 
 func TestRejected(t *testing.T) {
-	for _, fixture := range files(t, ".bad.yml") {
+	for _, fixture := range fixtureFiles(t, ".bad.yml") {
 		t.Run(filepath.Base(fixture), func(t *testing.T) {
-			r, problems := Parse(filepath.Base(fixture), read(t, fixture))
+			r, problems := Parse(filepath.Base(fixture), readFile(t, fixture))
 			if r != nil {
 				t.Error("a recipe came back with the problems")
 			}
-			golden(t, fixture, problems)
+			compareGolden(t, fixture, problems)
 			for _, p := range problems {
 				if p.Line < 1 || p.Column < 1 || p.File == "" {
 					t.Errorf("no position: %+v", p)
@@ -83,22 +83,22 @@ func TestRejected(t *testing.T) {
 }
 
 func TestRejectedWithHeader(t *testing.T) {
-	for _, fixture := range files(t, ".header.yml") {
+	for _, fixture := range fixtureFiles(t, ".header.yml") {
 		t.Run(filepath.Base(fixture), func(t *testing.T) {
-			src := read(t, fixture)
+			src := readFile(t, fixture)
 			first, _, _ := strings.Cut(string(src), "\n")
 			header := strings.Split(strings.TrimPrefix(first, "# header: "), ", ")
-			r, problems := Options{}.parse(filepath.Base(fixture), src, everything())
+			r, problems := Options{}.parse(filepath.Base(fixture), src, fullAvailability())
 			if problems != nil {
 				t.Fatal(problems)
 			}
-			golden(t, fixture, r.Validate(header))
+			compareGolden(t, fixture, r.Validate(header))
 		})
 	}
 }
 
 func TestHeaderThatFits(t *testing.T) {
-	r, problems := Parse("full.good.yml", read(t, "testdata/full.good.yml"))
+	r, problems := Parse("full.good.yml", readFile(t, "testdata/full.good.yml"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -143,7 +143,7 @@ func TestAccepted(t *testing.T) {
 	var all []*Recipe
 	check := func(fixture string, o Options, can availability) {
 		t.Run(filepath.Base(fixture), func(t *testing.T) {
-			r, problems := o.parse(filepath.Base(fixture), read(t, fixture), can)
+			r, problems := o.parse(filepath.Base(fixture), readFile(t, fixture), can)
 			if problems != nil {
 				t.Fatal(problems)
 			}
@@ -151,14 +151,14 @@ func TestAccepted(t *testing.T) {
 			all = append(all, r)
 		})
 	}
-	for _, f := range files(t, ".good.yml") {
+	for _, f := range fixtureFiles(t, ".good.yml") {
 		check(f, Options{}, thisBuild())
 	}
-	for _, f := range files(t, ".bench.yml") {
+	for _, f := range fixtureFiles(t, ".bench.yml") {
 		check(f, Options{Bench: true}, thisBuild())
 	}
-	for _, f := range files(t, ".future.yml") {
-		check(f, Options{}, everything())
+	for _, f := range fixtureFiles(t, ".future.yml") {
+		check(f, Options{}, fullAvailability())
 	}
 	if len(all) < 10 {
 		t.Errorf("only %d recipes checked", len(all))
@@ -222,7 +222,7 @@ ledger: {path: secret-dir/ledger, dataset: houses}
 output: {dir: secret-dir/out}
 engine: stream
 `
-	r, problems := Options{}.parse("r.yml", []byte(src), everything())
+	r, problems := Options{}.parse("r.yml", []byte(src), fullAvailability())
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -244,7 +244,7 @@ engine: stream
 }
 
 func TestDecodedValues(t *testing.T) {
-	r, problems := Parse("full.good.yml", read(t, "testdata/full.good.yml"))
+	r, problems := Parse("full.good.yml", readFile(t, "testdata/full.good.yml"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -275,7 +275,7 @@ func TestDecodedValues(t *testing.T) {
 	if diff := cmp.Diff(want, *r, sameRecipe); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	fixed, problems := Parse("fixed.good.yml", read(t, "testdata/fixed.good.yml"))
+	fixed, problems := Parse("fixed.good.yml", readFile(t, "testdata/fixed.good.yml"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -291,7 +291,7 @@ func TestDecodedValues(t *testing.T) {
 func TestDataPathIsRelativeToRecipe(t *testing.T) {
 	src := []byte(
 		"data: {path: ../t/houses.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {dataset: d}\n")
-	r, problems := Options{}.parse(filepath.Join("a", "b", "r.yml"), src, everything())
+	r, problems := Options{}.parse(filepath.Join("a", "b", "r.yml"), src, fullAvailability())
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -313,7 +313,7 @@ func TestDataPathIsRelativeToRecipe(t *testing.T) {
 // TestAvailableIsPartOfTheClosedLists checks the only place that lists the features of this build.
 func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	can := thisBuild()
-	all := everything()
+	all := fullAvailability()
 	for _, pair := range [][2][]string{
 		{can.tasks, all.tasks}, {can.relations, all.relations},
 		{can.compositions, all.compositions},

@@ -21,7 +21,7 @@ var writeReference = flag.Bool("write", false,
 // -write it writes the tables.
 func TestReferenceTables(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "reference", "recipe.md")
-	old := string(read(t, file))
+	old := string(readFile(t, file))
 	page := old
 	for name, table := range map[string]string{
 		"selectors": selectorTable(), "keys of selectors": keyTable(selectionSection),
@@ -49,41 +49,41 @@ func TestReferenceTables(t *testing.T) {
 	}
 }
 
-// table is a table in Markdown.
-func table(head ...string) *tableText {
+// newTable returns a table in Markdown.
+func newTable(head ...string) *tableText {
 	x := &tableText{}
-	x.row(head...)
-	x.row(slices.Repeat([]string{"---"}, len(head))...)
+	x.addRow(head...)
+	x.addRow(slices.Repeat([]string{"---"}, len(head))...)
 	return x
 }
 
 type tableText struct{ strings.Builder }
 
-func (x *tableText) row(cells ...string) {
+func (x *tableText) addRow(cells ...string) {
 	fmt.Fprintf(x, "| %s |\n", strings.Join(cells, " | "))
 }
 
 func selectorTable() string {
-	x := table("selector", "keeps", "target", "relations")
+	x := newTable("selector", "keeps", "target", "relations")
 	for _, m := range pipeline.Selectors() {
 		relations := method.EveryRelation()
 		if m.Private {
 			relations = method.EveryRecord()
 		}
-		x.row(linked(m.Name), m.Summary, targets(!m.NeedsClasses, m.TwoClasses),
+		x.addRow(linkMethod(m.Name), m.Summary, targetText(!m.NeedsClasses, m.TwoClasses),
 			relationNames(relations))
 	}
 	return x.String()
 }
 
 func trainerTable() string {
-	x := table("trainer", "is", "target", "relations")
+	x := newTable("trainer", "is", "target", "relations")
 	for _, m := range pipeline.Trainers() {
 		is := m.Summary
 		if m.Abstains {
 			is += " (may abstain)"
 		}
-		x.row(linked(m.Name), is, targets(!m.ClassesOnly(), m.TwoClasses()),
+		x.addRow(linkMethod(m.Name), is, targetText(!m.ClassesOnly(), m.TwoClasses()),
 			relationNames(m.Relations))
 	}
 	return x.String()
@@ -92,30 +92,30 @@ func trainerTable() string {
 // methodPages are the pages whose headings are names of methods.
 var methodPages = []string{"regression", "classifiers", "columns"}
 
-// linked returns a name as code, linked to its heading on a page of methods if there is one.
-func linked(name string) string {
+// linkMethod returns a name as code, linked to its heading on a page of methods if there is one.
+func linkMethod(name string) string {
 	for _, page := range methodPages {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "methods", page+".md"))
 		if err == nil && strings.Contains(string(text), "\n## "+name+"\n") {
-			return "[" + code(name) + "](../methods/" + page + ".md#" + name + ")"
+			return "[" + inlineCode(name) + "](../methods/" + page + ".md#" + name + ")"
 		}
 	}
-	return code(name)
+	return inlineCode(name)
 }
 
-func code(word string) string {
+func inlineCode(word string) string {
 	return "`" + word + "`"
 }
 
-func codes(words []string) string {
+func inlineCodes(words []string) string {
 	var out []string
 	for _, w := range words {
-		out = append(out, code(w))
+		out = append(out, inlineCode(w))
 	}
 	return strings.Join(out, ", ")
 }
 
-func targets(numbers, twoClasses bool) string {
+func targetText(numbers, twoClasses bool) string {
 	classes := "classes"
 	if twoClasses {
 		classes = "two classes"
@@ -134,11 +134,11 @@ func relationNames(relations []budget.Relation) string {
 	for _, r := range relations {
 		out = append(out, r.String())
 	}
-	return codes(out)
+	return inlineCodes(out)
 }
 
 func keyTable(section string) string {
-	x := table("key", "methods", "value", "default", "meaning")
+	x := newTable("key", "methods", "value", "default", "meaning")
 	for _, k := range keysOf(section) {
 		if k.Common { // described once on the page, next to method
 			continue
@@ -151,7 +151,7 @@ func keyTable(section string) string {
 				text += " " + o.key.Doc
 			}
 		}
-		x.row(code(section+"."+k.Name), codes(k.users()), ofEach(k, values), ofEach(k, defaults),
+		x.addRow(inlineCode(section+"."+k.Name), inlineCodes(k.users()), ofEach(k, values), ofEach(k, defaults),
 			text)
 	}
 	return x.String()
@@ -164,7 +164,7 @@ func ofEach(k ownedKey, texts []string) string {
 	}
 	var out []string
 	for i, name := range k.names() {
-		out = append(out, "for "+code(name)+" "+texts[i])
+		out = append(out, "for "+inlineCode(name)+" "+texts[i])
 	}
 	return strings.Join(out, "; ")
 }
@@ -172,7 +172,7 @@ func ofEach(k ownedKey, texts []string) string {
 func valueOf(k method.Key) string {
 	switch k.Kind {
 	case method.Word:
-		return codes(k.Words)
+		return inlineCodes(k.Words)
 	case method.Whole:
 		if k.OpenEnded {
 			return "a whole number, " + k.Bounds()
@@ -183,7 +183,7 @@ func valueOf(k method.Key) string {
 	case method.Wholes:
 		return fmt.Sprintf("%d or more whole numbers, at least %s", k.Least, k.Written(k.Min))
 	case method.Flag:
-		return codes([]string{"true", "false"})
+		return inlineCodes([]string{"true", "false"})
 	case method.Prices:
 		return "a number per column, " + k.Bounds()
 	}
@@ -195,7 +195,7 @@ func defaultOf(k method.Key) string {
 	case k.Required != "":
 		return "required"
 	case k.Absent == "":
-		return code(k.Words[0])
+		return inlineCode(k.Words[0])
 	}
 	return k.Absent
 }

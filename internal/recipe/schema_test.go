@@ -22,7 +22,7 @@ import (
 
 func instanceOf(t *testing.T, fixture string) any {
 	t.Helper()
-	root, problems := readYAML(fixture, read(t, fixture))
+	root, problems := readYAML(fixture, readFile(t, fixture))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -30,10 +30,10 @@ func instanceOf(t *testing.T, fixture string) any {
 }
 
 // compiledSchema is the validator of the whole schema.
-var compiledSchema = sync.OnceValue(func() *validate.Schema { return compile(schema()) })
+var compiledSchema = sync.OnceValue(func() *validate.Schema { return compileSchema(schema()) })
 
-// compile compiles a schema, as an editor does.
-func compile(s *generate.Schema) *validate.Schema {
+// compileSchema compiles a schema, as an editor does.
+func compileSchema(s *generate.Schema) *validate.Schema {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
@@ -89,12 +89,12 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 	_, all := Options{}.build(spread, newSource("r.yml", spread), thisBuild())
 	switch {
 	case bySchema != nil && len(problems) == 0 && len(all) == 0:
-		t.Fatalf("the schema refuses a recipe that is accepted: %v\n%s", bySchema, printed(root))
+		t.Fatalf("the schema refuses a recipe that is accepted: %v\n%s", bySchema, printTree(root))
 	case bySchema == nil && len(structural) == 1 && structural[0].Path == "privacy.epsilon" &&
 		root.get("privacy").get("epsilon").kind == text:
 		// A schema does not compute logarithms.
 	case bySchema == nil && len(structural) > 0:
-		t.Fatalf("the schema accepts %q\n%s", structural[0].Error(), printed(root))
+		t.Fatalf("the schema accepts %q\n%s", structural[0].Error(), printTree(root))
 	}
 	return bySchema != nil
 }
@@ -112,8 +112,8 @@ func (n *node) clone() *node {
 	return &out
 }
 
-// printed writes a tree as a recipe.
-func printed(n *node) string {
+// printTree writes a tree as a recipe.
+func printTree(n *node) string {
 	if n.kind != mapping {
 		return n.inline()
 	}
@@ -125,8 +125,8 @@ func printed(n *node) string {
 // TestSchemaAgrees checks recipes that are one or two random changes away from a fixture.
 func TestSchemaAgrees(t *testing.T) {
 	var roots []*node
-	for _, fixture := range slices.Concat(files(t, ".good.yml"), files(t, ".bad.yml")) {
-		root, problems := readYAML(fixture, read(t, fixture))
+	for _, fixture := range slices.Concat(fixtureFiles(t, ".good.yml"), fixtureFiles(t, ".bad.yml")) {
+		root, problems := readYAML(fixture, readFile(t, fixture))
 		if problems != nil || root.kind != mapping {
 			continue
 		}
@@ -137,7 +137,7 @@ func TestSchemaAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root := rapid.SampledFrom(roots).Draw(t, "recipe").clone()
 		for range rapid.IntRange(1, 2).Draw(t, "changes") {
-			change(t, root)
+			changeTree(t, root)
 		}
 		seen++
 		if comparedWithSchema(t, root) {
@@ -149,8 +149,8 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// change sets, adds or removes a key of the tree, or an item of a list.
-func change(t *rapid.T, root *node) {
+// changeTree sets, adds or removes a key of the tree, or an item of a list.
+func changeTree(t *rapid.T, root *node) {
 	var places []*node
 	var walk func(*node)
 	walk = func(n *node) {
@@ -166,9 +166,9 @@ func change(t *rapid.T, root *node) {
 	what := rapid.IntRange(0, 3).Draw(t, "what")
 	switch {
 	case what == 0 && at.kind == mapping:
-		at.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, 2))
+		at.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), drawValue(t, 2))
 	case what == 1 && at.kind == list:
-		at.kids = append(at.kids, value(t, 1))
+		at.kids = append(at.kids, drawValue(t, 1))
 	case len(at.kids) == 0:
 	case what == 2:
 		i := rapid.IntRange(0, len(at.kids)-1).Draw(t, "removed")
@@ -177,7 +177,7 @@ func change(t *rapid.T, root *node) {
 			at.keys = slices.Delete(slices.Clone(at.keys), i, i+1)
 		}
 	default:
-		at.kids[rapid.IntRange(0, len(at.kids)-1).Draw(t, "changed")] = value(t, 2)
+		at.kids[rapid.IntRange(0, len(at.kids)-1).Draw(t, "changed")] = drawValue(t, 2)
 	}
 }
 
@@ -190,8 +190,8 @@ var everyKey = sync.OnceValue(func() []string {
 	return append(out, "nonsense")
 })
 
-// value draws a value of any type.
-func value(t *rapid.T, depth int) *node {
+// drawValue draws a value of any type.
+func drawValue(t *rapid.T, depth int) *node {
 	kinds := 4
 	if depth > 0 {
 		kinds = 6
@@ -214,13 +214,13 @@ func value(t *rapid.T, depth int) *node {
 	case list:
 		out := &node{kind: list}
 		for range rapid.IntRange(0, 3).Draw(t, "items") {
-			out.kids = append(out.kids, value(t, depth-1))
+			out.kids = append(out.kids, drawValue(t, depth-1))
 		}
 		return out
 	case mapping:
 		out := &node{kind: mapping}
 		for range rapid.IntRange(0, 2).Draw(t, "keys") {
-			out.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), value(t, depth-1))
+			out.setKey(rapid.SampledFrom(everyKey()).Draw(t, "key"), drawValue(t, depth-1))
 		}
 		return out
 	default:
@@ -229,7 +229,7 @@ func value(t *rapid.T, depth int) *node {
 }
 
 func TestSchemaAcceptsTheGood(t *testing.T) {
-	for _, fixture := range append(files(t, ".good.yml"), files(t, ".future.yml")...) {
+	for _, fixture := range append(fixtureFiles(t, ".good.yml"), fixtureFiles(t, ".future.yml")...) {
 		if err := compiledSchema().Validate(instanceOf(t, fixture)); err != nil {
 			t.Errorf("%s: %v", fixture, err)
 		}
@@ -271,7 +271,7 @@ func TestSchemaRejectsTheBad(t *testing.T) {
 		semantic[name] = true
 	}
 	seen := 0
-	for _, fixture := range files(t, ".bad.yml") {
+	for _, fixture := range fixtureFiles(t, ".bad.yml") {
 		name := strings.TrimSuffix(filepath.Base(fixture), ".bad.yml")
 		if strings.HasPrefix(name, "yaml-") {
 			continue // not a tree that a schema can validate
@@ -351,7 +351,7 @@ func TestSchemaIsStable(t *testing.T) {
 
 // TestDocumentedKeys checks that the reference names every key of the recipe.
 func TestDocumentedKeys(t *testing.T) {
-	page := string(read(t, filepath.Join("..", "..", "docs", "reference", "recipe.md")))
+	page := string(readFile(t, filepath.Join("..", "..", "docs", "reference", "recipe.md")))
 	for _, section := range keysAt(nil) {
 		keys := keysAt([]string{section})
 		if keys == nil && !strings.Contains(page, "`"+section+"`") {

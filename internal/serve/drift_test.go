@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// metric returns the value of a metric with the given labels, or NaN.
-func metric(t *testing.T, metrics, name, labels string) float64 {
+// metricValue returns the value of a metric with the given labels, or NaN.
+func metricValue(t *testing.T, metrics, name, labels string) float64 {
 	t.Helper()
 	match := regexp.MustCompile(
 		`(?m)^` + regexp.QuoteMeta(name+"{"+labels+"}") + ` (\S+)$`).FindStringSubmatch(metrics)
@@ -33,7 +33,7 @@ func TestDrift(t *testing.T) {
 		Column: "x", Lower: 0, Upper: 100, Scale: 3,
 		Counts: []float64{100, 400, 250, -2, 152},
 	}
-	release := releaseOf(line(0, 1), "a")
+	release := releaseOf(lineModel(0, 1), "a")
 	release.Histograms = []Histogram{{Column: "other", Upper: 1, Counts: []float64{5, 5}}, histogram}
 	s, err := New(release, Limits{}, Options{Inputs: true})
 	if err != nil {
@@ -55,40 +55,40 @@ func TestDrift(t *testing.T) {
 		}
 		fmt.Fprintf(&body, "%s,1\n", cell)
 	}
-	if got := metric(t, get(t, web+"/metrics"), "dptrain_input_drift", `column="x"`); !math.IsNaN(got) {
+	if got := metricValue(t, getText(t, web+"/metrics"), "dptrain_input_drift", `column="x"`); !math.IsNaN(got) {
 		t.Errorf("a drift of %g without a record", got)
 	}
-	if status, text := post(t, web+"/predict", "text/csv",
+	if status, text := postBody(t, web+"/predict", "text/csv",
 		strings.NewReader(body.String())); status != http.StatusOK {
 		t.Fatal(status, text)
 	}
-	metrics := get(t, web+"/metrics")
+	metrics := getText(t, web+"/metrics")
 	total, training, want := 0., 0., 0.
 	for b, n := range exact {
 		total += n
 		training += max(histogram.Counts[b], 0) / 902
 		edge := `column="x",le="` + []string{"20", "40", "60", "80", "+Inf"}[b] + `"`
-		if got := metric(t, metrics, "dptrain_input_values_bucket", edge); got != total {
+		if got := metricValue(t, metrics, "dptrain_input_values_bucket", edge); got != total {
 			t.Errorf("%s: %g numbers, want %g", edge, got, total)
 		}
-		if got := metric(t, metrics, "dptrain_training_values_share", edge); math.Abs(got-training) > 1e-12 {
+		if got := metricValue(t, metrics, "dptrain_training_values_share", edge); math.Abs(got-training) > 1e-12 {
 			t.Errorf("%s: a share of %g, want %g", edge, got, training)
 		}
 	}
 	for b, n := range exact {
 		want += math.Abs(n/total-max(histogram.Counts[b], 0)/902) / 2
 	}
-	if got := metric(t, metrics, "dptrain_input_drift", `column="x"`); math.Abs(got/want-1) > 1e-4 {
+	if got := metricValue(t, metrics, "dptrain_input_drift", `column="x"`); math.Abs(got/want-1) > 1e-4 {
 		t.Errorf("a drift of %g, want %g", got, want)
 	}
-	if got := metric(t, metrics, "dptrain_input_drift_noise", `column="x"`); math.Abs(
+	if got := metricValue(t, metrics, "dptrain_input_drift_noise", `column="x"`); math.Abs(
 		got-5*3*math.Sqrt(2/math.Pi)/2/902) > 1e-6 {
 		t.Errorf("a drift of %g by noise", got)
 	}
 	if err := s.Replace(release); err != nil {
 		t.Fatal(err)
 	}
-	if got := metric(t, get(t, web+"/metrics"), "dptrain_input_values_bucket",
+	if got := metricValue(t, getText(t, web+"/metrics"), "dptrain_input_values_bucket",
 		`column="x",le="+Inf"`); got != 0 {
 		t.Errorf("%g numbers after a new model", got)
 	}
@@ -106,7 +106,7 @@ func TestHistogramsThatAreNotUsed(t *testing.T) {
 		"negative":     {Upper: 1, Counts: []float64{-5, -6}},
 	} {
 		h.Column = "x"
-		release := releaseOf(line(0, 1), "a")
+		release := releaseOf(lineModel(0, 1), "a")
 		release.Histograms = []Histogram{h}
 		s, err := New(release, Limits{}, Options{Inputs: true})
 		if err != nil {

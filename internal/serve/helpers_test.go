@@ -51,8 +51,8 @@ func newServer(t testing.TB, m regression.Model, opts dataset.ReadOptions, l Lim
 	return s
 }
 
-// handle returns a server for a model, and the address of its handler behind a listener without limits.
-func handle(t testing.TB, path string, l Limits) (*Server, string) {
+// startHandler returns a server for a model, and the address of its handler behind a listener without limits.
+func startHandler(t testing.TB, path string, l Limits) (*Server, string) {
 	t.Helper()
 	return serveHandler(t, newServer(t, readModel(t, path), dataset.ReadOptions{}, l))
 }
@@ -74,9 +74,9 @@ func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 	return table
 }
 
-// listen starts a server with all its limits and stops it at the end of the test. The test fails if stopping takes
+// startServer starts a server with all its limits and stops it at the end of the test. The test fails if stopping takes
 // longer than the time for requests in progress, or leaves goroutines behind.
-func listen(
+func startServer(
 	t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits,
 ) (*Server, string) {
 	t.Helper()
@@ -121,7 +121,7 @@ func waitFor(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-func post(t testing.TB, url, kind string, body io.Reader) (status int, text string) {
+func postBody(t testing.TB, url, kind string, body io.Reader) (status int, text string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, body)
 	if err != nil {
@@ -149,8 +149,8 @@ func xModel() regression.Model {
 	}
 }
 
-// predicted returns the output of the command predict for a table and a model, one line per record.
-func predicted(
+// commandPredictions returns the output of the command predict for a table and a model, one line per record.
+func commandPredictions(
 	t testing.TB, m regression.Model, name string, table []byte, opts dataset.ReadOptions,
 ) []string {
 	t.Helper()
@@ -182,18 +182,18 @@ func predicted(
 	return out
 }
 
-func text(p any) string {
+func predictionText(p any) string {
 	if y, ok := p.(float64); ok {
 		return fmt.Sprint(math.Float64bits(y))
 	}
 	return fmt.Sprint(p)
 }
 
-func header(names []string) string {
+func headerLine(names []string) string {
 	return strings.Join(names, ",") + "\n"
 }
 
-func inputs(m regression.Model) []string {
+func inputNames(m regression.Model) []string {
 	var out []string
 	for _, c := range m.Inputs() {
 		out = append(out, c.Name)

@@ -19,8 +19,8 @@ const (
 	chunked  = "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 
-// send opens a connection and sends text.
-func send(t *testing.T, at, text string) net.Conn {
+// sendText opens a connection and sends text.
+func sendText(t *testing.T, at, text string) net.Conn {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at)
 	if err != nil {
@@ -52,7 +52,7 @@ func answerOf(t *testing.T, c net.Conn) (status int, body string) {
 // TestWithheldBodies checks that a client that withholds a body gets an immediate answer if the body is not needed
 // and status 408 otherwise, and that its resources are released.
 func TestWithheldBodies(t *testing.T) {
-	s, at := listen(t, xModel(), dataset.ReadOptions{},
+	s, at := startServer(t, xModel(), dataset.ReadOptions{},
 		Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
 	for request, want := range map[string]int{
 		withheld: 405,
@@ -69,7 +69,7 @@ func TestWithheldBodies(t *testing.T) {
 		strings.Replace(withheld, "/health", "/predict", 1)[:0] + "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n": 413,
 		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\n\r\n":             415,
 	} {
-		c := send(t, at, request)
+		c := sendText(t, at, request)
 		if status, body := answerOf(t, c); status != want {
 			t.Errorf("%q: %d %s, want %d", request, status, body, want)
 		}
@@ -85,14 +85,14 @@ func TestWithheldBodies(t *testing.T) {
 // TestExpectContinue checks that a client that waits for "100 Continue" receives it only if the server needs the
 // body.
 func TestExpectContinue(t *testing.T) {
-	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
+	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{})
 	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
 		body := map[string]string{
 			"application/json":     `{"records":[{"x":3}]}`,
 			"text/csv":             "x\n3\n",
 			"application/x-ndjson": `{"x":3}`,
 		}[kind]
-		c := send(t, at,
+		c := sendText(t, at,
 			fmt.Sprintf(
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
 				kind, len(body)))
@@ -118,9 +118,9 @@ func TestExpectContinue(t *testing.T) {
 
 // TestSendsFirst checks that a client that sends a large body before reading receives the reason for the refusal.
 func TestSendsFirst(t *testing.T) {
-	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
+	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
 	for _, kind := range []string{"application/json", "text/plain"} {
-		c := send(t, at,
+		c := sendText(t, at,
 			fmt.Sprintf(
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
 				kind, 2<<20))
@@ -145,8 +145,8 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			l.Idle, l.Header, l.KeepAlive = time.Hour, time.Hour, time.Hour
-			s, at := listen(t, xModel(), dataset.ReadOptions{}, l)
-			honest := send(t, at, chunked)
+			s, at := startServer(t, xModel(), dataset.ReadOptions{}, l)
+			honest := sendText(t, at, chunked)
 			defer honest.Close()
 			answers := bufio.NewReader(honest)
 			record := func() {
@@ -165,7 +165,7 @@ func TestManyStalledClientsDoNotBlockOthers(t *testing.T) {
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 99\r\n\r\nx\n",
 			} {
 				for range 60 {
-					c := send(t, at, text)
+					c := sendText(t, at, text)
 					t.Cleanup(func() { _ = c.Close() })
 				}
 				record()
@@ -257,8 +257,8 @@ func TestFullServerRefusesConnection(t *testing.T) {
 // record, and ends after an interval without one.
 func TestSlowStreamGoesOn(t *testing.T) {
 	const idle = 400 * time.Millisecond
-	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: idle})
-	c := send(t, at, chunked)
+	s, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Idle: idle})
+	c := sendText(t, at, chunked)
 	defer c.Close()
 	for range 20 {
 		time.Sleep(idle / 4)
@@ -283,11 +283,11 @@ func TestSlowStreamGoesOn(t *testing.T) {
 // TestIncompleteRecordKeepsDeadline checks that bytes that do not complete a record do not extend the deadline of a
 // client.
 func TestIncompleteRecordKeepsDeadline(t *testing.T) {
-	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
+	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
 	for _, request := range []string{chunked,
 		strings.Replace(chunked, "application/x-ndjson", "application/json", 1),
 		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
-		c := send(t, at, request)
+		c := sendText(t, at, request)
 		ended := make(chan bool)
 		go func() {
 			defer close(ended)
@@ -309,8 +309,8 @@ func TestIncompleteRecordKeepsDeadline(t *testing.T) {
 
 // TestClientThatReadsNothingIsDisconnected checks that a client that does not read its answers is disconnected.
 func TestClientThatReadsNothingIsDisconnected(t *testing.T) {
-	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
-	c := send(t, at,
+	s, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
+	c := sendText(t, at,
 		strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))
 	defer c.Close()
 	text := []byte(strings.Repeat("{}\n", 10_000))

@@ -18,8 +18,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// cells returns the texts of cells of every valid and invalid form.
-func cells(m regression.Model) []string {
+// cellTexts returns the texts of cells of every valid and invalid form.
+func cellTexts(m regression.Model) []string {
 	out := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,234.5", "x", `"`,
 		`"a`, `b"`, `""`, `"quoted"`, "\t7 ", "true", "t", "\xff", "0x10",
 		"1_000", "∞", "\u00a05", "1;2", "2024-01-31", strings.Repeat("9", 400)}
@@ -32,9 +32,9 @@ func cells(m regression.Model) []string {
 
 // randomTable returns a CSV table with malformed lines of every kind.
 func randomTable(rng *rand.Rand, m regression.Model) []byte {
-	names := append([]string{"other"}, inputs(m)...)
+	names := append([]string{"other"}, inputNames(m)...)
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	forms := cells(m)
+	forms := cellTexts(m)
 	ends := []string{"\n", "\n", "\r\n", "\n\n", "\r\n\r\n"}
 	var b strings.Builder
 	if rng.IntN(4) == 0 {
@@ -62,7 +62,7 @@ func randomTable(rng *rand.Rand, m regression.Model) []byte {
 
 // randomObjects returns JSON objects with values of every type.
 func randomObjects(rng *rand.Rand, m regression.Model) []string {
-	names := append([]string{"other", "with \" quote", "é"}, inputs(m)...)
+	names := append([]string{"other", "with \" quote", "é"}, inputNames(m)...)
 	out := make([]string, rng.IntN(30))
 	for i := range out {
 		var members []string
@@ -75,7 +75,7 @@ func randomObjects(rng *rand.Rand, m regression.Model) []string {
 				"123456789012345678901", `[1,"}"]`, `{"a":{"b":"]"}}`, `"\ud83d\ude00"`, `"\u0031"`,
 				`"a\nb"`}[rng.IntN(12)]
 			if rng.IntN(2) == 0 {
-				forms := cells(m)
+				forms := cellTexts(m)
 				quoted, _ := json.Marshal(forms[rng.IntN(len(forms))])
 				value = string(quoted)
 			}
@@ -99,8 +99,8 @@ func TestEqualsPredict(t *testing.T) {
 			_, web := serveHandler(t, newServer(t, m, opts, Limits{}))
 			for range 100 {
 				table := randomTable(rng, m)
-				want := predicted(t, m, "body.csv", table, opts)
-				status, answer := post(t, web+"/predict", "text/csv",
+				want := commandPredictions(t, m, "body.csv", table, opts)
+				status, answer := postBody(t, web+"/predict", "text/csv",
 					strings.NewReader(string(table)))
 				if got := columnOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %+v %q: %d %q, want %q", path, opts, table, status, got, want)
@@ -108,18 +108,18 @@ func TestEqualsPredict(t *testing.T) {
 				objects := randomObjects(rng, m)
 				lines := strings.Join(objects, "\n")
 				withNames := opts
-				withNames.Names = inputs(m)
-				want = predicted(t, m, "body.jsonl", []byte(lines), withNames)
+				withNames.Names = inputNames(m)
+				want = commandPredictions(t, m, "body.jsonl", []byte(lines), withNames)
 				if len(want) != len(objects) {
 					t.Fatalf("%d predictions of %d records", len(want), len(objects))
 				}
-				status, answer = post(t, web+"/predict", "application/x-ndjson",
+				status, answer = postBody(t, web+"/predict", "application/x-ndjson",
 					strings.NewReader(lines))
 				if got := linesOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, lines, status, got, want)
 				}
 				body := "\n{ \"records\" :\n[" + strings.Join(objects, ",\n ") + " ]\n}\n"
-				status, answer = post(t, web+"/predict", "application/json",
+				status, answer = postBody(t, web+"/predict", "application/json",
 					strings.NewReader(body))
 				if got := listOf(t, answer); status != http.StatusOK || !slices.Equal(got, want) {
 					t.Fatalf("%s %s: %d %q, want %q", path, body, status, got, want)
@@ -139,7 +139,7 @@ func columnOf(t *testing.T, answer string) []string {
 	var out []string
 	for _, row := range rows[1:] {
 		if y, err := strconv.ParseFloat(row[0], 64); err == nil {
-			out = append(out, text(y))
+			out = append(out, predictionText(y))
 		} else {
 			out = append(out, row[0])
 		}
@@ -165,7 +165,7 @@ func linesOf(t *testing.T, answer string) []string {
 		} else if err != nil {
 			t.Fatalf("%q: %v", answer, err)
 		}
-		out = append(out, text(p.Prediction))
+		out = append(out, predictionText(p.Prediction))
 	}
 }
 
@@ -177,7 +177,7 @@ func listOf(t *testing.T, answer string) []string {
 	}
 	var out []string
 	for _, p := range list.Predictions {
-		out = append(out, text(p.Prediction))
+		out = append(out, predictionText(p.Prediction))
 	}
 	return out
 }
@@ -186,10 +186,10 @@ func listOf(t *testing.T, answer string) []string {
 // quotes.
 func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	m := readModel(t, numbers)
-	_, web := handle(t, numbers, Limits{})
+	_, web := startHandler(t, numbers, Limits{})
 	interval := regression.IntervalsOf(m)[0]
-	body := header(inputs(m)) + strings.Repeat("1,", len(m.Inputs())-1) + "2\n"
-	status, answer := post(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "text/csv",
+	body := headerLine(inputNames(m)) + strings.Repeat("1,", len(m.Inputs())-1) + "2\n"
+	status, answer := postBody(t, web+"/predict?interval="+fmt.Sprint(interval.Level), "text/csv",
 		strings.NewReader(body))
 	var y, lower, upper float64
 	if n, err := fmt.Sscanf(answer, "prediction,lower,upper\n%g,%g,%g\n", &y, &lower,
@@ -197,7 +197,7 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 		math.Abs(y-lower-interval.HalfWidth)+math.Abs(upper-y-interval.HalfWidth) > 1e-9 {
 		t.Errorf("%q: %v", answer, err)
 	}
-	status, answer = post(t, web+"/predict?interval="+fmt.Sprint(interval.Level),
+	status, answer = postBody(t, web+"/predict?interval="+fmt.Sprint(interval.Level),
 		"application/json", strings.NewReader(`{"records":[{}]}`))
 	if status != 200 || !strings.Contains(answer, `,"lower":`) ||
 		!strings.Contains(answer, `,"upper":`) {
@@ -221,26 +221,26 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 	c.Scores[0].(*regression.Linear).Terms[0].Coefficient = -1
 	c.Scores[2].(*regression.Linear).Terms[0].Coefficient = 5
 	_, web = serveHandler(t, newServer(t, c, dataset.ReadOptions{}, Limits{}))
-	want := predicted(t, c, "x.csv", []byte("x\n-100\n0\n100\n"), dataset.ReadOptions{})
-	_, answer = post(t, web+"/predict", "text/csv", strings.NewReader("x\n-100\n0\n100\n"))
+	want := commandPredictions(t, c, "x.csv", []byte("x\n-100\n0\n100\n"), dataset.ReadOptions{})
+	_, answer = postBody(t, web+"/predict", "text/csv", strings.NewReader("x\n-100\n0\n100\n"))
 	if got := columnOf(t, answer); !slices.Equal(got, want) || !slices.Equal(want, classes) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	_, answer = post(t, web+"/predict", "application/x-ndjson",
+	_, answer = postBody(t, web+"/predict", "application/x-ndjson",
 		strings.NewReader("{\"x\":-100}\n{\"x\":0}\n{\"x\":100}\n"))
 	if got := linesOf(t, answer); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 
 	two := readModel(t, chances).(*regression.Classifier)
-	_, web = handle(t, chances, Limits{})
-	rows := pipeline.RowsOf(mustTable(t, two, header(inputs(two))+"1\n,,\n").All())
+	_, web = startHandler(t, chances, Limits{})
+	rows := pipeline.RowsOf(mustTable(t, two, headerLine(inputNames(two))+"1\n,,\n").All())
 	wantChances, err := two.Probabilities(nil, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, answer = post(t, web+"/predict", "text/csv",
-		strings.NewReader(header(inputs(two))+"1\n,,\n"))
+	_, answer = postBody(t, web+"/predict", "text/csv",
+		strings.NewReader(headerLine(inputNames(two))+"1\n,,\n"))
 	lines := strings.Split(answer, "\n")
 	if lines[0] != "prediction,probability of "+two.Classes[0]+",probability of "+two.Classes[1] {
 		t.Error(lines[0])
@@ -250,7 +250,7 @@ func TestPredictIntervalsAndProbabilities(t *testing.T) {
 			t.Errorf("%s, want %v", lines[i+1], p)
 		}
 	}
-	_, answer = post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{}"))
+	_, answer = postBody(t, web+"/predict", "application/x-ndjson", strings.NewReader("{}"))
 	var p predictionOf
 	if err := json.Unmarshal([]byte(answer), &p); err != nil || len(p.Probabilities) != 2 {
 		t.Errorf("%s: %v", answer, err)
@@ -286,7 +286,7 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 			"größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
 	} {
 		_, web := serveHandler(t, newServer(t, m, c.opts, Limits{}))
-		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))
+		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
 		var got []string
 		switch {
 		case status != http.StatusOK:
@@ -299,7 +299,7 @@ func TestBodiesAreReadAsModelDeclares(t *testing.T) {
 		}
 		var want []string
 		for _, y := range c.want {
-			want = append(want, text(y))
+			want = append(want, predictionText(y))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v %s %q: %d %s, want %v", c.opts, c.kind, c.body, status, answer, c.want)

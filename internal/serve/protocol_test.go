@@ -34,7 +34,7 @@ func overHTTP2(t *testing.T) *http.Client {
 // TestHTTP2 checks that over HTTP/2 a withheld body gets status 408 and ends only its own stream, that a refusal
 // does not end the connection, and that several streams of one connection are answered concurrently.
 func TestHTTP2(t *testing.T) {
-	s, at := listen(t, xModel(), dataset.ReadOptions{},
+	s, at := startServer(t, xModel(), dataset.ReadOptions{},
 		Limits{Idle: 500 * time.Millisecond, Requests: 3})
 	client := overHTTP2(t)
 	ask := func(kind string, body io.Reader) (int, string) {
@@ -103,8 +103,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// certificate creates a certificate for this computer and its key.
-func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
+// newCertificate creates a certificate for this computer and its key.
+func newCertificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -146,7 +146,7 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 // TestTLS checks that both versions of HTTP are answered over HTTPS, even while more connections than the limit
 // withhold the handshake.
 func TestTLS(t *testing.T) {
-	cert, key, pool := certificate(t)
+	cert, key, pool := newCertificate(t)
 	s := newServer(t, xModel(), dataset.ReadOptions{},
 		Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour})
 	at, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -158,7 +158,7 @@ func TestTLS(t *testing.T) {
 	go func() { ended <- s.Serve(ctx, at, cert, key) }()
 	for range 20 {
 		for _, text := range []string{"", "\x16\x03\x01"} {
-			c := send(t, at.Addr().String(), text)
+			c := sendText(t, at.Addr().String(), text)
 			t.Cleanup(func() { _ = c.Close() })
 		}
 	}

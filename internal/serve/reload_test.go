@@ -19,8 +19,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// line returns a model with the predictions intercept + slope x, with x clamped to [0, 100].
-func line(intercept, slope float64) *regression.Linear {
+// lineModel returns a model with the predictions intercept + slope x, with x clamped to [0, 100].
+func lineModel(intercept, slope float64) *regression.Linear {
 	return &regression.Linear{
 		Target: "y", Lower: -1e6, Upper: 1e6, Intercept: intercept,
 		Columns:   []regression.Column{{Name: "x", Lower: 0, Upper: 100, Missing: 50}},
@@ -42,7 +42,7 @@ func releaseOf(m regression.Model, hash string) Release {
 // TestReplaceUnderLoad replaces the model 200 times while clients send requests. It checks that every request is
 // answered, and that all predictions of an answer come from the same model.
 func TestReplaceUnderLoad(t *testing.T) {
-	s, err := New(releaseOf(line(0, 1), "a"), Limits{}, Options{})
+	s, err := New(releaseOf(lineModel(0, 1), "a"), Limits{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	for range 4 {
 		clients.Go(func() {
 			for !replaced.Load() {
-				status, text := post(t, web+"/predict", "application/json", strings.NewReader(body))
+				status, text := postBody(t, web+"/predict", "application/json", strings.NewReader(body))
 				text = strings.TrimSpace(text)
 				if status != http.StatusOK || !want[text] {
 					t.Errorf("%d %s", status, text)
@@ -73,11 +73,11 @@ func TestReplaceUnderLoad(t *testing.T) {
 	}
 	for i := range 200 {
 		if err := s.Replace(
-			releaseOf([]*regression.Linear{line(0, 1), line(10, 2)}[i%2], "b")); err != nil {
+			releaseOf([]*regression.Linear{lineModel(0, 1), lineModel(10, 2)}[i%2], "b")); err != nil {
 			t.Error(err)
 		}
 		for seen := answered.Load(); answered.Load() == seen && !t.Failed(); {
-			if _, text := post(t, web+"/predict", "application/json",
+			if _, text := postBody(t, web+"/predict", "application/json",
 				strings.NewReader(body)); !want[strings.TrimSpace(text)] {
 				t.Error(text)
 			}
@@ -92,12 +92,12 @@ func TestReplaceUnderLoad(t *testing.T) {
 		releaseOf(&regression.Linear{Target: "y", Lower: 1, Upper: -1}, "c")); err == nil {
 		t.Error("a model that contradicts itself replaces another one")
 	}
-	if got := get(t, web+"/model"); !strings.Contains(got, `"sha256":"b"`) {
+	if got := getText(t, web+"/model"); !strings.Contains(got, `"sha256":"b"`) {
 		t.Errorf("after a refused model: %s", got)
 	}
 }
 
-func get(t *testing.T, url string) string {
+func getText(t *testing.T, url string) string {
 	t.Helper()
 	r, err := http.Get(url) //nolint:noctx // of a test
 	if err != nil {
@@ -114,7 +114,7 @@ func get(t *testing.T, url string) string {
 // TestModelIsDescribed checks that /model contains the hash of the file, the version of the program and the
 // guarantee.
 func TestModelIsDescribed(t *testing.T) {
-	s, err := New(releaseOf(line(0, 1), "abc"), Limits{}, Options{})
+	s, err := New(releaseOf(lineModel(0, 1), "abc"), Limits{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestModelIsDescribed(t *testing.T) {
 		Program   string               `json:"program"`
 		Guarantee regression.Guarantee `json:"guarantee"`
 	}
-	if err := json.Unmarshal([]byte(get(t, web+"/model")), &got); err != nil {
+	if err := json.Unmarshal([]byte(getText(t, web+"/model")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Hash != "abc" || got.Program != "1.2.3" || got.Guarantee.Epsilon != 1 ||
@@ -135,13 +135,13 @@ func TestModelIsDescribed(t *testing.T) {
 
 // TestNotReadyDuringShutdown checks that a server is not ready once it is shutting down.
 func TestNotReadyDuringShutdown(t *testing.T) {
-	s, web := handle(t, numbers, Limits{})
+	s, web := startHandler(t, numbers, Limits{})
 	for ending, want := range map[bool]string{
 		false: `{"status":"ready"}`,
 		true:  `{"error":{"message":"the server is stopping"}}`,
 	} {
 		s.ending.Store(ending)
-		if got := strings.TrimSpace(get(t, web+"/ready")); got != want {
+		if got := strings.TrimSpace(getText(t, web+"/ready")); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -150,15 +150,15 @@ func TestNotReadyDuringShutdown(t *testing.T) {
 // TestAccessLog checks that the log has one line for each answer, without any text chosen by clients.
 func TestAccessLog(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(releaseOf(line(0, 1), ""), Limits{}, Options{AccessLog: &log})
+	s, err := New(releaseOf(lineModel(0, 1), ""), Limits{}, Options{AccessLog: &log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	post(t, web+"/predict?interval=secret", "application/json",
+	postBody(t, web+"/predict?interval=secret", "application/json",
 		strings.NewReader(`{"records":[{"x":1}]}`))
-	post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{\"x\":4711}\n{\"x\":2}\n"))
-	get(t, web+"/secret")
+	postBody(t, web+"/predict", "application/x-ndjson", strings.NewReader("{\"x\":4711}\n{\"x\":2}\n"))
+	getText(t, web+"/secret")
 	want := []accessLine{{Method: "POST", Path: "/predict", Status: 400},
 		{Method: "POST", Path: "/predict", Status: 200, Records: 2},
 		{Method: "GET", Path: "other", Status: 404}}
@@ -188,7 +188,7 @@ func TestAccessLog(t *testing.T) {
 // TestInputCounts sends a table with shifted numbers and with missing and unknown cells. It checks that the counters
 // match the counts in the table.
 func TestInputCounts(t *testing.T) {
-	m := line(0, 1)
+	m := lineModel(0, 1)
 	m.Columns = append(m.Columns,
 		regression.Column{
 			Name:       `kind "a"`,
@@ -226,12 +226,12 @@ func TestInputCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	if status, text := post(t, web+"/predict", "text/csv",
+	if status, text := postBody(t, web+"/predict", "text/csv",
 		strings.NewReader(body.String())); status != http.StatusOK ||
 		strings.Count(text, "\n") != records+1 {
 		t.Fatalf("%d, %d lines", status, strings.Count(text, "\n"))
 	}
-	metrics := get(t, web+"/metrics")
+	metrics := getText(t, web+"/metrics")
 	got := 0
 	for _, line := range regexp.MustCompile(
 		`(?m)^dptrain_inputs_total\{column="(.*)"\} (\d+)$`).FindAllStringSubmatch(metrics, -1) {
@@ -248,7 +248,7 @@ func TestInputCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, web = serveHandler(t, plain)
-	if text := get(t, web+"/metrics"); strings.Contains(text, "inputs") {
+	if text := getText(t, web+"/metrics"); strings.Contains(text, "inputs") {
 		t.Errorf("cells are counted without being asked for: %s", text)
 	}
 }
@@ -270,15 +270,15 @@ func TestDashboardMetricsExist(t *testing.T) {
 	if err := json.Unmarshal(text, &board); err != nil {
 		t.Fatal(err)
 	}
-	release := releaseOf(line(0, 1), "")
+	release := releaseOf(lineModel(0, 1), "")
 	release.Histograms = []Histogram{{Column: "x", Upper: 100, Counts: []float64{50, 50}}}
 	s, err := New(release, Limits{}, Options{Inputs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, web := serveHandler(t, s)
-	post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
-	metrics := get(t, web+"/metrics")
+	postBody(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
+	metrics := getText(t, web+"/metrics")
 	drawn := 0
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {

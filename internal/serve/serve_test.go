@@ -24,10 +24,10 @@ import (
 // TestInvalidRequestsAreRefused checks that invalid requests get a 4xx status with the position and a reason that
 // quotes no cell, and that the next valid request is answered.
 func TestInvalidRequestsAreRefused(t *testing.T) {
-	_, web := handle(t, numbers, Limits{Body: 2000, Line: 500})
+	_, web := startHandler(t, numbers, Limits{Body: 2000, Line: 500})
 	m := readModel(t, numbers)
-	names := header(inputs(m))
-	good := `{"records":[{"` + inputs(m)[0] + `":1}]}`
+	names := headerLine(inputNames(m))
+	good := `{"records":[{"` + inputNames(m)[0] + `":1}]}`
 	long := strings.Repeat("7", 600)
 	for _, c := range []struct {
 		kind, body string
@@ -74,7 +74,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"text/csv", "", 400, "header"},
 		{"text/csv", "a,b\n77,77", 400, `there is no column`},
 		{"text/csv", names + names, 200, "prediction"},
-		{"text/csv", strings.Join(append(inputs(m), inputs(m)[0]), ",") + "\n", 400,
+		{"text/csv", strings.Join(append(inputNames(m), inputNames(m)[0]), ",") + "\n", 400,
 			"the same name"},
 		{"text/csv", strings.Repeat("7", 1<<20), 413, "500 bytes"},
 		{"text/csv", strings.ReplaceAll(names, ",", ";") + "77", 200, "prediction"},
@@ -83,7 +83,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"text/csv", names, 200, "prediction"},
 		{"text/csv", names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
 	} {
-		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))
+		status, answer := postBody(t, web+"/predict", c.kind, strings.NewReader(c.body))
 		if status != c.status || !strings.Contains(answer, c.reason) ||
 			status != 200 && strings.Contains(answer, "77") {
 			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, answer, c.status,
@@ -91,7 +91,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{"interval=x": "levels", "interval=2": "levels"} {
-		if status, answer := post(t, web+"/predict?"+query, "application/json",
+		if status, answer := postBody(t, web+"/predict?"+query, "application/json",
 			strings.NewReader(good)); status != 400 || !strings.Contains(answer, want) {
 			t.Error(status, answer)
 		}
@@ -124,7 +124,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 
 // TestRefusesCompressed checks that a compressed body is refused rather than misread.
 func TestRefusesCompressed(t *testing.T) {
-	_, web := handle(t, numbers, Limits{})
+	_, web := startHandler(t, numbers, Limits{})
 	for coding, want := range map[string]int{
 		"gzip":           415,
 		"br":             415,
@@ -190,7 +190,7 @@ func TestBrokenStreamIsAborted(t *testing.T) {
 // TestClientMayWaitForEachAnswer checks that a client that waits for each answer before sending the next record is
 // answered, over HTTP/1.1 and over HTTP/2 without TLS.
 func TestClientMayWaitForEachAnswer(t *testing.T) {
-	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
+	_, at := startServer(t, xModel(), dataset.ReadOptions{}, Limits{})
 	var both http.Protocols
 	both.SetUnencryptedHTTP2(true)
 	second := &http.Transport{Protocols: &both}
@@ -248,12 +248,12 @@ func TestClientMayWaitForEachAnswer(t *testing.T) {
 // TestBusyServerAnswers503 checks that requests beyond the limit get status 503 with Retry-After, and that health
 // checks are answered.
 func TestBusyServerAnswers503(t *testing.T) {
-	s, web := handle(t, numbers, Limits{Requests: 1})
+	s, web := startHandler(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
 	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
 		body := map[string]string{
 			"application/json": `{"records":[]}`,
-			"text/csv":         header(inputs(readModel(t, numbers))),
+			"text/csv":         headerLine(inputNames(readModel(t, numbers))),
 		}[kind]
 		r, err := http.Post(web+"/predict", kind, strings.NewReader(body))
 		if err != nil {
@@ -270,7 +270,7 @@ func TestBusyServerAnswers503(t *testing.T) {
 	}
 	_ = r.Body.Close()
 	<-s.slots
-	if status, _ := post(t, web+"/predict", "application/json",
+	if status, _ := postBody(t, web+"/predict", "application/json",
 		strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
 		t.Error(status)
 	}
@@ -279,13 +279,13 @@ func TestBusyServerAnswers503(t *testing.T) {
 // TestMemoryBudget checks that bodies beyond the budget get status 503 with Retry-After, that earlier bodies are
 // answered, and that the whole budget is available afterwards.
 func TestMemoryBudget(t *testing.T) {
-	s, web := handle(t, numbers, Limits{Buffered: 600 << 10, Body: 500 << 10})
+	s, web := startHandler(t, numbers, Limits{Buffered: 600 << 10, Body: 500 << 10})
 	base := s.limits.Buffered
 	half := `{"records":[` + strings.Repeat(" ", 400<<10)
 	in, out := io.Pipe()
 	first := make(chan string, 1)
 	go func() {
-		status, answer := post(t, web+"/predict", "application/json", in)
+		status, answer := postBody(t, web+"/predict", "application/json", in)
 		first <- fmt.Sprint(status, answer)
 	}()
 	_, _ = io.WriteString(out, half)
@@ -301,7 +301,7 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("%s: %s %v", kind, r.Status, r.Header)
 		}
 	}
-	if status, answer := post(t, web+"/predict", "application/x-ndjson",
+	if status, answer := postBody(t, web+"/predict", "application/x-ndjson",
 		strings.NewReader("{}\n{}\n")); status != 200 {
 		t.Error(status, answer)
 	}
@@ -371,10 +371,10 @@ func TestStopsInTime(t *testing.T) {
 	go func() { ended <- s.Serve(ctx, at, "", "") }()
 	for _, text := range []string{"", "GET /hea", withheld,
 		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
-		c := send(t, at.Addr().String(), text)
+		c := sendText(t, at.Addr().String(), text)
 		t.Cleanup(func() { _ = c.Close() })
 	}
-	stream := send(t, at.Addr().String(), chunked)
+	stream := sendText(t, at.Addr().String(), chunked)
 	defer stream.Close()
 	done := make(chan bool)
 	go func() {
@@ -402,8 +402,8 @@ func TestStopsInTime(t *testing.T) {
 
 // TestMetrics checks that the counts are grouped by served path and contain no cell.
 func TestMetrics(t *testing.T) {
-	_, web := handle(t, three, Limits{})
-	post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{},{},{},{},{}]}`))
+	_, web := startHandler(t, three, Limits{})
+	postBody(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{},{},{},{},{}]}`))
 	for i := range 5 {
 		r, err := http.Get(fmt.Sprintf("%s/secret-%d", web, i))
 		if err != nil {
@@ -441,7 +441,7 @@ func TestLoad(t *testing.T) {
 	if *load == 0 {
 		t.Skip("without -load")
 	}
-	_, web := handle(t, numbers, Limits{})
+	_, web := startHandler(t, numbers, Limits{})
 	record := map[string]any{}
 	for _, c := range readModel(t, numbers).Inputs() {
 		record[c.Name] = (c.Lower + c.Upper) / 2
@@ -475,7 +475,7 @@ func TestLoad(t *testing.T) {
 	}
 	g.Wait()
 	t.Logf("%.0f requests a second for %v, client included; heap after collections, in KiB: %v",
-		float64(done.Load())/load.Seconds(), *load, kib(heap))
+		float64(done.Load())/load.Seconds(), *load, toKiB(heap))
 	if failed.Load() > 0 {
 		t.Errorf("%d requests failed", failed.Load())
 	}
@@ -484,7 +484,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func kib(list []uint64) []uint64 {
+func toKiB(list []uint64) []uint64 {
 	out := make([]uint64, len(list))
 	for i, x := range list {
 		out[i] = x >> 10

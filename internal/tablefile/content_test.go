@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 )
 
-// encode writes text with size bytes per character.
-func encode(text string, size int, order binary.AppendByteOrder) string {
+// encodeUTF writes text with size bytes per character.
+func encodeUTF(text string, size int, order binary.AppendByteOrder) string {
 	var out []byte
 	if size == 2 {
 		for _, u := range utf16.Encode([]rune(text)) {
@@ -59,10 +59,10 @@ func TestContentOf(t *testing.T) {
 		"version https://git-lfs.github.com/spec/v1\n": "Git LFS",
 		"\x00\x01\x02\x03\xfe":                         "binary data",
 		"\xff\xfea\x00,\x00":                           "UTF-16", "\xfe\xff\x00a\x00,": "UTF-16",
-		encode(text, 2, little): "UTF-16", encode(text, 2, big): "UTF-16",
-		encode("a\n", 2, little):        "UTF-16",
+		encodeUTF(text, 2, little): "UTF-16", encodeUTF(text, 2, big): "UTF-16",
+		encodeUTF("a\n", 2, little):     "UTF-16",
 		"\xff\xfe\x00\x00a\x00\x00\x00": "UTF-32", "\x00\x00\xfe\xff\x00\x00\x00a": "UTF-32",
-		encode(text, 4, little): "UTF-32", encode(text, 4, big): "UTF-32",
+		encodeUTF(text, 4, little): "UTF-32", encodeUTF(text, 4, big): "UTF-32",
 		// tables
 		text: "", "": "", "a": "", "[id],[name]\n1,2": "", "<DATE>,<OPEN>\n": "", "{id},b\n": "",
 		"Objects,b": "", "ORCID,name": "", "PART,PAR1": "", "PAR1,b": "", "BZh,a\n": "",

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// repository creates a repository with a nested folder and a data set next to it, and changes into the nested folder.
-func repository(t *testing.T) (top string) {
+// newRepository creates a repository with a nested folder and a data set next to it, and changes into the nested folder.
+func newRepository(t *testing.T) (top string) {
 	t.Helper()
 	top = t.TempDir()
 	room := filepath.Join(top, "main", "a", "room")
@@ -42,19 +42,19 @@ func repository(t *testing.T) (top string) {
 }
 
 func TestDataSetLines(t *testing.T) {
-	top := repository(t)
+	top := newRepository(t)
 	got := PublicLines(t, "regression", "x.csv.gz")
 	if !slices.EqualFunc(got, [][]string{{"a", "b"}, {"1", "2,3"}}, slices.Equal) {
 		t.Errorf("%q", got)
 	}
-	if folder := PublicData(t, "regression"); !same(t, folder,
+	if folder := PublicData(t, "regression"); !sameFile(t, folder,
 		filepath.Join(top, "shared", "data", "regression")) {
 		t.Errorf("the folder is %s", folder)
 	}
 }
 
-// same reports whether two paths lead to the same file or folder.
-func same(t *testing.T, a, b string) bool {
+// sameFile reports whether two paths lead to the same file or folder.
+func sameFile(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, err := os.Stat(a)
 	if err != nil {
@@ -69,7 +69,7 @@ func same(t *testing.T, a, b string) bool {
 
 // A test without its data set is skipped and runs no further.
 func TestAbsentDataSetSkipsTest(t *testing.T) {
-	repository(t)
+	newRepository(t)
 	skipped := false
 	t.Run("absent", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()

@@ -17,7 +17,7 @@ import (
 
 // importTable sends a table to the folder and returns the status.
 func (r *recorded) importTable(name string, body io.Reader) int {
-	w := r.send(http.MethodPost, "/api/import?name="+url.QueryEscape(name), "",
+	w := r.sendRequest(http.MethodPost, "/api/import?name="+url.QueryEscape(name), "",
 		func(q *http.Request) {
 			q.Header.Set("Content-Type", "application/octet-stream")
 			q.Body = io.NopCloser(body)
@@ -90,7 +90,7 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 	r := newRecorded(t)
 	for range 2 {
 		var got imported
-		if code := r.ask(t, "sample", "{}", &got); code != http.StatusOK || got.Path != sampleName {
+		if code := r.askAPI(t, "sample", "{}", &got); code != http.StatusOK || got.Path != sampleName {
 			t.Fatalf("%d %+v", code, got)
 		}
 	}
@@ -102,8 +102,8 @@ func TestSampleIsSyntheticTable(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, want %d; %v", len(got), len(want), err)
 	}
-	r.write(t, sampleName, "mine,too\n1,2\n")
-	if code := r.ask(t, "sample", "{}", nil); code != http.StatusOK {
+	r.writeFile(t, sampleName, "mine,too\n1,2\n")
+	if code := r.askAPI(t, "sample", "{}", nil); code != http.StatusOK {
 		t.Error(code)
 	}
 	if got, _ := os.ReadFile(filepath.Join(r.folder, sampleName)); string(got) != "mine,too\n1,2\n" {

@@ -14,9 +14,9 @@ import (
 // name the key, and that a preview runs no command.
 func TestPreview(t *testing.T) {
 	r := newRecorded(t)
-	r.write(t, "x.csv", "patient_id;weight;day;pressure\n7;70,5;31.12.2023;144/94\n7;61,25 kg;1.1.2024;120\n")
+	r.writeFile(t, "x.csv", "patient_id;weight;day;pressure\n7;70,5;31.12.2023;144/94\n7;61,25 kg;1.1.2024;120\n")
 	var got look.Preview
-	if code := r.ask(t, "preview",
+	if code := r.askAPI(t, "preview",
 		`{"path":"x.csv","format":{"decimal":","},"dates":{"day":"auto"},"target":"weight"}`,
 		&got); code != http.StatusOK {
 		t.Fatal(code)
@@ -40,7 +40,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("%+v", got.Columns)
 	}
 	var wrong struct{ Mistakes []mistake }
-	r.ask(t, "preview", `{"path":"x.csv","format":{"decimal":";"}}`, &wrong)
+	r.askAPI(t, "preview", `{"path":"x.csv","format":{"decimal":";"}}`, &wrong)
 	if len(wrong.Mistakes) != 1 || wrong.Mistakes[0].Path != "data.format.decimal" {
 		t.Errorf("%+v", wrong)
 	}
@@ -59,10 +59,10 @@ func TestPreviewRefusals(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(r.folder, "link.csv")); err != nil {
 		t.Skip(err)
 	}
-	r.write(t, "recipe.yaml", "secret: 1\n")
+	r.writeFile(t, "recipe.yaml", "secret: 1\n")
 	for _, path := range []string{"", "..", outside, "../secret.csv", "link.csv", "*.csv",
 		"recipe.yaml", "absent.csv"} {
-		w := r.send(http.MethodPost, "/api/preview", `{"path":"`+path+`"}`, nil)
+		w := r.sendRequest(http.MethodPost, "/api/preview", `{"path":"`+path+`"}`, nil)
 		if w.Code < 400 || strings.Contains(w.Body.String(), "secret,") ||
 			strings.Contains(w.Body.String(), `"rows"`) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)

@@ -18,12 +18,12 @@ func TestRuns(t *testing.T) {
 		"c":     `{"format":"dptrain.causal/2"}`,
 		"sub/d": good,
 	} {
-		r.write(t, dir+"/release/report.html", "<p>")
-		r.write(t, dir+"/release/report.json", text)
+		r.writeFile(t, dir+"/release/report.html", "<p>")
+		r.writeFile(t, dir+"/release/report.json", text)
 	}
-	r.write(t, "e/release/report.html", "<p>")
+	r.writeFile(t, "e/release/report.html", "<p>")
 	var got struct{ Runs []comparedRun }
-	if code := r.ask(t, "runs", `{"path":"."}`, &got); code != http.StatusOK || len(got.Runs) != 4 {
+	if code := r.askAPI(t, "runs", `{"path":"."}`, &got); code != http.StatusOK || len(got.Runs) != 4 {
 		t.Fatalf("%d %+v", code, got)
 	}
 	a := got.Runs[0]
@@ -39,7 +39,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%+v", run)
 		}
 	}
-	r.ask(t, "runs", `{"path":"sub"}`, &got)
+	r.askAPI(t, "runs", `{"path":"sub"}`, &got)
 	if len(got.Runs) != 1 || got.Runs[0].Path != "sub/d" {
 		t.Errorf("%+v", got.Runs)
 	}

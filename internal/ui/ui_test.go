@@ -60,11 +60,11 @@ func newRecorded(t *testing.T) *recorded {
 		}
 	})
 	r.Server, r.handler = s, s.Handler(host)
-	r.write(t, "t.csv", "x,y\n1,2\n")
+	r.writeFile(t, "t.csv", "x,y\n1,2\n")
 	return r
 }
 
-func (r *recorded) write(t *testing.T, name, text string) {
+func (r *recorded) writeFile(t *testing.T, name, text string) {
 	t.Helper()
 	at := filepath.Join(r.folder, name)
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -75,8 +75,8 @@ func (r *recorded) write(t *testing.T, name, text string) {
 	}
 }
 
-// send sends a request like the page, after applying change to it.
-func (r *recorded) send(
+// sendRequest sends a request like the page, after applying change to it.
+func (r *recorded) sendRequest(
 	method, path, body string, change func(*http.Request),
 ) *httptest.ResponseRecorder {
 	q := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
@@ -92,9 +92,9 @@ func (r *recorded) send(
 	return w
 }
 
-func (r *recorded) ask(t *testing.T, what, body string, out any) int {
+func (r *recorded) askAPI(t *testing.T, what, body string, out any) int {
 	t.Helper()
-	w := r.send(http.MethodPost, "/api/"+what, body, nil)
+	w := r.sendRequest(http.MethodPost, "/api/"+what, body, nil)
 	if out != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
 			t.Fatalf("%s: %v: %s", what, err, w.Body)
@@ -156,7 +156,7 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 		}},
 	} {
 		for _, path := range paths {
-			w := r.send(http.MethodPost, path, `{"path":"t.csv","file":"a.yaml"}`, x.change)
+			w := r.sendRequest(http.MethodPost, path, `{"path":"t.csv","file":"a.yaml"}`, x.change)
 			if w.Code != x.status || w.Header().Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("%s, %s: %d %s", name, path, w.Code, w.Body)
 			}
@@ -164,7 +164,7 @@ func TestAPIRefusesForeignRequests(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut,
 		http.MethodDelete} {
-		if w := r.send(method, "/api/fit", "", nil); w.Code == 200 ||
+		if w := r.sendRequest(method, "/api/fit", "", nil); w.Code == 200 ||
 			w.Header().Get("Access-Control-Allow-Methods") != "" {
 			t.Errorf("%s: %d", method, w.Code)
 		}
@@ -178,7 +178,7 @@ func TestAPIRefusesMalformedRequests(t *testing.T) {
 	r := newRecorded(t)
 	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`,
 		`{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
-		if w := r.send(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
+		if w := r.sendRequest(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
 			t.Errorf("%.20s: %d", body, w.Code)
 		}
 	}
@@ -196,7 +196,7 @@ func TestPageHolds(t *testing.T) {
 		if name == "/index.html" {
 			name = "/"
 		}
-		w := r.send(http.MethodGet, name, "", func(q *http.Request) { q.Header = http.Header{} })
+		w := r.sendRequest(http.MethodGet, name, "", func(q *http.Request) { q.Header = http.Header{} })
 		if w.Code != 200 || w.Body.Len() == 0 {
 			t.Errorf("%s: %d", name, w.Code)
 		}
@@ -216,7 +216,7 @@ func TestPageHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := r.send(http.MethodGet, "/", "", nil).Body.String()
+	page := r.sendRequest(http.MethodGet, "/", "", nil).Body.String()
 	for _, bad := range []string{`<script>`, `<style`, ` style=`, `javascript:`, `https:`,
 		` on\w+=`} {
 		if at := regexp.MustCompile(bad).FindString(page); at != "" {
@@ -225,8 +225,8 @@ func TestPageHolds(t *testing.T) {
 	}
 	// A link in another program opens the empty page; other requests from another site are refused.
 	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
-	if a, b := r.send(http.MethodGet, "/", "", cross).Code,
-		r.send(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
+	if a, b := r.sendRequest(http.MethodGet, "/", "", cross).Code,
+		r.sendRequest(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
 		t.Error(a, b)
 	}
 }
@@ -292,7 +292,7 @@ func TestStaysInFolder(t *testing.T) {
 		recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
 	for what, bodies := range asks {
 		for _, body := range bodies {
-			w := r.send(http.MethodPost, "/api/"+what, body, nil)
+			w := r.sendRequest(http.MethodPost, "/api/"+what, body, nil)
 			if w.Code < 400 || w.Code == 500 || strings.Contains(w.Body.String(), "secret:") {
 				t.Errorf("%s %s: %d %s", what, body, w.Code, w.Body)
 			}
@@ -302,7 +302,7 @@ func TestStaysInFolder(t *testing.T) {
 		t.Error(r.calls)
 	}
 	for _, dir := range []string{"..", "link", "/", "../../.."} {
-		w := r.send(http.MethodPost, "/api/files", fmt.Sprintf(`{"path":%q}`, dir), nil)
+		w := r.sendRequest(http.MethodPost, "/api/files", fmt.Sprintf(`{"path":%q}`, dir), nil)
 		if strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: %s", dir, w.Body)
 		}
@@ -316,10 +316,10 @@ func TestFiles(t *testing.T) {
 	r := newRecorded(t)
 	for _, name := range []string{"b.parquet", ".hidden.csv", "notes.txt", "recipe.yaml",
 		"dptrain.ledger", "sub/x.csv.gz", "out/release/report.html"} {
-		r.write(t, name, "x")
+		r.writeFile(t, name, "x")
 	}
 	var got struct{ Files []listed }
-	if code := r.ask(t, "files", `{"path":"."}`, &got); code != 200 {
+	if code := r.askAPI(t, "files", `{"path":"."}`, &got); code != 200 {
 		t.Fatal(code)
 	}
 	want := []listed{
@@ -330,7 +330,7 @@ func TestFiles(t *testing.T) {
 	if !slices.Equal(got.Files, want) {
 		t.Error(got.Files)
 	}
-	r.ask(t, "files", `{"path":"sub"}`, &got)
+	r.askAPI(t, "files", `{"path":"sub"}`, &got)
 	if !slices.Equal(got.Files, []listed{{"x.csv.gz", "sub/x.csv.gz", "table"}}) {
 		t.Error(got.Files)
 	}
@@ -345,19 +345,19 @@ func TestPageRunsTypedCommands(t *testing.T) {
 		return 4
 	}
 	var got output
-	r.ask(t, "columns",
+	r.askAPI(t, "columns",
 		`{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2,"missing":[-999,1.5]}}`,
 		&got)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
-	r.ask(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
-	r.ask(t, "register",
+	r.askAPI(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
+	r.askAPI(t, "register",
 		`{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`,
 		&got)
 	for _, name := range []string{"t.csv", "notes.txt", "ledger", "my.ledger.csv", "my.LEDGER",
 		".ledger", ".hidden.ledger", "recipe.yaml"} {
-		w := r.send(http.MethodPost, "/api/register",
+		w := r.sendRequest(http.MethodPost, "/api/register",
 			fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
 		if w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), "end in .ledger") {
@@ -391,7 +391,7 @@ func TestPlan(t *testing.T) {
 		Mistakes []mistake
 		output
 	}
-	r.ask(t, "plan", `{"recipe":`+good+`}`, &got)
+	r.askAPI(t, "plan", `{"recipe":`+good+`}`, &got)
 	text := "data:\n  path: t.csv\n  target: y\nprivacy:\n  epsilon: 1\n"
 	if got.Text != text || got.Out != text+"<nil>" || len(got.Mistakes) > 0 {
 		t.Errorf("%+v", got)
@@ -401,14 +401,14 @@ func TestPlan(t *testing.T) {
 		t.Error(args)
 	}
 	got.Out = ""
-	r.ask(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`,
+	r.askAPI(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`,
 		&got)
 	if len(r.calls) != 1 || len(got.Mistakes) != 1 || got.Mistakes[0].Path != "privacy.epsilon" ||
 		got.Mistakes[0].Line != 5 || got.Out != "" {
 		t.Errorf("%+v", got)
 	}
-	r.write(t, "mine.yaml", "# mine\n"+text)
-	r.ask(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
+	r.writeFile(t, "mine.yaml", "# mine\n"+text)
+	r.askAPI(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
 	if args := r.calls[1]; got.Text != "# mine\n"+text ||
 		!slices.Equal(args[3:],
 			[]string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
@@ -417,7 +417,7 @@ func TestPlan(t *testing.T) {
 	if left, err := os.ReadDir(r.drafts); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}
-	if code := r.ask(t, "plan",
+	if code := r.askAPI(t, "plan",
 		`{"recipe":{"task":"causal","data":{"path":"t.csv"},"causal":{"columns":["x","y"]},"privacy":{"epsilon":1}}}`,
 		nil); code != 400 {
 		t.Error(code)
@@ -439,7 +439,7 @@ func TestFit(t *testing.T) {
 	}
 	body := `{"file":"new.yaml","recipe":` + good + `}`
 	var st status
-	if code := r.ask(t, "fit", body, &st); code != 200 || st.Ended {
+	if code := r.askAPI(t, "fit", body, &st); code != 200 || st.Ended {
 		t.Fatal(code, st)
 	}
 	<-began
@@ -447,39 +447,39 @@ func TestFit(t *testing.T) {
 	if err != nil || !strings.Contains(string(saved), "target: y") {
 		t.Errorf("%s %v", saved, err)
 	}
-	if code := r.ask(t, "fit", body, nil); code != 409 {
+	if code := r.askAPI(t, "fit", body, nil); code != 409 {
 		t.Errorf("a second run: %d", code)
 	}
 	job := fmt.Sprintf(`{"job":%d}`, st.ID)
-	r.ask(t, "job", job, &st)
+	r.askAPI(t, "job", job, &st)
 	if st.Ended || st.What != "model" || st.Total != 3 ||
 		!slices.Equal(st.Passed, []string{"read", "model"}) {
 		t.Errorf("%+v", st)
 	}
-	r.ask(t, "cancel", job, &st)
+	r.askAPI(t, "cancel", job, &st)
 	if !st.Ended || st.Code != 130 || st.Err != "dptrain: interrupted" {
 		t.Errorf("%+v", st)
 	}
-	if code := r.ask(t, "job", `{"job":99}`, nil); code != 404 {
+	if code := r.askAPI(t, "job", `{"job":99}`, nil); code != 404 {
 		t.Error(code)
 	}
 	other := strings.Replace(body, `"epsilon":1`, `"epsilon":2`, 1)
-	if code := r.ask(t, "fit", other, nil); code != 409 {
+	if code := r.askAPI(t, "fit", other, nil); code != 409 {
 		t.Errorf("replaced a recipe: %d", code)
 	}
-	if code := r.ask(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1),
+	if code := r.askAPI(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1),
 		&st); code != 200 {
 		t.Errorf("did not replace a recipe: %d", code)
 	}
 	<-began
-	r.ask(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
+	r.askAPI(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
 	want := []string{"fit", "--out=" + filepath.Join(r.folder, "out"), "--force", "--",
 		filepath.Join(r.folder, "new.yaml")}
 	if last := r.calls[len(r.calls)-1]; !slices.Equal(last, want) {
 		t.Error(last)
 	}
 	for _, file := range []string{"", "a/b.yaml", "t.csv", ".x.yaml", "../x.yaml"} {
-		if code := r.ask(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil); code < 400 {
+		if code := r.askAPI(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil); code < 400 {
 			t.Errorf("saved as %q: %d", file, code)
 		}
 	}
@@ -498,12 +498,12 @@ func TestExplain(t *testing.T) {
 			return 0
 		}
 		var first, second status
-		r.ask(t, "explain", `{"recipe":`+good+`}`, &first)
+		r.askAPI(t, "explain", `{"recipe":`+good+`}`, &first)
 		time.Sleep(time.Second)
-		r.ask(t, "explain", `{"recipe":`+good+`}`, &second)
+		r.askAPI(t, "explain", `{"recipe":`+good+`}`, &second)
 		time.Sleep(time.Second)
-		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
-		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
+		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
+		r.askAPI(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
 		if !first.Ended || first.Code != 130 || !second.Ended || second.Code != 0 ||
 			second.Done != 5 {
 			t.Errorf("%+v %+v", first, second)
@@ -514,10 +514,10 @@ func TestExplain(t *testing.T) {
 // TestReport checks that a report can be read only with its key, and in a sandbox.
 func TestReport(t *testing.T) {
 	r := newRecorded(t)
-	r.write(t, "out/release/report.html", "<p>hello")
+	r.writeFile(t, "out/release/report.html", "<p>hello")
 	var got struct{ URL string }
-	r.ask(t, "report", `{"path":"out"}`, &got)
-	w := r.send(http.MethodGet, got.URL, "", func(q *http.Request) {
+	r.askAPI(t, "report", `{"path":"out"}`, &got)
+	w := r.sendRequest(http.MethodGet, got.URL, "", func(q *http.Request) {
 		q.Header.Del("Authorization")
 		q.Header.Del("Origin")
 	})
@@ -527,12 +527,12 @@ func TestReport(t *testing.T) {
 		t.Error(w.Code, w.Body, policy)
 	}
 	for _, path := range []string{"/report/key2", "/report/", "/report/..%2f..%2ft.csv"} {
-		if w := r.send(http.MethodGet, path, "", nil); w.Code != 404 {
+		if w := r.sendRequest(http.MethodGet, path, "", nil); w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
 	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
-	if w := r.send(http.MethodGet, got.URL, "", cross); w.Code != 403 {
+	if w := r.sendRequest(http.MethodGet, got.URL, "", cross); w.Code != 403 {
 		t.Error(w.Code)
 	}
 }

@@ -236,7 +236,7 @@ func checkImage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := untar(t, content)
+	files := untarFiles(t, content)
 	blob := func(d descriptor) []byte {
 		content := files[blobPath(d)]
 		if len(content) != d.Size || d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(content)) {
@@ -247,9 +247,9 @@ func checkImage(t *testing.T, path string) {
 	var index imageIndex
 	var manifest imageManifest
 	var config imageConfig
-	decode(t, files["index.json"], &index)
-	decode(t, blob(index.Manifests[0]), &manifest)
-	decode(t, blob(manifest.Config), &config)
+	decodeJSON(t, files["index.json"], &index)
+	decodeJSON(t, blob(index.Manifests[0]), &manifest)
+	decodeJSON(t, blob(manifest.Config), &config)
 	layer, err := gunzip(blob(manifest.Layers[0]))
 	if err != nil {
 		t.Fatal(err)
@@ -257,28 +257,28 @@ func checkImage(t *testing.T, path string) {
 	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer)); config.RootFS.DiffIDs[0] != want {
 		t.Errorf("layer %s, want %s", config.RootFS.DiffIDs[0], want)
 	}
-	root := untar(t, layer)
+	root := untarFiles(t, layer)
 	if len(root["dptrain"]) == 0 || len(root["THIRD_PARTY_LICENSES.txt"]) == 0 ||
 		config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/dptrain" {
 		t.Errorf("%d bytes, %+v", len(root["dptrain"]), config.Config)
 	}
 	var docker []dockerManifest
-	decode(t, files["manifest.json"], &docker)
+	decodeJSON(t, files["manifest.json"], &docker)
 	if docker[0].Config != blobPath(manifest.Config) ||
 		docker[0].Layers[0] != blobPath(manifest.Layers[0]) {
 		t.Errorf("%+v", docker)
 	}
 }
 
-func decode(t *testing.T, text []byte, into any) {
+func decodeJSON(t *testing.T, text []byte, into any) {
 	t.Helper()
 	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// untar returns the files of a tar archive by name.
-func untar(t *testing.T, content []byte) map[string][]byte {
+// untarFiles returns the files of a tar archive by name.
+func untarFiles(t *testing.T, content []byte) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
 	tr := tar.NewReader(bytes.NewReader(content))

@@ -19,15 +19,15 @@ type result struct {
 	stdout, stderr string
 }
 
-// experiments runs the command without a terminal.
-func experiments(t *testing.T, args ...string) result {
+// runExperiments runs the command without a terminal.
+func runExperiments(t *testing.T, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, &stdout, &stderr, false)
 	return result{code, stdout.String(), stderr.String()}
 }
 
-func read(t *testing.T, path string) string {
+func readFile(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -36,15 +36,15 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-func write(t *testing.T, path, text string) {
+func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// tables returns a folder with a public table of y = 3x + a ripple.
-func tables(t *testing.T) string {
+// writeTables returns a folder with a public table of y = 3x + a ripple.
+func writeTables(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("x,y\n")
@@ -52,15 +52,15 @@ func tables(t *testing.T) string {
 		fmt.Fprintf(&b, "%d,%d\n", i, 3*i+i%7)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "line.csv"), b.String())
+	writeFile(t, filepath.Join(dir, "line.csv"), b.String())
 	return dir
 }
 
 func TestSuite(t *testing.T) {
-	data, out := tables(t), filepath.Join(t.TempDir(), "out")
+	data, out := writeTables(t), filepath.Join(t.TempDir(), "out")
 	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials",
 		"1"}
-	first := experiments(t, args...)
+	first := runExperiments(t, args...)
 	lines := strings.Split(first.stdout, "\n")
 	// The table has one feature, so selectors are not applicable.
 	if first.code != 0 || first.stderr != "" ||
@@ -73,7 +73,7 @@ func TestSuite(t *testing.T) {
 		if lines[i+1] != filepath.Join(out, name) {
 			t.Errorf("line %d is %q", i+2, lines[i+1])
 		}
-		if text := read(t, lines[i+1]); !strings.Contains(text, "nonprivate-ols") {
+		if text := readFile(t, lines[i+1]); !strings.Contains(text, "nonprivate-ols") {
 			t.Errorf("%s lacks a method", name)
 		}
 	}
@@ -83,9 +83,9 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%q is not printed:\n%s", words, first.stdout)
 		}
 	}
-	before := read(t, filepath.Join(out, suite.ResultsFile))
-	if again := experiments(t, args...); again != first ||
-		read(t, filepath.Join(out, suite.ResultsFile)) != before {
+	before := readFile(t, filepath.Join(out, suite.ResultsFile))
+	if again := runExperiments(t, args...); again != first ||
+		readFile(t, filepath.Join(out, suite.ResultsFile)) != before {
 		t.Errorf("a finished suite is not left alone: %+v", again)
 	}
 }
@@ -109,7 +109,7 @@ func TestSuiteInterrupted(t *testing.T) {
 // TestSuiteProgress checks that a terminal shows the progress and that its line is cleared at the end.
 func TestSuiteProgress(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	args := []string{"--public", "--suite", "seed-001", "--data", tables(t), "--out", t.TempDir(),
+	args := []string{"--public", "--suite", "seed-001", "--data", writeTables(t), "--out", t.TempDir(),
 		"--trials", "1"}
 	code := run(context.Background(), args, &stdout, &stderr, true)
 	if code != 0 || !strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 31 trials, line") ||
@@ -119,12 +119,12 @@ func TestSuiteProgress(t *testing.T) {
 }
 
 func TestSuiteMistakes(t *testing.T) {
-	data := tables(t)
+	data := writeTables(t)
 	other := t.TempDir()
-	write(t, filepath.Join(other, suite.ResultsFile), "a,b\n1,2\n")
+	writeFile(t, filepath.Join(other, suite.ResultsFile), "a,b\n1,2\n")
 	out := filepath.Join(t.TempDir(), "out")
 	damaged := t.TempDir()
-	write(t, filepath.Join(damaged, "bad.csv.gz"), "not compressed")
+	writeFile(t, filepath.Join(damaged, "bad.csv.gz"), "not compressed")
 	suiteOf := func(more ...string) []string {
 		return append([]string{"--public", "--suite", "seed-001"}, more...)
 	}
@@ -162,7 +162,7 @@ func TestSuiteMistakes(t *testing.T) {
 		"damaged tables": {suiteOf("--data", damaged, "--out", out), 4, []string{"bad.csv.gz"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := experiments(t, c.args...)
+			r := runExperiments(t, c.args...)
 			if r.code != c.code || r.stdout != "" {
 				t.Errorf("exit %d, want %d; printed %q; %s", r.code, c.code, r.stdout, r.stderr)
 			}
@@ -176,7 +176,7 @@ func TestSuiteMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	r := experiments(t, "--help")
+	r := runExperiments(t, "--help")
 	if r.code != 0 || r.stderr != "" {
 		t.Errorf("%+v", r)
 	}
@@ -189,7 +189,7 @@ func TestHelp(t *testing.T) {
 
 // TestKnownData checks that a table known to a ledger is refused, since a suite prints exact results.
 func TestKnownData(t *testing.T) {
-	data, out := tables(t), filepath.Join(t.TempDir(), "out")
+	data, out := writeTables(t), filepath.Join(t.TempDir(), "out")
 	path := filepath.Join(t.TempDir(), "my.ledger")
 	book := ledger.New(path, ledger.Options{})
 	if _, err := book.Register(t.Context(), "lines",
@@ -198,7 +198,7 @@ func TestKnownData(t *testing.T) {
 	}
 	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials",
 		"1", "--ledger", path}
-	if r := experiments(t, args...); r.code != 0 {
+	if r := runExperiments(t, args...); r.code != 0 {
 		t.Fatalf("a ledger that does not know the table: %+v", r)
 	}
 	table := filepath.Join(data, "line.csv")
@@ -211,7 +211,7 @@ func TestKnownData(t *testing.T) {
 		}); err != nil {
 		t.Fatal(err)
 	}
-	if r := experiments(t, args...); r.code != exitLedger || r.stdout != "" ||
+	if r := runExperiments(t, args...); r.code != exitLedger || r.stdout != "" ||
 		!strings.Contains(r.stderr, `as data set "lines"`) {
 		t.Errorf("%+v", r)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// table returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d, with the target and the costs for
+// sineTable returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d, with the target and the costs for
 // which the reference values were computed.
-func table(n, d int) Table {
+func sineTable(n, d int) Table {
 	t := Table{Cost: []float64{1, 1, 2, 2, 5, 5}}
 	for j := range d {
 		t.Group = append(t.Group, j)
@@ -35,7 +35,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 
 // TestTreeMatchesSpecification reproduces a tree that was computed beforehand in another language.
 func TestTreeMatchesSpecification(t *testing.T) {
-	x := table(40, 6)
+	x := sineTable(40, 6)
 	f, err := Fit(context.Background(), x, Options{Depth: 2, Budget: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestScoreCanBeNegative(t *testing.T) {
 // TestSoftTreeTrainsOnAllRecords checks that each node of a soft tree is trained on all records and that prediction
 // follows a single path as in a hard tree.
 func TestSoftTreeTrainsOnAllRecords(t *testing.T) {
-	x := table(400, 6)
+	x := sineTable(400, 6)
 	soft, err := Fit(context.Background(), x, Options{Depth: 3, Budget: 2, Soft: true})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestSoftTreeTrainsOnAllRecords(t *testing.T) {
 
 // TestInconsistentTablesAreRefused checks that inconsistent parts are refused.
 func TestInconsistentTablesAreRefused(t *testing.T) {
-	good := table(30, 6)
+	good := sineTable(30, 6)
 	for what, spoil := range map[string]func(*Table){
 		"empty": func(x *Table) {
 			x.Rows = nil
@@ -173,7 +173,7 @@ func TestInconsistentTablesAreRefused(t *testing.T) {
 
 // TestCSTCGradient compares the gradient of the objective with central differences.
 func TestCSTCGradient(t *testing.T) {
-	x := table(60, 6)
+	x := sineTable(60, 6)
 	start, err := Fit(context.Background(), x, Options{Depth: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestCSTCGradient(t *testing.T) {
 // TestCSTC checks that a higher price buys fewer features, and that without a price the tree fits about as well as
 // its start.
 func TestCSTC(t *testing.T) {
-	x := table(300, 6)
+	x := sineTable(300, 6)
 	paid := func(lambda float64) (mean, loss float64) {
 		f, err := CSTC(context.Background(), x, CSTCOptions{Depth: 2, Lambda: lambda})
 		if err != nil {
@@ -228,7 +228,7 @@ func TestCSTC(t *testing.T) {
 // TestLogisticConstant checks that a penalty of 1 on the constant equals that of a column of ones, and that an
 // infinite penalty removes the constant.
 func TestLogisticConstant(t *testing.T) {
-	x := table(200, 6)
+	x := sineTable(200, 6)
 	for i, y := range x.Y {
 		x.Y[i] = -1
 		if y > -.5 {
@@ -271,7 +271,7 @@ func TestLogisticConstant(t *testing.T) {
 // TestLogistic checks the optimality conditions of the penalty, and that with a high penalty only the constant
 // remains.
 func TestLogistic(t *testing.T) {
-	x := table(200, 6)
+	x := sineTable(200, 6)
 	for i, y := range x.Y {
 		x.Y[i] = -1
 		if y > 0 {

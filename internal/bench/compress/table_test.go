@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-func table(t *testing.T, classes []int32) *dataset.Table {
+func kindsTable(t *testing.T, classes []int32) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "size"},
@@ -28,7 +28,7 @@ func table(t *testing.T, classes []int32) *dataset.Table {
 // TestPoints checks that a missing number is replaced by the mean, that an unknown category sets no entry, and that a
 // record without a class is left out.
 func TestPoints(t *testing.T) {
-	p, columns, err := Points(table(t, []int32{0, 1, 2, 1}))
+	p, columns, err := Points(kindsTable(t, []int32{0, 1, 2, 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestPoints(t *testing.T) {
 	if len(columns) != 2 || columns[0].Missing != 3 || columns[1].Levels != 2 {
 		t.Errorf("%+v", columns)
 	}
-	if _, _, err := Points(table(t, []int32{2, 2, 2, 2})); !errors.Is(err, ErrRecords) {
+	if _, _, err := Points(kindsTable(t, []int32{2, 2, 2, 2})); !errors.Is(err, ErrRecords) {
 		t.Error(err)
 	}
 }

@@ -44,9 +44,9 @@ func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *data
 	return table
 }
 
-// corner returns n records of two classes. The class is high if both a > 0 and kind = v, which holds for a quarter of
+// cornerTable returns n records of two classes. The class is high if both a > 0 and kind = v, which holds for a quarter of
 // the records. Some cells of b, which has no effect, are missing.
-func corner(t *testing.T, n int, seed uint64) *dataset.Table {
+func cornerTable(t *testing.T, n int, seed uint64) *dataset.Table {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	var y, a, b []float64
@@ -94,7 +94,7 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 // TestTreeFindsInteraction checks that a tree with all features finds both conditions. Always predicting the larger
 // class has an accuracy of 0.75.
 func TestTreeFindsInteraction(t *testing.T) {
-	train, test := corner(t, 1500, 1), corner(t, 500, 2)
+	train, test := cornerTable(t, 1500, 1), cornerTable(t, 500, 2)
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
 		if got := accuracyOf(t, name, train, test); got < least {
 			t.Errorf("%s has %v, want at least %v", name, got, least)
@@ -292,7 +292,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	none := newTable(t, true, []float64{2, 2}, []float64{1, 2}, []float64{1, 2}, []int32{0, 0}) // both in no class
-	train := corner(t, 100, 1)
+	train := cornerTable(t, 100, 1)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, name := range []string{KNN, ID3, Forest} {

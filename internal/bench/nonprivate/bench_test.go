@@ -11,7 +11,7 @@ import (
 // BenchmarkLasso uses the sizes of the comparison of coordinate descent with scikit-learn.
 func BenchmarkLasso(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
-	d := design(x, y)
+	d := newDesign(x, y)
 	for b.Loop() {
 		if _, err := nonprivate.Lasso(context.Background(), d, 0.01,
 			nonprivate.LassoOptions{}); err != nil {
@@ -23,7 +23,7 @@ func BenchmarkLasso(b *testing.B) {
 // BenchmarkLassoWide has more columns than rows, so only the columns that enter need Gram columns.
 func BenchmarkLassoWide(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
-	d := design(x, y)
+	d := newDesign(x, y)
 	for b.Loop() {
 		if _, err := nonprivate.Lasso(context.Background(), d, 0.1,
 			nonprivate.LassoOptions{}); err != nil {
@@ -34,7 +34,7 @@ func BenchmarkLassoWide(b *testing.B) {
 
 func BenchmarkOLS(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
-	d := design(x, y)
+	d := newDesign(x, y)
 	for b.Loop() {
 		if _, err := nonprivate.OLS(context.Background(), d); err != nil {
 			b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func eight() nonprivate.ClassDesign {
+func eightRecords() nonprivate.ClassDesign {
 	return nonprivate.ClassDesign{
 		Names: []string{"a", "b"},
 		X: [][]float64{
@@ -43,7 +43,7 @@ func TestMarginSmall(t *testing.T) {
 		{nonprivate.LinearSVM, .1,
 			[]float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
 	} {
-		m, err := c.fit(context.Background(), eight(), nonprivate.MarginOptions{Lambda: c.lambda})
+		m, err := c.fit(context.Background(), eightRecords(), nonprivate.MarginOptions{Lambda: c.lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestMarginStationary(t *testing.T) {
 // TestMarginStandardize checks that in units of standard deviations the units of a column do not matter, and that the
 // loss on WDBC matches scikit-learn on standardised columns (LogisticRegression(C=1), tol=1e-13): 30.379966918606787.
 func TestMarginStandardize(t *testing.T) {
-	d := eight()
+	d := eightRecords()
 	options := nonprivate.MarginOptions{Lambda: 1, Standardize: true}
 	a, err := nonprivate.Logistic(context.Background(), d, options)
 	if err != nil {
@@ -189,15 +189,15 @@ func TestMarginOnPublicTable(t *testing.T) {
 // TestMarginTotal checks that no rows, one class, rows in no class, constant, missing and infinite cells, and
 // separable classes yield a model with finite scores.
 func TestMarginTotal(t *testing.T) {
-	d := eight()
-	odd := eight()
+	d := eightRecords()
+	odd := eightRecords()
 	odd.X = [][]float64{{1, 1, 1, 1, 1, 1, 1, 1},
 		{math.NaN(), math.Inf(1), 1e300, -1e300, 0, 1, 2, 3}}
-	one := eight()
+	one := eightRecords()
 	one.Labels = make([]int32, 8)
-	none := eight()
+	none := eightRecords()
 	none.Labels = []int32{-1, 2, 9, 2, 2, 2, 2, 2}
-	three := eight()
+	three := eightRecords()
 	three.Classes = []string{"a", "b", "c"}
 	three.Labels = []int32{0, 1, 2, 0, 1, 2, 0, 3}
 	for name, c := range map[string]nonprivate.ClassDesign{
@@ -229,29 +229,29 @@ func TestMarginErrors(t *testing.T) {
 	ctx := context.Background()
 	good := nonprivate.MarginOptions{Lambda: 1}
 	for _, lambda := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := nonprivate.Logistic(ctx, eight(),
+		if _, err := nonprivate.Logistic(ctx, eightRecords(),
 			nonprivate.MarginOptions{Lambda: lambda}); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lambda %v: %v", lambda, err)
 		}
 	}
-	d := eight()
+	d := eightRecords()
 	d.Names = d.Names[:1]
 	if _, err := nonprivate.Logistic(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("names: %v", err)
 	}
-	d = eight()
+	d = eightRecords()
 	d.Labels = d.Labels[:3]
 	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("labels: %v", err)
 	}
-	d = eight()
+	d = eightRecords()
 	d.Classes = d.Classes[:1]
 	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrClasses) {
 		t.Errorf("classes: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := nonprivate.Logistic(cancelled, eight(), good); !errors.Is(err, context.Canceled) {
+	if _, err := nonprivate.Logistic(cancelled, eightRecords(), good); !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
 	}
 	var unknown *nonprivate.UnknownClassBaselineError

@@ -31,7 +31,7 @@ type fitted struct {
 	B      float64
 }
 
-func references(t *testing.T) []reference {
+func readReferences(t *testing.T) []reference {
 	t.Helper()
 	data, err := os.ReadFile("testdata/baselines.json")
 	if err != nil {
@@ -47,7 +47,7 @@ func references(t *testing.T) []reference {
 	return list
 }
 
-func design(x [][]float64, y []float64) regression.Design {
+func newDesign(x [][]float64, y []float64) regression.Design {
 	names := make([]string, len(x))
 	for j := range names {
 		names[j] = fmt.Sprintf("x%d", j)
@@ -55,8 +55,8 @@ func design(x [][]float64, y []float64) regression.Design {
 	return regression.Design{Names: names, X: x, Target: "y", Y: y}
 }
 
-// weights returns a model's coefficients, one for each column.
-func weights(m *regression.Linear) []float64 {
+// coefficientsOf returns a model's coefficients, one for each column.
+func coefficientsOf(m *regression.Linear) []float64 {
 	w := make([]float64, len(m.Columns))
 	for _, t := range m.Terms {
 		w[t.Column] = t.Coefficient
@@ -76,18 +76,18 @@ func checkCoefficients(t *testing.T, what string, r reference, got, want []float
 }
 
 func TestOLSAndRidgeMatchScikitLearn(t *testing.T) {
-	for _, r := range references(t) {
-		m, err := nonprivate.OLS(context.Background(), design(r.X, r.Y))
+	for _, r := range readReferences(t) {
+		m, err := nonprivate.OLS(context.Background(), newDesign(r.X, r.Y))
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkCoefficients(t, "ols", r, weights(m), r.OLS.W, 1e-8)
+		checkCoefficients(t, "ols", r, coefficientsOf(m), r.OLS.W, 1e-8)
 		for _, want := range r.Ridge {
-			m, err := nonprivate.Ridge(context.Background(), design(r.X, r.Y), want.Lambda)
+			m, err := nonprivate.Ridge(context.Background(), newDesign(r.X, r.Y), want.Lambda)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkCoefficients(t, fmt.Sprintf("ridge %g", want.Lambda), r, weights(m), want.W, 1e-7)
+			checkCoefficients(t, fmt.Sprintf("ridge %g", want.Lambda), r, coefficientsOf(m), want.W, 1e-7)
 		}
 	}
 }
@@ -115,11 +115,11 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 		x[5][i] = 1e6 + 1e-3*x[5][i]
 		x[6][i] = x[0][i] + 1e-7*x[6][i] // nearly collinear: the normal equations would lose it
 	}
-	m, err := nonprivate.OLS(context.Background(), design(x, y))
+	m, err := nonprivate.OLS(context.Background(), newDesign(x, y))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pred := predict(t, m, x)
+	pred := predictRows(t, m, x)
 	for j := range x {
 		dot := 0.0
 		size := 0.0
@@ -134,7 +134,7 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 	}
 	var nearlyCollinear float64
 	for _, v := range []int{0, 6} {
-		nearlyCollinear += weights(m)[v]
+		nearlyCollinear += coefficientsOf(m)[v]
 	}
 	if math.Abs(nearlyCollinear-1) > 0.1 {
 		t.Errorf("coefficients of the two nearly equal columns add up to %v, want about 1",
@@ -142,7 +142,7 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 	}
 }
 
-func predict(t *testing.T, m regression.Model, x [][]float64) []float64 {
+func predictRows(t *testing.T, m regression.Model, x [][]float64) []float64 {
 	t.Helper()
 	rows := regression.Rows{N: len(x[0]), Numeric: map[string][]float64{}}
 	for j := range x {
@@ -160,19 +160,19 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
 	tables := map[string]regression.Design{
-		"no rows":      design([][]float64{{}, {}}, []float64{}),
-		"no columns":   design(nil, []float64{1, 2}),
-		"nothing":      design(nil, nil),
-		"one row":      design([][]float64{{1}, {2}}, []float64{3}),
-		"two rows":     design([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
-		"all missing":  design([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
-		"some missing": design([][]float64{{nan, 1, 2}, {inf, -inf, 3}}, []float64{1, nan, inf}),
-		"huge": design([][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}},
+		"no rows":      newDesign([][]float64{{}, {}}, []float64{}),
+		"no columns":   newDesign(nil, []float64{1, 2}),
+		"nothing":      newDesign(nil, nil),
+		"one row":      newDesign([][]float64{{1}, {2}}, []float64{3}),
+		"two rows":     newDesign([][]float64{{1, 2}, {2, 2}}, []float64{3, 4}),
+		"all missing":  newDesign([][]float64{{nan, nan, nan}}, []float64{nan, nan, nan}),
+		"some missing": newDesign([][]float64{{nan, 1, 2}, {inf, -inf, 3}}, []float64{1, nan, inf}),
+		"huge": newDesign([][]float64{{1e308, -1e308, 1e308}, {1, 2, 4}},
 			[]float64{1e308, -1e308, 5}),
-		"tiny": design([][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
+		"tiny": newDesign([][]float64{{1e-308, 2e-308, 0}, {1e-99, 2e-99, -4e-99}},
 			[]float64{1e99, 2, 4}),
-		"constant": design([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
-		"more columns": design([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
+		"constant": newDesign([][]float64{{0.1, 0.1, 0.1}, {7, 7, 7}}, []float64{5, 5, 5}),
+		"more columns": newDesign([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}},
 			[]float64{3, 4}),
 	}
 	for name, d := range tables {
@@ -190,7 +190,7 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 			if len(d.X) == 0 {
 				continue
 			}
-			for _, v := range predict(t, m, d.X) {
+			for _, v := range predictRows(t, m, d.X) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("%s on %s predicts %v", method, name, v)
 				}
@@ -201,21 +201,21 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 
 func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
 	m, err := nonprivate.OLS(context.Background(),
-		design([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
+		newDesign([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := m.Columns[0].Missing; got != 4 {
 		t.Errorf("missing cells take %v, want the mean 4", got)
 	}
-	if got := weights(m)[0]; math.Abs(got-1) > 1e-12 {
+	if got := coefficientsOf(m)[0]; math.Abs(got-1) > 1e-12 {
 		t.Errorf("slope %v, want 1", got)
 	}
 }
 
 func TestBaselineErrors(t *testing.T) {
 	ctx := context.Background()
-	good := design([][]float64{{1, 2}}, []float64{3, 4})
+	good := newDesign([][]float64{{1, 2}}, []float64{3, 4})
 	short := good
 	short.X = [][]float64{{1}}
 	unnamed := good
@@ -229,7 +229,7 @@ func TestBaselineErrors(t *testing.T) {
 			}
 		}
 	}
-	twice := design([][]float64{{1, 2}, {3, 5}}, []float64{3, 4})
+	twice := newDesign([][]float64{{1, 2}, {3, 5}}, []float64{3, 4})
 	twice.Names[1] = twice.Names[0]
 	var problem *regression.ModelError
 	if _, err := nonprivate.OLS(ctx, twice); !errors.As(err, &problem) {

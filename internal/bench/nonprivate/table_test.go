@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
-// separated returns a table whose class is "high" if a is above 0. If odd is true, the table has twice as many rows;
+// separatedTable returns a table whose class is "high" if a is above 0. If odd is true, the table has twice as many rows;
 // the additional ones are in no class, far on the side of "low".
-func separated(t *testing.T, n int, odd bool) *dataset.Table {
+func separatedTable(t *testing.T, n int, odd bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "side", Kind: dataset.Category, Categories: []string{"low", "high"}},
@@ -42,11 +42,11 @@ func separated(t *testing.T, n int, odd bool) *dataset.Table {
 // TestOpenClassifiers checks that a classification baseline finds the boundary between the classes. Rows in no class,
 // which least squares treats as 0, must not move it.
 func TestOpenClassifiers(t *testing.T) {
-	test := separated(t, 400, false)
+	test := separatedTable(t, 400, false)
 	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM,
 		nonprivate.NonprivateOLS} {
 		for _, odd := range []bool{false, true} {
-			train := separated(t, 300, odd)
+			train := separatedTable(t, 300, odd)
 			fit, err := nonprivate.ForTable(name, true)
 			if err != nil {
 				t.Fatal(err)
@@ -75,7 +75,7 @@ func TestOpenClassifiers(t *testing.T) {
 // TestForTableNumbers checks that a numeric target is fitted on numbers and 0/1 columns, and that the value of a
 // category is recovered.
 func TestForTableNumbers(t *testing.T) {
-	table := separated(t, 300, false)
+	table := separatedTable(t, 300, false)
 	fit, err := nonprivate.ForTable(nonprivate.NonprivateOLS, false)
 	if err != nil {
 		t.Fatal(err)

@@ -10,13 +10,13 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// source returns a fixed source of random bits.
-func source(seed uint64) Source {
+// fixedSource returns a fixed source of random bits.
+func fixedSource(seed uint64) Source {
 	return rand.NewPCG(seed, 4)
 }
 
-// view returns a table of columns and, last, a target.
-func view(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
+// newView returns a table of columns and, last, a target.
+func newView(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
 	t.Helper()
 	var schema dataset.Schema
 	var data []dataset.ColumnData
@@ -31,8 +31,8 @@ func view(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
 	return tab.All(), len(x)
 }
 
-// add returns columns with one more record.
-func add(x [][]float64, record ...float64) [][]float64 {
+// withRecord returns columns with one more record.
+func withRecord(x [][]float64, record ...float64) [][]float64 {
 	out := make([][]float64, len(x))
 	for j, c := range x {
 		out[j] = append(slices.Clone(c), record[j])
@@ -56,8 +56,8 @@ func checkNear(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// first returns the log-probability that the first pick is j.
-func first(l Law, j int) float64 {
+// firstPickLogP returns the log-probability that the first pick is j.
+func firstPickLogP(l Law, j int) float64 {
 	logs := []float64{math.Inf(-1)}
 	for _, d := range l {
 		if d.Columns[0] == j {
@@ -67,12 +67,12 @@ func first(l Law, j int) float64 {
 	return logSum(logs)
 }
 
-// follows draws runs times and compares every frequency with the distribution at six standard deviations, a
+// checkFrequencies draws runs times and compares every frequency with the distribution at six standard deviations, a
 // false-alarm rate below 1e-8 per outcome. The seed is fixed.
-func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
+func checkFrequencies(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
 	t.Helper()
 	count := map[string]float64{}
-	src := source(11)
+	src := fixedSource(11)
 	for range runs {
 		count[columnsKey(draw(src))]++
 	}
@@ -92,8 +92,8 @@ func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int
 	}
 }
 
-// waves returns columns of n records, each a different rearrangement.
-func waves(n int, steps ...int) [][]float64 {
+// rearrangedColumns returns columns of n records, each a different rearrangement.
+func rearrangedColumns(n int, steps ...int) [][]float64 {
 	out := make([][]float64, len(steps))
 	for j, step := range steps {
 		for i := range n {

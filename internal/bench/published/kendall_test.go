@@ -37,9 +37,9 @@ func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 // record (0, 1) added.
 func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 	y = append(make([]float64, n-1), 1)
-	x = append([][]float64{slices.Clone(y)}, waves(n, 7, 11)...)
+	x = append([][]float64{slices.Clone(y)}, rearrangedColumns(n, 7, 11)...)
 	x[1][n-1], x[2][n-1] = float64(n)/2, float64(n)/2
-	return x, y, add(x, 0, float64(n)/2, float64(n)/2), append(slices.Clone(y), 1)
+	return x, y, withRecord(x, 0, float64(n)/2, float64(n)/2), append(slices.Clone(y), 1)
 }
 
 // TestKendallWitnessTies shows that one record moves tau-b by 146, while the mechanism accounts for 3/2.
@@ -57,7 +57,7 @@ func TestKendallWitnessTies(t *testing.T) {
 
 	// There are two rounds at epsilon 1, 1/2 each, so the noise of the first has scale 6.
 	a, b := must(Kendall{K: 2}.Law(x, y, epsilon)), must(Kendall{K: 2}.Law(x2, y2, epsilon))
-	loss := max(first(b, 1)-first(a, 1), first(b, 2)-first(a, 2))
+	loss := max(firstPickLogP(b, 1)-firstPickLogP(a, 1), firstPickLogP(b, 2)-firstPickLogP(a, 2))
 	checkNear(t, "log ratio of the first pick", loss, 24.4, .1)
 	if got := Loss(a, b); got < loss || loss <= epsilon {
 		t.Errorf("loss %v of both picks, %v of the first; the claim is %v", got, loss, epsilon)
@@ -75,9 +75,9 @@ func TestKendallWitnessConstant(t *testing.T) {
 		n       = 40
 		epsilon = 1.0
 	)
-	x := append([][]float64{make([]float64, n)}, waves(n, 7, 11)...)
-	y := waves(n, 7)[0]
-	x2 := add(x, 1, 3, 5)
+	x := append([][]float64{make([]float64, n)}, rearrangedColumns(n, 7, 11)...)
+	y := rearrangedColumns(n, 7)[0]
+	x2 := withRecord(x, 1, 3, 5)
 	y2 := append(slices.Clone(y), 3)
 	a, b := must(Kendall{K: 1}.Law(x, y, epsilon)), must(Kendall{K: 1}.Law(x2, y2, epsilon))
 	if len(a) != 1 || a.LogP(0) != 0 {
@@ -94,12 +94,12 @@ func TestKendallWitnessConstant(t *testing.T) {
 	if a := must(Kendall{K: 2}.Law(x, y, epsilon)); len(a) != 1 || a.LogP(2, 2) != 0 {
 		t.Errorf("two rounds, last column constant: %v", a)
 	}
-	v, target := view(t, x, y)
-	if got, err := (Kendall{K: 2}).Fit(context.Background(), source(1), v, target, epsilon,
+	v, target := newView(t, x, y)
+	if got, err := (Kendall{K: 2}).Fit(context.Background(), fixedSource(1), v, target, epsilon,
 		0); err != nil || !slices.Equal(got.Columns, []int{2}) {
 		t.Errorf("fit: %v, %v", got, err)
 	}
-	x[2] = waves(n, 11)[0]
+	x[2] = rearrangedColumns(n, 11)[0]
 	for _, k := range []int{1, 2} {
 		if got := Loss(soundKendall(x, y, k, epsilon),
 			soundKendall(x2, y2, k, epsilon)); got > epsilon {
@@ -140,19 +140,19 @@ func sign(v float64) float64 {
 }
 
 func TestKendallDrawsItsLaw(t *testing.T) {
-	x, y := waves(19, 7, 11, 5, 2), waves(19, 12)[0]
+	x, y := rearrangedColumns(19, 7, 11, 5, 2), rearrangedColumns(19, 12)[0]
 	x[1][3] = x[1][4]
-	v, target := view(t, x, y)
+	v, target := newView(t, x, y)
 	m := Kendall{K: 2}
 	p, _, err := m.newRounds(context.Background(), x, y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
+	checkFrequencies(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
 		return p.drawRounds(dice{src})
 	})
-	got, err := m.Fit(context.Background(), source(2), v, target, 3, 0)
-	want := p.drawRounds(dice{source(2)})
+	got, err := m.Fit(context.Background(), fixedSource(2), v, target, 3, 0)
+	want := p.drawRounds(dice{fixedSource(2)})
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got.Columns, want) {
 		t.Errorf("fit %v %v, the rounds give %v", got.Columns, err, want)

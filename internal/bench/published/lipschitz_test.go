@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// corrected is the canonical Lipschitz mechanism by its definition, over every set y individually, with loss
+// correctedByDefinition returns the canonical Lipschitz mechanism by its definition, over every set y individually, with loss
 // (1-gamma) max(a, b) - gamma b, where b is the least score in y and a the largest outside. Classes of C(t-h-2,
 // k-h-1) members give the same result; see TestCorrectedMechanismMatchesSpecification.
-func corrected(m TopK, scores []float64) Law {
+func correctedByDefinition(m TopK, scores []float64) Law {
 	var sets []class
 	all := combin.Combinations(len(scores), m.K)
 	for _, set := range all {
@@ -52,7 +52,7 @@ func TestCorrectedMechanismMatchesSpecification(t *testing.T) {
 		{.254027, .197836, .154075, .154075, .119994, .119994},
 		{.280178, .200109, .148250, .148250, .111607, .111607},
 	} {
-		l := corrected(m, []float64{3, 2, 1, 0})
+		l := correctedByDefinition(m, []float64{3, 2, 1, 0})
 		for i, d := range l {
 			checkNear(t, fmt.Sprintf("gumbel %v: %v", m.Gumbel, d.Columns), math.Exp(d.LogP), want[i],
 				5e-7)
@@ -75,7 +75,7 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v", k, epsilon),
 				Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
 			checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, corrected", k, epsilon),
-				Loss(corrected(m, up), corrected(m, down)), 0, 1e-6)
+				Loss(correctedByDefinition(m, up), correctedByDefinition(m, down)), 0, 1e-6)
 			if m.Gumbel = false; k <= 3 {
 				checkNear(t, fmt.Sprintf("k = %d, epsilon = %v, exponential noise", k, epsilon),
 					Loss(must(m.Law(up)), must(m.Law(down))), want, .0005)
@@ -89,7 +89,7 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 func TestLipschitzWitnessTables(t *testing.T) {
 	const n = 4000
 	for k, epsilons := range map[int][]float64{2: {.01, .5}, 3: {.01, .1, 1}, 5: {1}} {
-		x, y := make([][]float64, 2*k), waves(n, 1)[0]
+		x, y := make([][]float64, 2*k), rearrangedColumns(n, 1)[0]
 		for j := range x {
 			x[j] = y
 		}
@@ -97,7 +97,7 @@ func TestLipschitzWitnessTables(t *testing.T) {
 		for j := range record {
 			record[j] = n - float64(2*k-j) - .5 // above all but 2k-1-j of the others
 		}
-		x2 := add(x, record...)
+		x2 := withRecord(x, record...)
 		y2 := append(slices.Clone(y), n)
 		for _, epsilon := range epsilons {
 			m := Lipschitz{K: k}
@@ -111,8 +111,8 @@ func TestLipschitzWitnessTables(t *testing.T) {
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}
-			if got := Loss(corrected(m.topK(epsilon), before),
-				corrected(m.topK(epsilon), after)); got > epsilon {
+			if got := Loss(correctedByDefinition(m.topK(epsilon), before),
+				correctedByDefinition(m.topK(epsilon), after)); got > epsilon {
 				t.Errorf("k = %d: corrected loss %v above %v", k, got, epsilon)
 			}
 		}
@@ -140,7 +140,7 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 			}
 		}
 		checkNear(t, fmt.Sprint(x.m), Loss(must(x.m.Law(x.a)), must(x.m.Law(x.b))), x.want, .01)
-		if got := Loss(corrected(x.m, x.a), corrected(x.m, x.b)); got > x.m.Epsilon {
+		if got := Loss(correctedByDefinition(x.m, x.a), correctedByDefinition(x.m, x.b)); got > x.m.Epsilon {
 			t.Errorf("%v: corrected loss %v above %v", x.m, got, x.m.Epsilon)
 		}
 	}
@@ -158,7 +158,7 @@ func TestLipschitzCorrectedHolds(t *testing.T) {
 			a[j] = float64(r.IntN(5)) / 2
 			b[j] = a[j] + float64(r.IntN(5)-2)/2
 		}
-		if got := Loss(corrected(m, a), corrected(m, b)); got > m.Epsilon+1e-9 {
+		if got := Loss(correctedByDefinition(m, a), correctedByDefinition(m, b)); got > m.Epsilon+1e-9 {
 			t.Fatalf("%v: loss %v for %v and %v", m, got, a, b)
 		}
 	}
@@ -168,14 +168,14 @@ func TestLipschitzDrawsItsLaw(t *testing.T) {
 	scores := []float64{.5, 3, 1, 2.5, 1, 4}
 	for _, m := range []TopK{{3, 1, .5, true}, {3, 2, .5, false}, {2, 1, 0, false},
 		{5, 1, .25, false}, {1, 1, .5, true}} {
-		follows(t, fmt.Sprint(m), must(m.Law(scores)), 20000, func(src Source) []int {
+		checkFrequencies(t, fmt.Sprint(m), must(m.Law(scores)), 20000, func(src Source) []int {
 			return must(m.Draw(src, scores))
 		})
 	}
-	x, y := waves(19, 7, 11, 5, 2), waves(19, 12)[0]
-	v, target := view(t, x, y)
+	x, y := rearrangedColumns(19, 7, 11, 5, 2), rearrangedColumns(19, 12)[0]
+	v, target := newView(t, x, y)
 	m := Lipschitz{K: 2}
-	follows(t, "tables", must(m.Law(x, y, 3)), 10000, func(src Source) []int {
+	checkFrequencies(t, "tables", must(m.Law(x, y, 3)), 10000, func(src Source) []int {
 		return must(m.Fit(t.Context(), src, v, target, 3, 0)).Columns
 	})
 }
@@ -194,7 +194,7 @@ func TestLipschitzWide(t *testing.T) {
 			scores[j] += 1e7
 		}
 	}
-	got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(source(3), scores))
+	got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(fixedSource(3), scores))
 	want := make([]int, k)
 	for j := range want {
 		want[j] = j
@@ -203,7 +203,7 @@ func TestLipschitzWide(t *testing.T) {
 		t.Errorf("picked %v", got)
 	}
 	equal := make([]float64, d)
-	if got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(source(3), equal)); len(
+	if got := must(TopK{K: k, Epsilon: 1, Gamma: .5}.Draw(fixedSource(3), equal)); len(
 		slices.Compact(got)) != k {
 		t.Errorf("%d different columns, want %d", len(got), k)
 	}

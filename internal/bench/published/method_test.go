@@ -31,7 +31,7 @@ func TestNew(t *testing.T) {
 
 // TestMethodsRefuseInvalidSettings checks that every method refuses invalid settings before it reads a row.
 func TestMethodsRefuseInvalidSettings(t *testing.T) {
-	v, target := view(t, waves(50, 7, 11, 13), waves(50, 3)[0])
+	v, target := newView(t, rearrangedColumns(50, 7, 11, 13), rearrangedColumns(50, 3)[0])
 	category, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u"}},
 		{Name: "y"},
@@ -57,37 +57,37 @@ func TestMethodsRefuseInvalidSettings(t *testing.T) {
 			"epsilon NaN":      {v, target, math.NaN(), ErrBudget},
 			"epsilon infinite": {v, target, math.Inf(1), ErrBudget},
 		} {
-			if _, err := m.Fit(ctx, source(1), x.v, x.target, x.epsilon, 1e-5); !errors.Is(err,
+			if _, err := m.Fit(ctx, fixedSource(1), x.v, x.target, x.epsilon, 1e-5); !errors.Is(err,
 				x.want) {
 				t.Errorf("%s, %s: %v, want %v", name, what, err, x.want)
 			}
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := m.Fit(ended, source(1), v, target, 1, 1e-5); !errors.Is(err,
+		if _, err := m.Fit(ended, fixedSource(1), v, target, 1, 1e-5); !errors.Is(err,
 			context.Canceled) {
 			t.Errorf("%s, ended: %v", name, err)
 		}
 		if name == NameTukey {
-			if _, err := m.Fit(ctx, source(1), v, target, 1, 0); !errors.Is(err, ErrBudget) {
+			if _, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0); !errors.Is(err, ErrBudget) {
 				t.Errorf("delta 0: %v", err)
 			}
 			continue
 		}
 		for _, k := range []int{-1, 3, 4} {
 			m := must(New(name, Options{K: k}))
-			if _, err := m.Fit(ctx, source(1), v, target, 1, 0); !errors.Is(err, ErrCount) {
+			if _, err := m.Fit(ctx, fixedSource(1), v, target, 1, 0); !errors.Is(err, ErrCount) {
 				t.Errorf("%s, k = %d: %v", name, k, err)
 			}
 		}
 	}
 	for _, gamma := range []float64{-.1, 1, math.NaN()} {
-		if _, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(source(1),
+		if _, err := (TopK{K: 1, Epsilon: 1, Gamma: gamma}).Draw(fixedSource(1),
 			[]float64{1, 2}); !errors.Is(err, ErrGamma) {
 			t.Errorf("gamma %v: %v", gamma, err)
 		}
 	}
-	wide := waves(50, slices.Repeat([]int{7}, 40)...)
+	wide := rearrangedColumns(50, slices.Repeat([]int{7}, 40)...)
 	for name, law := range map[string]func() (Law, error){
 		NameKendall:   func() (Law, error) { return Kendall{K: 8}.Law(wide, wide[0], 1) },
 		NameSIS:       func() (Law, error) { return SIS{K: 8}.Law(wide, wide[0], 1) },
@@ -111,11 +111,11 @@ func TestMethodsAcceptAnyCells(t *testing.T) {
 		"missing":  {{nan, nan, nan}, {1, nan, 2}, {nan, nan, 1}, {nan, 1, 2}},
 		"infinite": {{inf, -inf, inf}, {1e308, 2, -1e308}, {inf, 1, 2}, {-inf, inf, 0}},
 	} {
-		v, _ := view(t, columns[:3], columns[3])
+		v, _ := newView(t, columns[:3], columns[3])
 		for _, name := range []string{NameSIS, NameLipschitz, NameKendall} {
 			for _, peeling := range []bool{false, true} {
 				m := must(New(name, Options{K: 2, Peeling: peeling}))
-				got, err := m.Fit(t.Context(), source(1), v, 1, 1, 0)
+				got, err := m.Fit(t.Context(), fixedSource(1), v, 1, 1, 0)
 				if err != nil || len(got.Columns) == 0 || len(got.Columns) > 2 ||
 					got.Model != nil || slices.Contains(got.Columns, 1) ||
 					!slices.IsSorted(got.Columns) || got.Columns[len(got.Columns)-1] > 3 {
@@ -142,7 +142,7 @@ func TestLoss(t *testing.T) {
 // and a fixed seed.
 func TestRandomDrawsAreUniform(t *testing.T) {
 	const runs = 60000
-	d := dice{source(5)}
+	d := dice{fixedSource(5)}
 	permutations := map[string]float64{}
 	subsets := map[string]float64{}
 	coins := map[int]float64{}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// half returns y = x1 = +1, -1, ... and x2 = y on half of the rows, and the same table with the record x1 = 1e6, x2 =
+// halfTable returns y = x1 = +1, -1, ... and x2 = y on half of the rows, and the same table with the record x1 = 1e6, x2 =
 // 0, y = 1.
-func half(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
+func halfTable(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 	x = make([][]float64, 2)
 	for i := range n {
 		v := 1 - 2*float64(i%2)
@@ -20,12 +20,12 @@ func half(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 			x[1][i] = v
 		}
 	}
-	return x, y, add(x, 1e6, 0), append(slices.Clone(y), 1)
+	return x, y, withRecord(x, 1e6, 0), append(slices.Clone(y), 1)
 }
 
-// plain is the score of this project: |sum x y| of cells clamped to [-1, 1], here with the identity as the public
+// clampedScores returns the score of this project: |sum x y| of cells clamped to [-1, 1], here with the identity as the public
 // map. It changes by at most 1 either way.
-func plain(x [][]float64, y []float64) []float64 {
+func clampedScores(x [][]float64, y []float64) []float64 {
 	clamp := func(v float64) float64 { return min(max(v, -1), 1) }
 	scores := make([]float64, len(x))
 	for j := range x {
@@ -41,7 +41,7 @@ func plain(x [][]float64, y []float64) []float64 {
 // TestSISWitness shows that one record determines the centre and the scale of all records.
 func TestSISWitness(t *testing.T) {
 	const epsilon = 1.0
-	x, y, x2, y2 := half(100)
+	x, y, x2, y2 := halfTable(100)
 	before := SISScores(x, y)
 	after := SISScores(x2, y2)
 	checkNear(t, "score of x1", before[0], 100, 1e-9)
@@ -56,13 +56,13 @@ func TestSISWitness(t *testing.T) {
 		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
 	}
 	sound := func(x [][]float64, y []float64) Law {
-		return must(peelOnce(plain(x, y), 1, 2/epsilon).listOutcomes())
+		return must(peelOnce(clampedScores(x, y), 1, 2/epsilon).listOutcomes())
 	}
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums: loss %v above %v", got, epsilon)
 	}
 
-	x, y, x2, y2 = half(1000)
+	x, y, x2, y2 = halfTable(1000)
 	checkNear(t, "log ratio at n = 1000", Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon))),
 		250, 1)
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
@@ -86,14 +86,14 @@ func TestSISScores(t *testing.T) {
 }
 
 func TestSISDrawsItsLaw(t *testing.T) {
-	x, y := waves(19, 7, 11, 5, 2), waves(19, 12)[0]
-	v, target := view(t, x, y)
+	x, y := rearrangedColumns(19, 7, 11, 5, 2), rearrangedColumns(19, 12)[0]
+	v, target := newView(t, x, y)
 	m := SIS{K: 2, Peeling: true}
-	follows(t, "peeling", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
+	checkFrequencies(t, "peeling", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
 		return m.newRounds(SISScores(x, y), 3).drawRounds(dice{src})
 	})
 	m.Peeling = false
-	follows(t, "lipschitz", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
+	checkFrequencies(t, "lipschitz", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
 		got, err := m.Fit(context.Background(), src, v, target, 3, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestSISDrawsItsLaw(t *testing.T) {
 		return got.Columns
 	})
 	m.Peeling = true
-	if got, err := m.Fit(context.Background(), source(1), v, target, 3, 0); err != nil ||
+	if got, err := m.Fit(context.Background(), fixedSource(1), v, target, 3, 0); err != nil ||
 		len(got.Columns) != 2 {
 		t.Errorf("peeling fit: %v, %v", got, err)
 	}

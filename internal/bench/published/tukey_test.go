@@ -13,10 +13,10 @@ import (
 // twoHeaps returns m models of one coefficient, zeros of them at 0 and the others at 1. They are spread as in the
 // script, but evenly.
 func twoHeaps(m, zeros int) [][]float64 {
-	return heaps(map[float64]int{0: zeros, 1: m - zeros})
+	return heapModels(map[float64]int{0: zeros, 1: m - zeros})
 }
 
-func heaps(counts map[float64]int) [][]float64 {
+func heapModels(counts map[float64]int) [][]float64 {
 	var models [][]float64
 	for at, n := range counts {
 		for i := range n {
@@ -26,8 +26,8 @@ func heaps(counts map[float64]int) [][]float64 {
 	return models
 }
 
-// hockey returns the smallest delta for which an event with these log-probabilities is within epsilon.
-func hockey(a, b, epsilon float64) float64 {
+// deltaOfEvent returns the smallest delta for which an event with these log-probabilities is within epsilon.
+func deltaOfEvent(a, b, epsilon float64) float64 {
 	return math.Exp(a) - math.Exp(epsilon+b)
 }
 
@@ -76,7 +76,7 @@ func TestTukeyWitnessPass(t *testing.T) {
 		t.Errorf("log ratio %v within the check's share", got)
 	}
 	// The delta does not cover the event, whose log ratio is above epsilon.
-	if got := hockey(a.LogPass(), b.LogPass(), epsilon); got < .08 {
+	if got := deltaOfEvent(a.LogPass(), b.LogPass(), epsilon); got < .08 {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 	for _, zeros := range []int{100, 99, 98, 90} {
@@ -108,7 +108,7 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 	if got := before - after; got <= epsilon {
 		t.Errorf("log ratio %v within %v", got, epsilon)
 	}
-	if got := hockey(before, after, epsilon); got < .02 {
+	if got := deltaOfEvent(before, after, epsilon); got < .02 {
 		t.Errorf("delta %v suffices, the claim is %v", got, delta)
 	}
 }
@@ -152,8 +152,8 @@ func TestTukeyWitnessJump(t *testing.T) {
 	}
 }
 
-// stairs returns models at 0, 1, 2, ... with one wider gap.
-func stairs(m, place int, width float64) (models [][]float64) {
+// stairModels returns models at 0, 1, 2, ... with one wider gap.
+func stairModels(m, place int, width float64) (models [][]float64) {
 	for i := range m {
 		v := float64(i)
 		if i >= place {
@@ -176,7 +176,7 @@ func TestTukeyWitnessModel(t *testing.T) {
 		if right == 10 { // for the draw as published, below
 			place = 7
 		}
-		before := stairs(m, place, width)
+		before := stairModels(m, place, width)
 		after := append([][]float64{{-1}}, before[:m-1]...)
 		a, b := must(NewDepths(before, 2*e, 1e-5)), must(NewDepths(after, 2*e, 1e-5))
 		y := []float64{before[m-1-right][0] + .5}
@@ -229,14 +229,14 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	in, out := 0.0, 0.0 // probability to pass and be within 1e-9 of .5, with 999 and with 1000 records
 	for zeros := 180; zeros <= 320; zeros++ {
 		s := must(NewDepths(twoHeaps(m, zeros), epsilon, delta))
-		p := math.Exp(choose(500, zeros) + choose(499, m-zeros) - choose(999, m))
+		p := math.Exp(logBinomial(500, zeros) + logBinomial(499, m-zeros) - logBinomial(999, m))
 		in += p * math.Exp(s.LogPass()) * 2e-9 * math.Exp(s.LogDensity([]float64{.5}))
 	}
 	for both := 60; both <= 200; both++ { // number of batches of two zeros, equal to that of two ones
 		mixed := 500 - 2*both
-		s := must(NewDepths(heaps(map[float64]int{0: both, .5: mixed, 1: both}), epsilon, delta))
-		p := math.Exp(choose(m, both) + choose(m-both, both) + float64(mixed)*math.Ln2 -
-			choose(1000, 500))
+		s := must(NewDepths(heapModels(map[float64]int{0: both, .5: mixed, 1: both}), epsilon, delta))
+		p := math.Exp(logBinomial(m, both) + logBinomial(m-both, both) + float64(mixed)*math.Ln2 -
+			logBinomial(1000, 500))
 		out += p * math.Exp(s.LogPass()) * inside(s, both)
 	}
 	if in > 1e-15 || out < .999 {
@@ -245,20 +245,20 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	if got := math.Log(out / in); got < 30*epsilon {
 		t.Errorf("log ratio %v", got)
 	}
-	if got := hockey(math.Log(out), math.Log(in), epsilon); got < .99 {
+	if got := deltaOfEvent(math.Log(out), math.Log(in), epsilon); got < .99 {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 
 	// The next loop measures the same by running the mechanism.
 	for _, n := range []int{999, 1000} {
 		near5 := 0
-		src := source(uint64(n))
+		src := fixedSource(uint64(n))
 		for range 20 {
 			y := make([]float64, n)
 			for i := range y {
 				y[i] = float64(i % 2)
 			}
-			v, target := view(t, nil, y)
+			v, target := newView(t, nil, y)
 			got, err := Tukey{Models: m}.Fit(t.Context(), src, v, target, epsilon, delta)
 			if err != nil {
 				t.Fatal(err)
@@ -273,21 +273,21 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 
 	// All batches change, even if the existing records keep their permutation.
-	before := must(Batches(source(1), 999, m, 1))
-	after := must(Batches(source(1), 1000, m, 1))
+	before := must(Batches(fixedSource(1), 999, m, 1))
+	after := must(Batches(fixedSource(1), 1000, m, 1))
 	for b := range before {
 		if len(before[b]) != 1 || len(after[b]) != 2 {
 			t.Fatalf("batch %d has %d and %d records", b, len(before[b]), len(after[b]))
 		}
 	}
 	// With a coin for each record, one bucket changes.
-	y := waves(1000, 7)[0]
+	y := rearrangedColumns(1000, 7)[0]
 	coin := func(id uint64) int {
-		g := dice{source(id)}
+		g := dice{fixedSource(id)}
 		return g.uniformBelow(m)
 	}
-	large, _ := view(t, nil, y)
-	small, _ := view(t, nil, y[:999])
+	large, _ := newView(t, nil, y)
+	small, _ := newView(t, nil, y[:999])
 	changed := 0
 	buckets := small.Split(m, coin)
 	for b, bucket := range large.Split(m, coin) {
@@ -301,8 +301,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 }
 
-// choose returns the logarithm of a binomial coefficient.
-func choose(n, k int) float64 {
+// logBinomial returns the logarithm of a binomial coefficient.
+func logBinomial(n, k int) float64 {
 	log := func(n int) float64 {
 		v, _ := math.Lgamma(float64(n) + 1)
 		return v
@@ -324,7 +324,7 @@ func TestTukeyDensity(t *testing.T) {
 	}
 	s := must(NewDepths(models, 1, 1e-5))
 	count := map[[2]int]float64{}
-	d := dice{source(9)}
+	d := dice{fixedSource(9)}
 	cell := func(j int, y float64) int {
 		n, _ := slices.BinarySearch(s.x[j], y)
 		return n
@@ -384,7 +384,7 @@ func TestTukeyPasses(t *testing.T) {
 	s := must(NewDepths(twoHeaps(200, 100), 1, 1e-5))
 	p := math.Exp(s.LogPass())
 	passed := 0.0
-	src := source(21)
+	src := fixedSource(21)
 	for range runs {
 		if _, ok := s.Draw(src); ok {
 			passed++

@@ -10,7 +10,7 @@ import (
 // TestTukeyFit checks that a line is found with many records and that there is no model with few.
 func TestTukeyFit(t *testing.T) {
 	line := func(n int) ([][]float64, []float64) {
-		x := waves(n, 7)
+		x := rearrangedColumns(n, 7)
 		y := make([]float64, n)
 		for i := range y {
 			y[i] = 3*x[0][i]/float64(n) + 1 + .01*float64(i%5)
@@ -18,8 +18,8 @@ func TestTukeyFit(t *testing.T) {
 		return x, y
 	}
 	x, y := line(5003)
-	v, target := view(t, x, y)
-	got, err := Tukey{}.Fit(t.Context(), source(1), v, target, 2, 1e-5)
+	v, target := newView(t, x, y)
+	got, err := Tukey{}.Fit(t.Context(), fixedSource(1), v, target, 2, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,19 +30,19 @@ func TestTukeyFit(t *testing.T) {
 	checkNear(t, "intercept", got.Model.Intercept, 1.02, .05)
 
 	x, y = line(60)
-	v, target = view(t, x, y)
-	if _, err := (Tukey{Models: 20}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(
+	v, target = newView(t, x, y)
+	if _, err := (Tukey{Models: 20}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(
 		err, ErrAbstained) {
 		t.Errorf("20 models: %v", err)
 	}
 	for _, m := range []int{7, 31} {
-		if _, err := (Tukey{Models: m}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(
+		if _, err := (Tukey{Models: m}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(
 			err, ErrTooFew) {
 			t.Errorf("%d models: %v", m, err)
 		}
 	}
-	v, target = view(t, [][]float64{{}}, nil)
-	if _, err := (Tukey{}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err,
+	v, target = newView(t, [][]float64{{}}, nil)
+	if _, err := (Tukey{}).Fit(t.Context(), fixedSource(1), v, target, 1, 1e-5); !errors.Is(err,
 		ErrTooFew) {
 		t.Errorf("no records: %v", err)
 	}

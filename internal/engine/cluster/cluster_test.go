@@ -45,8 +45,8 @@ func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte,
 	return answers, nil
 }
 
-// table writes three files of unequal length, with 10 records, and returns their pattern.
-func table(t *testing.T) (string, dataset.Schema) {
+// writeTable writes three files of unequal length, with 10 records, and returns their pattern.
+func writeTable(t *testing.T) (string, dataset.Schema) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -66,7 +66,7 @@ func table(t *testing.T) (string, dataset.Schema) {
 // TestClusterRecordsFollowFiles checks that the records of the files follow one another, and that a pass over any part
 // has the sums of a table in memory.
 func TestClusterRecordsFollowFiles(t *testing.T) {
-	path, schema := table(t)
+	path, schema := writeTable(t)
 	e, stats, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestClusterRecordsFollowFiles(t *testing.T) {
 // TestFailClosed checks that a pass ends with an error worded by this package unless there is exactly one complete
 // answer to each of its tasks.
 func TestFailClosed(t *testing.T) {
-	path, schema := table(t)
+	path, schema := writeTable(t)
 	h := &here{}
 	e, _, err := Open(t.Context(), h, path, schema, dataset.ReadOptions{})
 	if err != nil {
@@ -185,7 +185,7 @@ func TestFailClosed(t *testing.T) {
 
 // TestAnswersInTurn checks that tasks with large answers are sent a few at a time, and that each is carried out once.
 func TestAnswersInTurn(t *testing.T) {
-	path, schema := table(t)
+	path, schema := writeTable(t)
 	h := &here{}
 	e, _, err := Open(t.Context(), h, path, schema, dataset.ReadOptions{})
 	if err != nil {
@@ -225,7 +225,7 @@ func TestAnswersInTurn(t *testing.T) {
 
 // TestFileChanged checks that a pass ends with an error if a file has been replaced or removed.
 func TestFileChanged(t *testing.T) {
-	path, schema := table(t)
+	path, schema := writeTable(t)
 	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestFileChanged(t *testing.T) {
 
 // TestSameBytes checks that a task that is carried out again has the same answer.
 func TestSameBytes(t *testing.T) {
-	path, schema := table(t)
+	path, schema := writeTable(t)
 	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

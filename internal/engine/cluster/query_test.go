@@ -43,7 +43,7 @@ func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([]
 	k.task, k.kept = task, map[string][]byte{}
 	var heads [][]byte
 	for n := range k.parts {
-		for _, block := range k.blocks(ctx, n) {
+		for _, block := range k.workerBlocks(ctx, n) {
 			k.kept[string(block[:nameText])] = block
 			heads = append(heads, block[:begin])
 		}
@@ -55,8 +55,8 @@ func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([]
 	return heads, nil
 }
 
-// blocks returns the blocks that a worker makes of a part.
-func (k *keeping) blocks(ctx context.Context, part int) [][]byte {
+// workerBlocks returns the blocks that a worker makes of a part.
+func (k *keeping) workerBlocks(ctx context.Context, part int) [][]byte {
 	if k.parts[part] == "" {
 		return nil
 	}
@@ -91,8 +91,8 @@ func (k *keeping) RunKept(
 	return k.Run(ctx, order, lines)
 }
 
-// visitors returns the rows of people in parts, and a file with the same rows.
-func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
+// visitorParts returns the rows of people in parts, and a file with the same rows.
+func visitorParts(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
 	t.Helper()
 	k, q := &keeping{}, Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
 	var all strings.Builder
@@ -127,7 +127,7 @@ func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, st
 // sequence, including units and text categories, regardless of how the rows are distributed to the workers.
 func TestQueryRecordsMatchMemory(t *testing.T) {
 	for _, pause := range []bool{false, true} {
-		k, q, schema, path := visitors(t, 3, 0, 700, 1)
+		k, q, schema, path := visitorParts(t, 3, 0, 700, 1)
 		k.pause = pause
 		e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
 		if err != nil {
@@ -141,7 +141,7 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 			t.Errorf("the workers counted %+v, want %+v", stats, read)
 		}
 		columns := []int{3, 0, 1, 2}
-		l := lots(t)
+		l := newLots(t)
 		limited, err := e.limitIn(t.Context(), 2, columns, 3, l)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestQueryRecordsMatchMemory(t *testing.T) {
 // TestStoredBlocksRevealNothing checks that the stored blocks reveal no record and no key, and that blocks made again
 // from the same records have the same bytes.
 func TestStoredBlocksRevealNothing(t *testing.T) {
-	k, q, schema, _ := visitors(t, 2*blockMost, 5)
+	k, q, schema, _ := visitorParts(t, 2*blockMost, 5)
 	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestStoredBlocksRevealNothing(t *testing.T) {
 	}
 	k.pause = true
 	for n := range k.parts {
-		for _, block := range k.blocks(t.Context(), n) {
+		for _, block := range k.workerBlocks(t.Context(), n) {
 			if !bytes.Equal(block, k.kept[string(block[:nameText])]) {
 				t.Error("a block that is made again has other bytes")
 			}
@@ -260,7 +260,7 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 			return h
 		},
 	} {
-		k, q, schema, _ := visitors(t, blockMost+7)
+		k, q, schema, _ := visitorParts(t, blockMost+7)
 		k.swapped = func(h [][]byte) [][]byte {
 			for i := range h {
 				h[i] = bytes.Clone(h[i])
@@ -273,7 +273,7 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	k, q, schema, _ := visitors(t, 20, 30)
+	k, q, schema, _ := visitorParts(t, 20, 30)
 	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestAlteredBlockEndsRun(t *testing.T) {
 		"others": strings.Replace(rows, ",1\n", ",2\n", 1),
 	} {
 		k.parts[1] = other
-		if err := sum(k.blocks(t.Context(), 1)[0]); !errors.Is(err, errFile[answerOther]) {
+		if err := sum(k.workerBlocks(t.Context(), 1)[0]); !errors.Is(err, errFile[answerOther]) {
 			t.Errorf("%s rows: %v", what, err)
 		}
 	}
@@ -323,7 +323,7 @@ func lastOf(heads [][]byte) int {
 
 // TestNoRows checks that a query without rows is an empty table.
 func TestNoRows(t *testing.T) {
-	k, q, schema, _ := visitors(t, 0)
+	k, q, schema, _ := visitorParts(t, 0)
 	e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
 	if err != nil || stats.Rows != 0 || len(stats.Columns) != 4 {
 		t.Fatalf("%+v: %v", stats, err)

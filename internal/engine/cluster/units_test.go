@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// people writes two files with records of units. Some units have many records, and some records have no unit.
-func people(t *testing.T) (*Engine, *dataset.Table) {
+// peopleEngine writes two files with records of units. Some units have many records, and some records have no unit.
+func peopleEngine(t *testing.T) (*Engine, *dataset.Table) {
 	t.Helper()
 	dir := t.TempDir()
 	for f := range 2 {
@@ -90,8 +90,8 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 	return e, table
 }
 
-// lots returns the lots of a run.
-func lots(t *testing.T) mechanism.Lots {
+// newLots returns the lots of a run.
+func newLots(t *testing.T) mechanism.Lots {
 	t.Helper()
 	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).
 		WithStatistic(mechanism.StatHistogram),
@@ -109,8 +109,8 @@ func lots(t *testing.T) mechanism.Lots {
 // TestUnits checks that the records kept for units are those of a table in memory, with one share of the units or
 // several, and that tasks of later passes name the records left out.
 func TestUnits(t *testing.T) {
-	e, table := people(t)
-	l := lots(t)
+	e, table := peopleEngine(t)
+	l := newLots(t)
 	columns := []int{1, 0, 2}
 	for _, most := range []int{1, 3, 9, 1 << 20} {
 		want := table.All().Columns(columns).Cap(most, l.Draw)
@@ -169,7 +169,7 @@ func TestPackedPositionsRoundTrip(t *testing.T) {
 // TestWords checks that the text categories counted in a part are those of a table in memory, in one share or
 // several, and that the categories found are read as in memory.
 func TestWords(t *testing.T) {
-	e, table := people(t)
+	e, table := peopleEngine(t)
 	p := mechanism.Part{Columns: []int{1, 0, 2}}
 	want := []map[string]int64{{}, {}}
 	for k, j := range []int{0, 2} {
@@ -243,7 +243,7 @@ func TestWords(t *testing.T) {
 // TestGather checks that gathering more records than the limit is an error, and that an answer in pieces must be
 // complete.
 func TestGather(t *testing.T) {
-	e, table := people(t)
+	e, table := peopleEngine(t)
 	p := mechanism.Part{Columns: []int{1}}
 	e.most = 8*int64(table.Len()) - 1
 	if _, err := e.Gather(t.Context(), p); err == nil ||

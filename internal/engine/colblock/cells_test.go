@@ -265,7 +265,7 @@ func TestSinglesWithMissing(t *testing.T) {
 			x[i] = math.NaN()
 		}
 	}
-	if _, bytes := kept(t, &Encoder{}, x, Encoding{}); bytes != 4 {
+	if _, bytes := checkRoundTrip(t, &Encoder{}, x, Encoding{}); bytes != 4 {
 		t.Errorf("%v bytes a number", bytes)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the new
+// checkRoundTrip packs and unpacks numbers, and fails unless the bits are the same. It returns the new
 // encoding and the bytes per number.
-func kept(t *testing.T, p *Encoder, x []float64, before Encoding) (Encoding, float64) {
+func checkRoundTrip(t *testing.T, p *Encoder, x []float64, before Encoding) (Encoding, float64) {
 	t.Helper()
 	to := make([]byte, MaxSize(len(x)))
 	f, data := p.EncodeNumbers(to, x, before)
@@ -95,7 +95,7 @@ func TestNumberBitsRoundTrip(t *testing.T) {
 				x[i] = special[r.IntN(len(special))]
 			}
 		}
-		f, bytes := kept(t, &p, x, before)
+		f, bytes := checkRoundTrip(t, &p, x, before)
 		if before = f; bytes < numberBytes {
 			packed++
 		}
@@ -139,7 +139,7 @@ func TestPackedSizeOfDecimals(t *testing.T) {
 		for i := range x {
 			x[i] = test.of()
 		}
-		if _, got := kept(t, &Encoder{}, x, Encoding{}); got > test.most {
+		if _, got := checkRoundTrip(t, &Encoder{}, x, Encoding{}); got > test.most {
 			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
 		}
 	}

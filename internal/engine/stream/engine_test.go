@@ -20,9 +20,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// spilled writes a CSV file with numbers of few and of more digits, missing cells and categories of every width, and
+// spillTable writes a CSV file with numbers of few and of more digits, missing cells and categories of every width, and
 // returns its table and engine.
-func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
+func spillTable(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString("x,few,many,most,tenths\n")
@@ -73,7 +73,7 @@ func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 		}
 	})
 	if stats.Rows != rows || e.Rows() != rows ||
-		stats.Columns[0].Missing != table.Len()-count(table.Float(0)) {
+		stats.Columns[0].Missing != table.Len()-countNumbers(table.Float(0)) {
 		t.Errorf("%+v, %d rows", stats, e.Rows())
 	}
 	return table, e
@@ -88,8 +88,8 @@ func testCoins(seed byte) mechanism.Coins {
 	return coins
 }
 
-// count returns the number of values that are not NaN.
-func count(x []float64) int {
+// countNumbers returns the number of values that are not NaN.
+func countNumbers(x []float64) int {
 	n := 0
 	for _, v := range x {
 		if v == v {
@@ -122,7 +122,7 @@ func TestStreamKeepsCells(t *testing.T) {
 	}
 	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100},
 		{1234, 0}} {
-		table, e := spilled(t, tt.rows, tt.chunk)
+		table, e := spillTable(t, tt.rows, tt.chunk)
 		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
 			want, err := p.Select(t.Context(), table.All())
 			if err != nil {
@@ -162,7 +162,7 @@ func TestStreamKeepsCells(t *testing.T) {
 // TestStreamPacks checks that numbers with few digits take few bytes of the scratch file, and that the length of a
 // chunk does not depend on its contents.
 func TestStreamPacks(t *testing.T) {
-	_, e := spilled(t, 1100, 200)
+	_, e := spillTable(t, 1100, 200)
 	sizes := map[int]bool{}
 	for _, c := range e.chunks {
 		if x, tenths := c.encodings[0], c.encodings[4]; x != colblock.Raw || tenths == x {
@@ -182,7 +182,7 @@ func TestStreamPacks(t *testing.T) {
 
 // TestStreamFails checks that a pass returns no number if it is cancelled or its scratch file is damaged.
 func TestStreamFails(t *testing.T) {
-	_, e := spilled(t, 1000, 100)
+	_, e := spillTable(t, 1000, 100)
 	pass := mechanism.Pass{
 		Part:      mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}},
 		Statistic: mechanism.Number{},

@@ -80,7 +80,7 @@ func idsOf(b dataset.Block) (out []uint64) {
 // the last chunk, they take that of a whole chunk.
 func TestColumnStore(t *testing.T) {
 	const chunk = 800
-	_, e := spilled(t, 5*chunk+17, chunk)
+	_, e := spillTable(t, 5*chunk+17, chunk)
 	coins := testCoins(5)
 	for _, tt := range []struct {
 		cuts     []mechanism.Cut

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// session returns a session with a plan of one leaf.
-func session(t *testing.T) *mechanism.Session {
+// newSession returns a session with a plan of one leaf.
+func newSession(t *testing.T) *mechanism.Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Sequence("run", budget.GaussianLeaf("leaf", 1, 1)),
 		budget.Target{Epsilon: 1, Delta: 1e-6})
@@ -58,7 +58,7 @@ func TestStreamLimitsUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := session(t)
+	s := newSession(t)
 	for _, most := range []int{1, 3, 9} {
 		want := table.All().Columns([]int{1, 0}).Cap(most, s.Lots("unit").Draw)
 		for _, parts := range []uint64{1, 5} {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func random(r *rand.Rand, rows, cols int) Matrix {
+func randomMatrix(r *rand.Rand, rows, cols int) Matrix {
 	m := New(rows, cols)
 	for i := range m.data {
 		m.data[i] = r.NormFloat64()
@@ -17,9 +17,9 @@ func random(r *rand.Rand, rows, cols int) Matrix {
 	return m
 }
 
-// positive returns a random positive definite matrix.
-func positive(r *rand.Rand, n int) Matrix {
-	x := random(r, n, n)
+// positiveDefinite returns a random positive definite matrix.
+func positiveDefinite(r *rand.Rand, n int) Matrix {
+	x := randomMatrix(r, n, n)
 	a := Mul(x.T(), x)
 	for i := range n {
 		a.Set(i, i, a.At(i, i)+.1)
@@ -27,7 +27,7 @@ func positive(r *rand.Rand, n int) Matrix {
 	return a
 }
 
-func distance(a, b Matrix) float64 {
+func maxDistance(a, b Matrix) float64 {
 	worst := 0.
 	for i := range a.Rows {
 		for j := range a.Cols {
@@ -43,7 +43,7 @@ func checkNear(t *testing.T, what string, a, b Matrix, size float64) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		t.Fatalf("%s: %d x %d beside %d x %d", what, a.Rows, a.Cols, b.Rows, b.Cols)
 	}
-	if d := distance(a, b); !(d <= 1e-10*size) {
+	if d := maxDistance(a, b); !(d <= 1e-10*size) {
 		t.Errorf("%s: %d x %d off by %v", what, a.Rows, a.Cols, d)
 	}
 }
@@ -93,7 +93,7 @@ func TestMul(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		n, k, m := r.IntN(150)+1, r.IntN(600)+1, r.IntN(90)+1
-		a, b := random(r, n, k), random(r, k, m)
+		a, b := randomMatrix(r, n, k), randomMatrix(r, k, m)
 		var want mat.Dense
 		want.Mul(a.Dense(), b.Dense())
 		checkNear(t, "product", Mul(a, b), ViewOf(&want), float64(k))
@@ -123,7 +123,7 @@ func TestMul(t *testing.T) {
 func TestCholesky(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 2, 47, 48, 49, 130, 257} {
-		a := positive(r, n)
+		a := positiveDefinite(r, n)
 		u := a.Clone()
 		if !Cholesky(u) {
 			t.Fatalf("%d rows have no factor", n)
@@ -134,7 +134,7 @@ func TestCholesky(t *testing.T) {
 			}
 		}
 		checkNear(t, "factor", Mul(u.T(), u), a, float64(n))
-		b := random(r, n, 31)
+		b := randomMatrix(r, n, 31)
 		x, y := b.Clone(), b.Clone()
 		SolveTransposed(u, x)
 		checkNear(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
@@ -142,7 +142,7 @@ func TestCholesky(t *testing.T) {
 		checkNear(t, "solution", Mul(u, y), b, float64(n*n))
 	}
 	for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
-		a := positive(r, 60)
+		a := positiveDefinite(r, 60)
 		a.Set(50, 50, bad)
 		if Cholesky(a) {
 			t.Errorf("%v on the diagonal has a factor", bad)
@@ -154,7 +154,7 @@ func TestCholesky(t *testing.T) {
 func TestPositivePivots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 3, 10, 47, 48, 49, 100, 150} {
-		x := random(r, n, n)
+		x := randomMatrix(r, n, n)
 		a := New(n, n)
 		for i := range n {
 			for j := range n {
@@ -212,9 +212,9 @@ func spectrumHolds(t *testing.T, a Matrix) {
 func TestSpectrum(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 60, 200} {
-		spectrumHolds(t, positive(r, n))
+		spectrumHolds(t, positiveDefinite(r, n))
 		spectrumHolds(t, New(n, n))
-		same, blocks, falling := New(n, n), New(n, n), random(r, n, n)
+		same, blocks, falling := New(n, n), New(n, n), randomMatrix(r, n, n)
 		for i := range n {
 			for j := range n {
 				same.Set(i, j, 3)
@@ -229,7 +229,7 @@ func TestSpectrum(t *testing.T) {
 		spectrumHolds(t, Mul(falling.T(), falling))
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		a := positive(r, 20)
+		a := positiveDefinite(r, 20)
 		a.Set(3, 4, bad)
 		a.Set(4, 3, bad)
 		if _, _, ok := Spectrum(a); ok {
@@ -243,7 +243,7 @@ func TestSpectrum(t *testing.T) {
 
 func BenchmarkMul(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	x, y := random(r, 600, 600), random(r, 600, 600)
+	x, y := randomMatrix(r, 600, 600), randomMatrix(r, 600, 600)
 	for b.Loop() {
 		Mul(x, y)
 	}
@@ -251,7 +251,7 @@ func BenchmarkMul(b *testing.B) {
 }
 
 func BenchmarkCholesky(b *testing.B) {
-	a := positive(rand.New(rand.NewPCG(1, 2)), 600)
+	a := positiveDefinite(rand.New(rand.NewPCG(1, 2)), 600)
 	for b.Loop() {
 		Cholesky(a.Clone())
 	}
@@ -259,7 +259,7 @@ func BenchmarkCholesky(b *testing.B) {
 
 func BenchmarkSolve(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	a, x := positive(r, 600), random(r, 600, 600)
+	a, x := positiveDefinite(r, 600), randomMatrix(r, 600, 600)
 	Cholesky(a)
 	for b.Loop() {
 		SolveTransposed(a, x.Clone())
@@ -267,7 +267,7 @@ func BenchmarkSolve(b *testing.B) {
 }
 
 func BenchmarkPivots(b *testing.B) {
-	a := positive(rand.New(rand.NewPCG(1, 2)), 300)
+	a := positiveDefinite(rand.New(rand.NewPCG(1, 2)), 300)
 	for b.Loop() {
 		PositivePivots(a.Clone())
 	}
@@ -275,7 +275,7 @@ func BenchmarkPivots(b *testing.B) {
 
 func BenchmarkSpectrum(b *testing.B) {
 	for _, n := range []int{250, 400} {
-		a := positive(rand.New(rand.NewPCG(1, 2)), n)
+		a := positiveDefinite(rand.New(rand.NewPCG(1, 2)), n)
 		b.Run(map[int]string{250: "250", 400: "400"}[n], func(b *testing.B) {
 			for b.Loop() {
 				Spectrum(a)

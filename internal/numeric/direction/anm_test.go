@@ -48,8 +48,8 @@ func TestSpecifiedBaseline(t *testing.T) {
 	checkNear(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
 
-// permutations calls do with each permutation of 0..m-1.
-func permutations(m int, do func([]float64)) {
+// eachPermutation calls do with each permutation of 0..m-1.
+func eachPermutation(m int, do func([]float64)) {
 	p := make([]float64, m)
 	var fill func(k int, left []float64)
 	fill = func(k int, left []float64) {
@@ -89,7 +89,7 @@ func TestRankBounds(t *testing.T) {
 		for i := range base {
 			base[i] = float64(i)
 		}
-		permutations(m, func(p []float64) {
+		eachPermutation(m, func(p []float64) {
 			rho, tau := signed(base, p)
 			for k := range m {
 				for u := range m + 1 {

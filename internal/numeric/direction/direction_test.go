@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// specified returns the example for which an independent program computed the scores of the specification.
-func specified(noise bool) Histogram {
+// specifiedHistogram returns the example for which an independent program computed the scores of the specification.
+func specifiedHistogram(noise bool) Histogram {
 	h := Histogram{6, make([]float64, 36)}
 	for i := 1; i <= 200; i++ {
 		t := float64(i)
 		x := math.Sin(1.7 * t)
 		y := .6*x*x*x + .25*x + .12*math.Sin(2.9*t+.3*t*t)
-		h.Counts[bin(x)*6+bin(y)]++
+		h.Counts[binIndex(x)*6+binIndex(y)]++
 	}
 	for i := range 6 {
 		for j := range 6 {
@@ -24,7 +24,7 @@ func specified(noise bool) Histogram {
 	return h
 }
 
-func bin(x float64) int {
+func binIndex(x float64) int {
 	return min(int((x+1)*3), 5)
 }
 
@@ -37,7 +37,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 
 // TestSpecifiedScores reproduces the scores of the specification.
 func TestSpecifiedScores(t *testing.T) {
-	h := specified(false)
+	h := specifiedHistogram(false)
 	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0,
 		8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
 		3, 25, 25} {
@@ -63,7 +63,7 @@ func TestSpecifiedScores(t *testing.T) {
 		checkNear(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
 	}
 	igci := scores[len(scores)-1]
-	blended(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221,
+	checkBlend(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221,
 		.185910022+.5*igci.Backward+5*.036119193)
 	signed := LikelihoodScore(h, true)
 	checkNear(t, "signed", signed.Forward, -.012472580)
@@ -72,7 +72,7 @@ func TestSpecifiedScores(t *testing.T) {
 
 // TestSpecifiedNoise reproduces the scores of the specification with noise.
 func TestSpecifiedNoise(t *testing.T) {
-	h := specified(true)
+	h := specifiedHistogram(true)
 	p := h.Projected()
 	checkNear(t, "sum", p.Total(), 204.5)
 	zeros := 0
@@ -97,12 +97,12 @@ func TestSpecifiedNoise(t *testing.T) {
 	checkNear(t, "signed", signed.Forward, .408106239)
 	checkNear(t, "signed of the reverse", signed.Backward, .737189101)
 	igci := s[len(s)-1]
-	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144,
+	checkBlend(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144,
 		.737189101+.5*igci.Backward+5*.024730280)
 }
 
-// blended compares the score that determines the direction.
-func blended(t *testing.T, s Score, forward, backward float64) {
+// checkBlend compares the score that determines the direction.
+func checkBlend(t *testing.T, s Score, forward, backward float64) {
 	t.Helper()
 	if s.Name != Blend {
 		t.Errorf("%s decides, want %s", s.Name, Blend)

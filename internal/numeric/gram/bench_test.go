@@ -14,7 +14,7 @@ const (
 // BenchmarkTall measures the reference shape: 500,000 rows of 90 columns, half of the rows on each of two goroutines,
 // with the results merged. scripts/bench-gram.sh compares it with numpy.
 func BenchmarkTall(b *testing.B) {
-	x := uniform(rand.New(rand.NewPCG(1, 2)), benchRows, benchCols)
+	x := uniformColumns(rand.New(rand.NewPCG(1, 2)), benchRows, benchCols)
 	b.SetBytes(2 * benchRows * benchCols)
 	for b.Loop() {
 		twoWorkers(x)
@@ -43,9 +43,9 @@ func BenchmarkBlock(b *testing.B) {
 		name string
 		n, p int
 	}{{"8192x8", 8192, 8}, {"8192x30", 8192, 30}, {"8192x90", 8192, 90}, {"8192x400", 8192, 400}} {
-		x := uniform(rand.New(rand.NewPCG(1, 2)), shape.n, shape.p)
+		x := uniformColumns(rand.New(rand.NewPCG(1, 2)), shape.n, shape.p)
 		dst := make([]int64, Len(shape.p))
-		for _, k := range kernels() {
+		for _, k := range allTiles() {
 			b.Run(shape.name+"/"+k.name, func(b *testing.B) {
 				var s Scratch
 				b.ReportAllocs()
@@ -60,8 +60,8 @@ func BenchmarkBlock(b *testing.B) {
 }
 
 func BenchmarkDot(b *testing.B) {
-	x := uniform(rand.New(rand.NewPCG(1, 2)), 1<<14, 2)
-	for _, k := range kernels() {
+	x := uniformColumns(rand.New(rand.NewPCG(1, 2)), 1<<14, 2)
+	for _, k := range allTiles() {
 		b.Run(k.name, func(b *testing.B) {
 			b.SetBytes(4 << 14)
 			var sum int64

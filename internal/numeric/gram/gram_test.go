@@ -16,15 +16,15 @@ func newRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 14))
 }
 
-// check compares a kernel with the definition. It starts with a nonzero dst, since Accumulate must add.
-func check(t *testing.T, k namedTile, x [][]int16) {
+// checkKernel compares a kernel with the definition. It starts with a nonzero dst, since Accumulate must add.
+func checkKernel(t *testing.T, k namedTile, x [][]int16) {
 	t.Helper()
 	got, want := make([]int64, Len(len(x))), make([]int64, Len(len(x)))
 	for i := range got {
 		got[i] = int64(i)*1e12 - 5e12
 		want[i] = got[i]
 	}
-	naive(want, x)
+	naiveGram(want, x)
 	var s Scratch
 	s.accumulate(got, x, k.tile)
 	if d := cmp.Diff(want, got); d != "" {
@@ -52,11 +52,11 @@ func TestIndexIsAPackingByRows(t *testing.T) {
 // TestSmallShapesAreExact combines every row tail with every column tail, for random and extreme values.
 func TestSmallShapesAreExact(t *testing.T) {
 	rng := newRand(1)
-	for _, k := range kernels() {
+	for _, k := range allTiles() {
 		for n := range 71 {
 			for p := 1; p <= 20; p++ {
-				check(t, k, uniform(rng, n, p))
-				check(t, k, extremes(rng, n, p))
+				checkKernel(t, k, uniformColumns(rng, n, p))
+				checkKernel(t, k, extremeColumns(rng, n, p))
 			}
 		}
 	}
@@ -65,15 +65,15 @@ func TestSmallShapesAreExact(t *testing.T) {
 // TestLargerShapesAreExact covers several blocks, block boundaries and, with 130 columns, several panels.
 func TestLargerShapesAreExact(t *testing.T) {
 	rng := newRand(2)
-	for _, k := range kernels() {
+	for _, k := range allTiles() {
 		for _, n := range []int{blockRows - 1, blockRows, blockRows + 1, 2*blockRows + 47, 5000} {
 			for _, p := range []int{1, 4, 5, 13} {
-				check(t, k, uniform(rng, n, p))
-				check(t, k, extremes(rng, n, p))
+				checkKernel(t, k, uniformColumns(rng, n, p))
+				checkKernel(t, k, extremeColumns(rng, n, p))
 			}
 		}
-		check(t, k, uniform(rng, 100, 2*panelCols+13))
-		check(t, k, uniform(rng, blockRows+9, panelCols+10))
+		checkKernel(t, k, uniformColumns(rng, 100, 2*panelCols+13))
+		checkKernel(t, k, uniformColumns(rng, blockRows+9, panelCols+10))
 	}
 }
 
@@ -94,9 +94,9 @@ func TestOverflowEdge(t *testing.T) {
 	}
 	for name, value := range patterns {
 		t.Run(name, func(t *testing.T) {
-			for _, k := range kernels() {
+			for _, k := range allTiles() {
 				for _, n := range []int{1, 2, 7, 8, 9, 48, 96, 1000, 2*blockRows + 5} {
-					check(t, k, fill(n, 7, value))
+					checkKernel(t, k, fillColumns(n, 7, value))
 				}
 			}
 		})
@@ -104,21 +104,21 @@ func TestOverflowEdge(t *testing.T) {
 }
 
 func TestUnalignedColumns(t *testing.T) {
-	big := uniform(newRand(3), 400, 11)
-	for _, k := range kernels() {
+	big := uniformColumns(newRand(3), 400, 11)
+	for _, k := range allTiles() {
 		for off := range 34 {
 			x := make([][]int16, len(big))
 			for c := range x {
 				start := (off + 3*c) % 35 // every column at its own odd address
 				x[c] = big[c][start : start+301]
 			}
-			check(t, k, x)
+			checkKernel(t, k, x)
 		}
 	}
 }
 
 func TestTileMatchesPortable(t *testing.T) {
-	if len(assembled()) == 0 {
+	if len(assemblyTiles()) == 0 {
 		t.Skip("no assembly for this build or processor")
 	}
 	rng := newRand(4)
@@ -127,7 +127,7 @@ func TestTileMatchesPortable(t *testing.T) {
 			for _, steps := range []int{1, 2, 3, 31, 32} {
 				n := steps * stepRows
 				stride := n + 16
-				buf := slices.Concat(extremes(rng, stride, tileWidth+tileHeight)...)
+				buf := slices.Concat(extremeColumns(rng, stride, tileWidth+tileHeight)...)
 				off := rng.IntN(16)
 				for below := range h {
 					made := tile{
@@ -146,7 +146,7 @@ func TestTileMatchesPortable(t *testing.T) {
 						return t.dst
 					}
 					want := sums(tileGo)
-					for _, k := range assembled() {
+					for _, k := range assemblyTiles() {
 						if d := cmp.Diff(want, sums(k.tile)); d != "" {
 							t.Fatalf("h=%d w=%d below=%d steps=%d (-portable +%s):\n%s", h, w,
 								below, steps, k.name, d)
@@ -163,10 +163,10 @@ func TestScratchIsReusableAcrossShapes(t *testing.T) {
 	var s Scratch
 	for _, shape := range [][2]int{{2000, 9}, {3, 2}, {0, 4}, {100, 0}, {49, 30}, {1, 1},
 		{5000, 6}} {
-		x := uniform(rng, shape[0], shape[1])
+		x := uniformColumns(rng, shape[0], shape[1])
 		got, want := make([]int64, Len(shape[1])), make([]int64, Len(shape[1]))
 		s.Accumulate(got, x)
-		naive(want, x)
+		naiveGram(want, x)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("shape %v (-want +got):\n%s", shape, d)
 		}
@@ -181,17 +181,17 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 		p := rapid.IntRange(1, 14).Draw(t, "p")
 		rng := newRand(rapid.Uint64().Draw(t, "seed"))
 		limit := rapid.SampledFrom([]int{1, 100, MaxAbs - 1, MaxAbs}).Draw(t, "limit")
-		x := fill(n, p, func(_, _ int) int16 {
+		x := fillColumns(n, p, func(_, _ int) int16 {
 			return int16((rng.IntN(3) - 1) * (limit - rng.IntN(2)))
 		})
-		before := fill(n, p, func(r, c int) int16 { return x[c][r] })
+		before := fillColumns(n, p, func(r, c int) int16 { return x[c][r] })
 		want := make([]int64, Len(p))
-		naive(want, x)
+		naiveGram(want, x)
 
 		order := rng.Perm(n)
-		shuffled := fill(n, p, func(r, c int) int16 { return x[c][order[r]] })
+		shuffled := fillColumns(n, p, func(r, c int) int16 { return x[c][order[r]] })
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
-		for _, k := range kernels() {
+		for _, k := range allTiles() {
 			got := make([]int64, Len(p))
 			var s Scratch
 			s.accumulate(got, rowsOf(shuffled, 0, cut), k.tile)
@@ -210,13 +210,13 @@ func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 func TestDotIsExact(t *testing.T) {
 	rng := newRand(6)
 	long := 2*maxSteps*stepRows + 7
-	for _, k := range kernels() {
+	for _, k := range allTiles() {
 		for _, n := range append([]int{48, 95, 96, 97, 1000, long}, upTo(50)...) {
 			for off := range 3 {
 				for _, x := range [][][]int16{
-					uniform(rng, n+off, 2), extremes(rng, n+off, 2),
-					fill(n+off, 2, func(_, _ int) int16 { return -MaxAbs }),
-					fill(n+off, 2, func(_, c int) int16 { return int16(1-2*c) * MaxAbs }),
+					uniformColumns(rng, n+off, 2), extremeColumns(rng, n+off, 2),
+					fillColumns(n+off, 2, func(_, _ int) int16 { return -MaxAbs }),
+					fillColumns(n+off, 2, func(_, c int) int16 { return int16(1-2*c) * MaxAbs }),
 				} {
 					a, b := x[0][off:], x[1][:n]
 					var want int64
@@ -241,7 +241,7 @@ func upTo(n int) []int {
 }
 
 func TestShapeMismatchPanicsWithoutNamingTheRowCount(t *testing.T) {
-	x := fill(1237, 3, func(_, _ int) int16 { return 1 })
+	x := fillColumns(1237, 3, func(_, _ int) int16 { return 1 })
 	ragged := [][]int16{x[0], x[1][:1236], x[2]}
 	for name, call := range map[string]func(){
 		"dst length": func() { Accumulate(make([]int64, 5), x) },
@@ -264,8 +264,8 @@ func TestShapeMismatchPanicsWithoutNamingTheRowCount(t *testing.T) {
 
 // TestOutOfRangeValuesDoNotPanic checks that values out of range only make the sums unspecified.
 func TestOutOfRangeValuesDoNotPanic(t *testing.T) {
-	x := fill(5000, 6, func(r, c int) int16 { return int16(-32768 + r*c) })
-	for _, k := range kernels() {
+	x := fillColumns(5000, 6, func(r, c int) int16 { return int16(-32768 + r*c) })
+	for _, k := range allTiles() {
 		var s Scratch
 		s.accumulate(make([]int64, Len(6)), x, k.tile)
 		dot(x[0], x[1], k.tile)

@@ -4,8 +4,8 @@ package gram
 
 import "golang.org/x/sys/cpu"
 
-// assembled lists the tiles in assembly that this processor can run.
-func assembled() []namedTile {
+// assemblyTiles lists the tiles in assembly that this processor can run.
+func assemblyTiles() []namedTile {
 	var out []namedTile
 	if cpu.X86.HasAVX2 {
 		out = append(out, namedTile{"avx2", tileAVX2})

@@ -2,7 +2,7 @@
 
 package gram
 
-// assembled lists the tiles in assembly that this processor can run.
-func assembled() []namedTile {
+// assemblyTiles lists the tiles in assembly that this processor can run.
+func assemblyTiles() []namedTile {
 	return []namedTile{{"neon", tileNEON}}
 }

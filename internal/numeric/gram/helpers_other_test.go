@@ -2,6 +2,6 @@
 
 package gram
 
-func assembled() []namedTile {
+func assemblyTiles() []namedTile {
 	return nil
 }

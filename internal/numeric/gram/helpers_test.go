@@ -7,13 +7,13 @@ type namedTile struct {
 	tile tileFunc
 }
 
-// kernels returns the portable tile and those in assembly.
-func kernels() []namedTile {
-	return append([]namedTile{{"portable", tileGo}}, assembled()...)
+// allTiles returns the portable tile and those in assembly.
+func allTiles() []namedTile {
+	return append([]namedTile{{"portable", tileGo}}, assemblyTiles()...)
 }
 
-// naive implements the definition without blocking or packing.
-func naive(dst []int64, x [][]int16) {
+// naiveGram implements the definition without blocking or packing.
+func naiveGram(dst []int64, x [][]int16) {
 	k := 0
 	for i := range x {
 		for j := i; j < len(x); j++ {
@@ -25,7 +25,7 @@ func naive(dst []int64, x [][]int16) {
 	}
 }
 
-func fill(n, p int, value func(r, c int) int16) [][]int16 {
+func fillColumns(n, p int, value func(r, c int) int16) [][]int16 {
 	x := make([][]int16, p)
 	for c := range x {
 		x[c] = make([]int16, n)
@@ -36,13 +36,13 @@ func fill(n, p int, value func(r, c int) int16) [][]int16 {
 	return x
 }
 
-func uniform(rng *rand.Rand, n, p int) [][]int16 {
-	return fill(n, p, func(_, _ int) int16 { return int16(rng.IntN(2*MaxAbs+1) - MaxAbs) })
+func uniformColumns(rng *rand.Rand, n, p int) [][]int16 {
+	return fillColumns(n, p, func(_, _ int) int16 { return int16(rng.IntN(2*MaxAbs+1) - MaxAbs) })
 }
 
-// extremes draws only from the corners of the range, where sums of pairs overflow first.
-func extremes(rng *rand.Rand, n, p int) [][]int16 {
-	return fill(n, p, func(_, _ int) int16 { return int16((2*rng.IntN(2) - 1) * MaxAbs) })
+// extremeColumns draws only from the corners of the range, where sums of pairs overflow first.
+func extremeColumns(rng *rand.Rand, n, p int) [][]int16 {
+	return fillColumns(n, p, func(_, _ int) int16 { return int16((2*rng.IntN(2) - 1) * MaxAbs) })
 }
 
 // rowsOf returns rows [from, to) of x without copying them.

@@ -11,7 +11,7 @@ func TestAddProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		n, p := r.IntN(100), r.IntN(9)
-		x, theta := drawn(r, n, p), make([]float64, p)
+		x, theta := drawColumns(r, n, p), make([]float64, p)
 		f := make([]float64, n)
 		for i := range f {
 			f[i] = r.NormFloat64()
@@ -38,7 +38,7 @@ func TestSquaredNorms(t *testing.T) {
 		if k == 0 {
 			p = 5000
 		}
-		x, norms := drawn(r, n, p), make([]uint64, n)
+		x, norms := drawColumns(r, n, p), make([]uint64, n)
 		for i := range norms {
 			norms[i] = r.Uint64()
 		}
@@ -66,8 +66,8 @@ func TestSquaredNorms(t *testing.T) {
 	}
 }
 
-// drawn returns random columns with many numbers of the largest size.
-func drawn(r *rand.Rand, n, p int) [][]int16 {
+// drawColumns returns random columns with many numbers of the largest size.
+func drawColumns(r *rand.Rand, n, p int) [][]int16 {
 	out := make([][]int16, p)
 	for k := range out {
 		out[k] = make([]int16, n)

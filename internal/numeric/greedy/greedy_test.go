@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
-// table returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d.
-func table(n, d int) [][]float64 {
+// sineTable returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d.
+func sineTable(n, d int) [][]float64 {
 	x := make([][]float64, n)
 	for i := range x {
 		for j := range d {
@@ -23,7 +23,7 @@ func table(n, d int) [][]float64 {
 	return x
 }
 
-func target(x [][]float64) []float64 {
+func sineTarget(x [][]float64) []float64 {
 	y := make([]float64, len(x))
 	for i, r := range x {
 		y[i] = r[0] + .5*r[1] - .8*r[4] + .3*r[2]*r[3]
@@ -63,7 +63,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func rss(x [][]float64, y, theta []float64) float64 {
+func residualSquares(x [][]float64, y, theta []float64) float64 {
 	sum := 0.
 	for i, r := range x {
 		e := y[i] - theta[0]
@@ -80,14 +80,14 @@ var costs = []float64{1, 1, 2, 2, 5, 5}
 // TestGreedyMatchesSpecification reproduces numbers that were computed beforehand in another language: the gain of each
 // column after the constant, and the order, cost, squared error and coefficients for five budgets.
 func TestGreedyMatchesSpecification(t *testing.T) {
-	d := table(3, 2)
+	d := sineTable(3, 2)
 	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111},
 		{.501020856, .133232041}} {
 		checkNear(t, "D(3,2)", d[i][0], want[0])
 		checkNear(t, "D(3,2)", d[i][1], want[1])
 	}
-	x := table(40, 6)
-	y := target(x)
+	x := sineTable(40, 6)
+	y := sineTarget(x)
 	p := problemOf(x, y, costs, 0)
 	s := p.newState()
 	s.takeEntry(0)
@@ -125,7 +125,7 @@ func TestGreedyMatchesSpecification(t *testing.T) {
 		}
 		fit := p.Solve(c.Entries())
 		checkNear(t, "spent", c.Spent(), tt.spent)
-		checkNear(t, "squared error", rss(x, y, fit.Theta[0]), tt.rss)
+		checkNear(t, "squared error", residualSquares(x, y, fit.Theta[0]), tt.rss)
 		for i, e := range fit.Entries {
 			checkNear(t, "coefficient", fit.Theta[0][e], tt.theta[i])
 		}
@@ -253,8 +253,8 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 // TestFreeGroupsComeFirst checks that free groups come first, that paid columns are free, that a group is paid once,
 // and that a group that does not fit the budget is skipped.
 func TestFreeGroupsComeFirst(t *testing.T) {
-	x := table(40, 6)
-	p := problemOf(x, target(x), []float64{1, 1, 0, 2, 5, 5}, 1)
+	x := sineTable(40, 6)
+	p := problemOf(x, sineTarget(x), []float64{1, 1, 0, 2, 5, 5}, 1)
 	if got := p.Select().Groups(p); !slices.Equal(got, []int{2, 0}) {
 		t.Errorf("order %v, want the free column and then the best that fits", got)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// random returns a problem of n rows and d entries, labelled by a line. The share wrong of the labels is flipped.
-func random(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
+// randomProblem returns a problem of n rows and d entries, labelled by a line. The share wrong of the labels is flipped.
+func randomProblem(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
 	p := &Problem{
 		Columns:  make([][]int16, d),
 		Labels:   make([]int8, n),
@@ -42,8 +42,8 @@ func random(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
 	return p
 }
 
-// exact returns the norm of the true gradient, in 400-bit arithmetic.
-func exact(p *Problem, a Point) float64 {
+// exactGradientNorm returns the norm of the true gradient, in 400-bit arithmetic.
+func exactGradientNorm(p *Problem, a Point) float64 {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	add := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(400).Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(x, y) }
@@ -159,14 +159,14 @@ func TestMinimize(t *testing.T) {
 		{0, 2, 0, 1}, {1, 1, 0, 1}, {5, 3, .2, .01}, {300, 1, .5, .01}, {300, 8, 0, .01},
 		{300, 8, .1, 1}, {400, 30, .3, 1000}, {5000, 5, .1, .05}, {60, 100, .5, .02},
 	} {
-		p := random(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
+		p := randomProblem(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
 		for _, p.Loss = range []Loss{Huberised, Logistic} {
 			tolerance := 1e-9 * p.Norm
 			a, err := p.Minimize(context.Background(), tolerance)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := exact(p, a); got > tolerance {
+			if got := exactGradientNorm(p, a); got > tolerance {
 				t.Errorf("%+v, loss %d: the gradient is %v, the tolerance %v", c, p.Loss, got,
 					tolerance)
 			}
@@ -199,7 +199,7 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := exact(p, a); got > 1e-6*p.Norm {
+					if got := exactGradientNorm(p, a); got > 1e-6*p.Norm {
 						t.Errorf("%s, lambda %v, constant %d, loss %d: the gradient is %v", name,
 							lambda, constant, p.Loss, got)
 					}
@@ -214,7 +214,7 @@ func TestDegenerateTablesEndWithProof(t *testing.T) {
 func TestErrorBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 60 {
-		p := random(r, 1+r.IntN(300), 1+r.IntN(9), .3, 1<<28)
+		p := randomProblem(r, 1+r.IntN(300), 1+r.IntN(9), .3, 1<<28)
 		p.Loss = Loss(i % 2)
 		a := newPoint(len(p.Columns) + 1)
 		size := math.Ldexp(1, r.IntN(40)-20) / (1 << 14)
@@ -230,7 +230,7 @@ func TestErrorBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := exact(p, a)
+		want := exactGradientNorm(p, a)
 		if math.Abs(g.norm-want) > g.error+1e-15*want {
 			t.Errorf("norm %v, true %v, bound %v", g.norm, want, g.error)
 		}
@@ -261,7 +261,7 @@ func TestWorstCaseBound(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := random(rand.New(rand.NewPCG(5, 6)), 100, 3, .1, 1<<28)
+	p := randomProblem(rand.New(rand.NewPCG(5, 6)), 100, 3, .1, 1<<28)
 	if _, err := p.Minimize(ctx, p.Norm*1e-6); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -271,7 +271,7 @@ func TestCancelled(t *testing.T) {
 func BenchmarkMinimize(b *testing.B) {
 	for name, loss := range map[string]Loss{"huberised": Huberised, "logistic": Logistic} {
 		b.Run(name, func(b *testing.B) {
-			p := random(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
+			p := randomProblem(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
 			p.Loss = loss
 			for b.Loop() {
 				if _, err := p.Minimize(context.Background(), 1e-5*p.Norm); err != nil {

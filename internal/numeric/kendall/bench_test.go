@@ -11,8 +11,8 @@ import (
 
 const benchRows = 500_000 // as in scripts/bench-kendall.py
 
-// continuous draws values of 53 random bits, without ties.
-func continuous(r *rand.Rand, n int) []float64 {
+// drawContinuous draws values of 53 random bits, without ties.
+func drawContinuous(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
 		values[i] = math.Log(1-r.Float64()) * float64(1-2*r.Intn(2))
@@ -20,8 +20,8 @@ func continuous(r *rand.Rand, n int) []float64 {
 	return values
 }
 
-// whole draws integers below levels.
-func whole(r *rand.Rand, n, levels int) []float64 {
+// drawIntegers draws integers below levels.
+func drawIntegers(r *rand.Rand, n, levels int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
 		values[i] = float64(r.Intn(levels))
@@ -32,23 +32,23 @@ func whole(r *rand.Rand, n, levels int) []float64 {
 // BenchmarkPair ranks both columns in every run, each on a core of its own.
 func BenchmarkPair(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
-	x, y := continuous(r, benchRows), continuous(r, benchRows)
-	against(b, x, y)
+	x, y := drawContinuous(r, benchRows), drawContinuous(r, benchRows)
+	benchmarkRanks(b, x, y)
 }
 
 // BenchmarkTwenty ranks the target and 20 columns in every run.
 func BenchmarkTwenty(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
-	y := continuous(r, benchRows)
+	y := drawContinuous(r, benchRows)
 	columns := make([][]float64, 20)
 	for j := range columns {
-		columns[j] = continuous(r, benchRows)
+		columns[j] = drawContinuous(r, benchRows)
 	}
-	against(b, y, columns...)
+	benchmarkRanks(b, y, columns...)
 }
 
-// against ranks a target and columns with two workers, and computes S for each column.
-func against(b *testing.B, y []float64, columns ...[]float64) {
+// benchmarkRanks ranks a target and columns with two workers, and computes S for each column.
+func benchmarkRanks(b *testing.B, y []float64, columns ...[]float64) {
 	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
 	target := func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }
 	for b.Loop() {
@@ -61,7 +61,7 @@ func against(b *testing.B, y []float64, columns ...[]float64) {
 
 func BenchmarkRank(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
-	narrow := continuous(r, benchRows)
+	narrow := drawContinuous(r, benchRows)
 	for i := range narrow {
 		narrow[i] = float64(i%2) * (1e9 + 1e-2*narrow[i])
 	}
@@ -69,9 +69,9 @@ func BenchmarkRank(b *testing.B) {
 		name   string
 		values []float64
 	}{
-		{"continuous", continuous(r, benchRows)},
-		{"binary", whole(r, benchRows, 2)},
-		{"whole", whole(r, benchRows, 10_000)},
+		{"continuous", drawContinuous(r, benchRows)},
+		{"binary", drawIntegers(r, benchRows, 2)},
+		{"whole", drawIntegers(r, benchRows, 10_000)},
 		{"narrow", narrow},
 	} {
 		b.Run(column.name, func(b *testing.B) {
@@ -87,19 +87,19 @@ func BenchmarkS(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
 	scratch := new(kendall.Scratch)
 	rank := func(values []float64) *kendall.Ranks { return kendall.Rank(values, scratch) }
-	cont, other := rank(continuous(r, benchRows)), rank(continuous(r, benchRows))
-	binary, few, many := rank(whole(r, benchRows, 2)), rank(whole(r, benchRows, 64)),
-		rank(whole(r, benchRows, 10_000))
+	cont, other := rank(drawContinuous(r, benchRows)), rank(drawContinuous(r, benchRows))
+	binary, few, many := rank(drawIntegers(r, benchRows, 2)), rank(drawIntegers(r, benchRows, 64)),
+		rank(drawIntegers(r, benchRows, 10_000))
 	for _, pair := range []struct {
 		name string
 		x, y *kendall.Ranks
 	}{
 		{"continuous-continuous", cont, other},
 		{"continuous-binary", cont, binary},
-		{"binary-binary", binary, rank(whole(r, benchRows, 2))},
+		{"binary-binary", binary, rank(drawIntegers(r, benchRows, 2))},
 		{"continuous-64", cont, few},
 		{"continuous-10000", cont, many},
-		{"10000-10000", many, rank(whole(r, benchRows, 10_000))},
+		{"10000-10000", many, rank(drawIntegers(r, benchRows, 10_000))},
 	} {
 		b.Run(pair.name, func(b *testing.B) {
 			for b.Loop() {

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// definition computes S from its definition, over all pairs. cmp.Compare has the documented order, with NaN first and
+// kendallByDefinition computes S from its definition, over all pairs. cmp.Compare has the documented order, with NaN first and
 // -0 equal to +0.
-func definition(x, y []float64) int64 {
+func kendallByDefinition(x, y []float64) int64 {
 	total := 0
 	for i := range x {
 		for j := range i {
@@ -25,7 +25,7 @@ func definition(x, y []float64) int64 {
 	return int64(total)
 }
 
-func sum(x, y []float64) int64 {
+func kendallSum(x, y []float64) int64 {
 	return kendall.S(kendall.Rank(x, nil), kendall.Rank(y, nil), nil)
 }
 
@@ -48,7 +48,7 @@ func TestSExhaustive(t *testing.T) {
 			ranks := kendall.Rank(x, scratch)
 			for b := range size {
 				y := column(b)
-				want := definition(x, y)
+				want := kendallByDefinition(x, y)
 				if got := kendall.S(ranks, kendall.Rank(y, scratch), scratch); got != want {
 					t.Fatalf("S(%v, %v) = %d, want %d", x, y, got, want)
 				}
@@ -64,9 +64,9 @@ var awkward = []float64{
 	math.Nextafter(-1, -2), 1e9,
 }
 
-// column draws n values of one of several kinds: continuous, few distinct values, clusters too narrow for the
+// drawColumn draws n values of one of several kinds: continuous, few distinct values, clusters too narrow for the
 // histogram of the sort, special values.
-func column(r *rand.Rand, n int) []float64 {
+func drawColumn(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
 	kind, levels := r.Intn(8), 1+r.Intn(1+n)
 	for i := range values {
@@ -97,9 +97,9 @@ func TestSAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		n := rapid.IntRange(0, 600).Draw(t, "rows")
-		x, y := column(r, n), column(r, n)
+		x, y := drawColumn(r, n), drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
-		if want := definition(x, y); got != want {
+		if want := kendallByDefinition(x, y); got != want {
 			t.Fatalf("S = %d, want %d", got, want)
 		}
 	})
@@ -112,9 +112,9 @@ func TestSAgainstDefinitionLong(t *testing.T) {
 	scratch := new(kendall.Scratch)
 	const n = 3000
 	for range 40 {
-		x, y := column(r, n), column(r, n)
+		x, y := drawColumn(r, n), drawColumn(r, n)
 		got := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
-		if want := definition(x, y); got != want {
+		if want := kendallByDefinition(x, y); got != want {
 			t.Fatalf("S = %d, want %d", got, want)
 		}
 	}
@@ -124,9 +124,9 @@ func TestInvariances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		n := rapid.IntRange(0, 5000).Draw(t, "rows")
-		x, y := column(r, n), column(r, n)
-		want := sum(x, y)
-		if got := sum(y, x); got != want {
+		x, y := drawColumn(r, n), drawColumn(r, n)
+		want := kendallSum(x, y)
+		if got := kendallSum(y, x); got != want {
 			t.Fatalf("S(y, x) = %d, S(x, y) = %d", got, want)
 		}
 		perm := r.Perm(n)
@@ -142,23 +142,23 @@ func TestInvariances(t *testing.T) {
 			}
 			up[i], down[i] = v, -v
 		}
-		if got := sum(px, py); got != want {
+		if got := kendallSum(px, py); got != want {
 			t.Fatalf("after a permutation of the rows S = %d, want %d", got, want)
 		}
 		if kendall.Rank(up, nil).Distinct() != order.Distinct() {
 			return // both NaN and -Inf occurred and are now tied
 		}
-		if got := sum(x, up); got != want {
+		if got := kendallSum(x, up); got != want {
 			t.Fatalf("under an increasing map S = %d, want %d", got, want)
 		}
-		if got := sum(x, down); got != -want {
+		if got := kendallSum(x, down); got != -want {
 			t.Fatalf("under a decreasing map S = %d, want %d", got, -want)
 		}
 		for i, v := range up {
 			up[i] = math.Atan(math.Cbrt(v)) // increasing, but may round values together
 		}
 		if kendall.Rank(up, nil).Distinct() == order.Distinct() {
-			if got := sum(x, up); got != want {
+			if got := kendallSum(x, up); got != want {
 				t.Fatalf("under another increasing map S = %d, want %d", got, want)
 			}
 		}
@@ -179,12 +179,12 @@ func TestValues(t *testing.T) {
 		{[]float64{0, math.Copysign(0, -1)}, []float64{1, 2}, 0},
 		{[]float64{math.NaN(), -math.NaN()}, []float64{1, 2}, 0},
 	} {
-		if got := float64(sum(test.x, test.y)) / float64(len(test.x)-1); got != test.tau {
+		if got := float64(kendallSum(test.x, test.y)) / float64(len(test.x)-1); got != test.tau {
 			t.Errorf("tau(%v, %v) = %v, want %v", test.x, test.y, got, test.tau)
 		}
 	}
 	for _, x := range [][]float64{nil, {1}} {
-		if got := sum(x, x); got != 0 {
+		if got := kendallSum(x, x); got != 0 {
 			t.Errorf("S of %d rows = %d, want 0", len(x), got)
 		}
 	}
@@ -226,7 +226,7 @@ func TestLargeSums(t *testing.T) {
 		{"halves", up, halves, int64(n/2) * (n / 2)},
 		{"halves, reversed", halves, down, -int64(n/2) * (n / 2)},
 	} {
-		if got := sum(test.x, test.y); got != test.want {
+		if got := kendallSum(test.x, test.y); got != test.want {
 			t.Errorf("%s: S = %d, want %d", test.name, got, test.want)
 		}
 	}
@@ -248,7 +248,7 @@ func TestClusteredColumns(t *testing.T) {
 			place, _ := slices.BinarySearch(sorted, v)
 			dense[i] = float64(place)
 		}
-		if got, want := sum(x, y), sum(dense, y); got != want ||
+		if got, want := kendallSum(x, y), kendallSum(dense, y); got != want ||
 			kendall.Rank(x, nil).Distinct() != len(sorted) {
 			t.Errorf("scale %v: S = %d, want %d", scale, got, want)
 		}
@@ -263,7 +263,7 @@ func TestTwoSplits(t *testing.T) {
 		x[i], y[i] = float64(i), float64(i*7919%n)
 	}
 	want := int64(n)*(n-1)/2 - 2*mergeInversions(slices.Clone(y), make([]float64, n))
-	if got := sum(x, y); got != want {
+	if got := kendallSum(x, y); got != want {
 		t.Errorf("S = %d, want %d", got, want)
 	}
 }
@@ -293,9 +293,9 @@ func TestScratchIsUsedAgain(t *testing.T) {
 	scratch := new(kendall.Scratch)
 	for i := range 30 {
 		n := 100 + 100*i // leaves only, and splits
-		x, y := column(r, n), column(r, n)
+		x, y := drawColumn(r, n), drawColumn(r, n)
 		if got, want := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch),
-			definition(x, y); got != want {
+			kendallByDefinition(x, y); got != want {
 			t.Errorf("S = %d, want %d", got, want)
 		}
 	}
@@ -304,12 +304,12 @@ func TestScratchIsUsedAgain(t *testing.T) {
 func TestAgainstTarget(t *testing.T) {
 	r := rand.New(rand.NewSource(4))
 	const n, d = 700, 24
-	y := column(r, n)
+	y := drawColumn(r, n)
 	columns, kept, want := make([][]float64, d), make([]*kendall.Ranks, d), make([]int64, d)
 	for j := range columns {
-		columns[j] = column(r, n)
+		columns[j] = drawColumn(r, n)
 		kept[j] = kendall.Rank(columns[j], nil)
-		want[j] = definition(columns[j], y)
+		want[j] = kendallByDefinition(columns[j], y)
 	}
 	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
 	keep := func(j int, _ *kendall.Scratch) *kendall.Ranks { return kept[j] }
@@ -362,7 +362,7 @@ func TestSLengthPanics(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	sum([]float64{1, 2}, []float64{1})
+	kendallSum([]float64{1, 2}, []float64{1})
 }
 
 func TestAllocations(t *testing.T) {
@@ -390,12 +390,12 @@ func TestAllocations(t *testing.T) {
 func TestWorkersShareAColumn(t *testing.T) {
 	const n = 150_000
 	r := rand.New(rand.NewSource(9))
-	many := func() []float64 { return whole(r, n, n/5) }
+	many := func() []float64 { return drawIntegers(r, n, n/5) }
 	for name, pair := range map[string][2][]float64{
-		"no ties": {continuous(r, n), continuous(r, n)}, "few ties": {continuous(r, n), many()},
+		"no ties": {drawContinuous(r, n), drawContinuous(r, n)}, "few ties": {drawContinuous(r, n), many()},
 		"ties in both": {many(), many()},
-		"many ties":    {whole(r, n, 3000), whole(r, n, 2000)},
-		"binary":       {whole(r, n, 2), continuous(r, n)},
+		"many ties":    {drawIntegers(r, n, 3000), drawIntegers(r, n, 2000)},
+		"binary":       {drawIntegers(r, n, 2), drawContinuous(r, n)},
 	} {
 		x, y := pair[0], pair[1]
 		for i := range x {
@@ -403,7 +403,7 @@ func TestWorkersShareAColumn(t *testing.T) {
 				x[i] = math.Round(y[i]) // the columns depend on each other
 			}
 		}
-		want := sum(x, y)
+		want := kendallSum(x, y)
 		for _, workers := range []int{2, 3, 5, 8} {
 			got, err := kendall.AgainstTarget(context.Background(), 1,
 				func(_ int, s *kendall.Scratch) *kendall.Ranks {

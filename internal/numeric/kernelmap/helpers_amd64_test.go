@@ -4,8 +4,8 @@ package kernelmap
 
 import "golang.org/x/sys/cpu"
 
-// assembled lists the tiles in assembly that this processor can run.
-func assembled() []tileFunc {
+// assemblyTiles lists the tiles in assembly that this processor can run.
+func assemblyTiles() []tileFunc {
 	var out []tileFunc
 	if cpu.X86.HasAVX2 {
 		out = append(out, tileSIMD)

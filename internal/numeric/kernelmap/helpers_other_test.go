@@ -2,6 +2,6 @@
 
 package kernelmap
 
-func assembled() []tileFunc {
+func assemblyTiles() []tileFunc {
 	return nil
 }

@@ -21,7 +21,7 @@ func TestKernelError(t *testing.T) {
 
 func TestAssemblyMatchesPortable(t *testing.T) {
 	tile, kernel, _ := fastestFunctions()
-	tiles := append(assembled(), tile)
+	tiles := append(assemblyTiles(), tile)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		steps := r.IntN(70) + 1
@@ -105,7 +105,7 @@ func square(x float64) float64 {
 func TestFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, of := range [][3]int{{1, 1, 1}, {3, 7, 5}, {20, 61, 34}, {9, 16, 16}} {
-		m := sample(r, of[0], of[1], of[2])
+		m := sampleMap(r, of[0], of[1], of[2])
 		const n = 3*stripe + 5
 		bins, dst, theta, sums := make([][]uint8, of[0]), make([][]int16, of[2]),
 			make([]float64, of[2]), make([]float64, n)
@@ -126,7 +126,7 @@ func TestFeatures(t *testing.T) {
 			for j := range record {
 				record[j] = bins[j][k]
 			}
-			near, features := m.defined(record)
+			near, features := m.kernelByDefinition(record)
 			sum := 0.
 			for i, v := range features {
 				if dst[i][k] != v {
@@ -146,8 +146,8 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// defined computes the kernel of a record with the landmarks, and its features, from the definition.
-func (m *Map) defined(record []uint8) (kernel, features []int16) {
+// kernelByDefinition computes the kernel of a record with the landmarks, and its features, from the definition.
+func (m *Map) kernelByDefinition(record []uint8) (kernel, features []int16) {
 	point := func(bins []uint8) []int32 {
 		z := make([]int32, len(m.Metric[0]))
 		for j := range z {
@@ -182,7 +182,7 @@ func (m *Map) defined(record []uint8) (kernel, features []int16) {
 	return kernel, features
 }
 
-func sample(r *rand.Rand, inputs, marks, features int) *Map {
+func sampleMap(r *rand.Rand, inputs, marks, features int) *Map {
 	m := &Map{}
 	for j := range inputs {
 		c := Coordinate{Input: j, Values: make([]int16, 256)}
@@ -214,7 +214,7 @@ func sample(r *rand.Rand, inputs, marks, features int) *Map {
 
 func BenchmarkApply(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := sample(r, 15, 600, 256)
+	m := sampleMap(r, 15, 600, 256)
 	bins, dst := make([][]uint8, 15), make([][]int16, 256)
 	for j := range bins {
 		bins[j] = make([]uint8, 4096)

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lattice returns a table of n rows and d columns that any program can reproduce. Columns repeat from the 102nd on.
+// latticeTable returns a table of n rows and d columns that any program can reproduce. Columns repeat from the 102nd on.
 // With near, column 1 is almost equal to column 0, and column 3 is equal to column 0.
-func lattice(n, d int, near bool) (x [][]float64, y []float64) {
+func latticeTable(n, d int, near bool) (x [][]float64, y []float64) {
 	x, y = make([][]float64, d), make([]float64, n)
 	for j := range x {
 		x[j] = make([]float64, n)
@@ -67,7 +67,7 @@ var latticeObjectives = []struct {
 // conditions hold to 1e-9, with more rows than columns and vice versa, and with columns that are equal or nearly so.
 func TestLassoOnStandardisedColumns(t *testing.T) {
 	for _, c := range latticeObjectives {
-		x, y := lattice(c.n, c.d, c.near)
+		x, y := latticeTable(c.n, c.d, c.near)
 		for _, workers := range []int{0, 1} {
 			s, err := lasso.NewSolver(context.Background(), x, y,
 				lasso.Options{Standardize: true, Tolerance: 1e-15, Workers: workers})
@@ -75,8 +75,8 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			deviations, target := s.Deviations()
-			if math.Abs(target-deviation(y)) > 1e-14 ||
-				math.Abs(deviations[2]-deviation(x[2])) > 1e-14 {
+			if math.Abs(target-standardDeviation(y)) > 1e-14 ||
+				math.Abs(deviations[2]-standardDeviation(x[2])) > 1e-14 {
 				t.Fatalf("deviations %v, %v", deviations[2], target)
 			}
 			got, err := s.Solve(context.Background(), c.lambda*target)
@@ -94,7 +94,7 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 						o, c.value)
 				}
 			}
-			if v := violation(x, y, got, c.lambda*target, deviations); v > 1e-9 {
+			if v := optimalityViolation(x, y, got, c.lambda*target, deviations); v > 1e-9 {
 				t.Errorf("%d x %d, lambda %v: the optimality conditions are off by %g", c.n, c.d,
 					c.lambda, v)
 			}
@@ -102,9 +102,9 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 	}
 }
 
-// violation returns the largest violation of the optimality conditions, relative to the penalty: the gradient of a
+// optimalityViolation returns the largest violation of the optimality conditions, relative to the penalty: the gradient of a
 // zero coefficient is at most the penalty, and that of another is the penalty with the coefficient's sign.
-func violation(
+func optimalityViolation(
 	x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64,
 ) float64 {
 	residual := make([]float64, len(y))
@@ -156,7 +156,7 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 				t.Fatalf("%d x %d, %v of the largest penalty: %v, gap %g after %d sweeps", n, d,
 					fraction, err, got.Gap, got.Sweeps)
 			}
-			if v := violation(x, y, got, lambda, units); v > 1e-9 {
+			if v := optimalityViolation(x, y, got, lambda, units); v > 1e-9 {
 				t.Errorf("%d x %d, %v of the largest penalty: off by %g", n, d, fraction, v)
 			}
 		}
@@ -198,7 +198,7 @@ type reference struct {
 
 type optimum struct{ Lambda, Objective float64 }
 
-func references(t *testing.T) []reference {
+func readReferences(t *testing.T) []reference {
 	t.Helper()
 	data, err := os.ReadFile("../../bench/nonprivate/testdata/baselines.json")
 	if err != nil {
@@ -233,7 +233,7 @@ func lassoObjective(
 }
 
 func TestLassoMatchesScikitLearn(t *testing.T) {
-	for _, r := range references(t) {
+	for _, r := range readReferences(t) {
 		for _, standardize := range []bool{false, true} {
 			list := r.Lasso
 			top := r.LassoMax
@@ -252,7 +252,7 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 				if !standardize {
 					return 1
 				}
-				return deviation(r.X[j])
+				return standardDeviation(r.X[j])
 			}
 			for _, want := range list {
 				got, err := s.Solve(context.Background(), want.Lambda)
@@ -275,7 +275,7 @@ func TestLassoMatchesScikitLearn(t *testing.T) {
 	}
 }
 
-func deviation(x []float64) float64 {
+func standardDeviation(x []float64) float64 {
 	m := floats.Sum(x) / float64(len(x))
 	v := 0.0
 	for _, u := range x {

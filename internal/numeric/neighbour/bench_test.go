@@ -4,7 +4,7 @@ import "testing"
 
 // BenchmarkLoss measures one evaluation of loss and gradient with 4,096 records, 16 columns and 160 vectors.
 func BenchmarkLoss(b *testing.B) {
-	p := grid(4096, 16)
+	p := sinePoints(4096, 16)
 	z := p.Subset(sortedByClass(p, evenlySpaced(4096, 160)))
 	l := lossOf(p, z.Class, 5)
 	for b.Loop() {
@@ -16,8 +16,8 @@ func BenchmarkLoss(b *testing.B) {
 
 // BenchmarkSearch classifies 64 records by 640 vectors.
 func BenchmarkSearch(b *testing.B) {
-	refs := grid(640, 16)
-	s, p := Search(refs), grid(64, 16)
+	refs := sinePoints(640, 16)
+	s, p := Search(refs), sinePoints(64, 16)
 	for b.Loop() {
 		s.Classes(p, Vote{K: 1})
 	}

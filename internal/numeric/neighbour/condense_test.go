@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// blobs returns n vectors around nine points of a grid, in three classes that no line can separate.
-func blobs(n int) Points {
+// blobPoints returns n vectors around nine points of a grid, in three classes that no line can separate.
+func blobPoints(n int) Points {
 	p := Points{Dim: 2}
-	noise := ripple(n, 2)
+	noise := sineTable(n, 2)
 	for i := range n {
 		row, column := i%3, i/3%3
 		p.X = append(p.X, 3*float64(row)+1.2*noise[2*i], 3*float64(column)+1.2*noise[2*i+1])
@@ -33,11 +33,11 @@ func errorsOf(refs, p Points) int {
 
 // TestCondense checks that the selected records classify every record correctly and are fewer than all records.
 func TestCondense(t *testing.T) {
-	p := blobs(900)
-	backwards := count(p.Len())
+	p := blobPoints(900)
+	backwards := allIndices(p.Len())
 	slices.Reverse(backwards)
 	for name, condense := range map[string]func() ([]int, error){
-		"cnn":           func() ([]int, error) { return Condense(t.Context(), p, count(p.Len())) },
+		"cnn":           func() ([]int, error) { return Condense(t.Context(), p, allIndices(p.Len())) },
 		"cnn backwards": func() ([]int, error) { return Condense(t.Context(), p, backwards) },
 		"fcnn":          func() ([]int, error) { return FastCondense(t.Context(), p) },
 	} {
@@ -60,7 +60,7 @@ func TestCondense(t *testing.T) {
 func TestCondenseTwins(t *testing.T) {
 	p := Points{Dim: 1, X: []float64{0, 0, 0, 1, 1, 2}, Class: []int32{0, 1, 0, 1, 0, 2}}
 	for name, condense := range map[string]func() ([]int, error){
-		"cnn":  func() ([]int, error) { return Condense(t.Context(), p, count(6)) },
+		"cnn":  func() ([]int, error) { return Condense(t.Context(), p, allIndices(6)) },
 		"fcnn": func() ([]int, error) { return FastCondense(t.Context(), p) },
 	} {
 		rows, err := condense()
@@ -73,20 +73,20 @@ func TestCondenseTwins(t *testing.T) {
 func TestCondenseCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := blobs(90)
-	if _, err := Condense(ctx, p, count(90)); !errors.Is(err, context.Canceled) {
+	p := blobPoints(90)
+	if _, err := Condense(ctx, p, allIndices(90)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := FastCondense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := Compress(ctx, p, count(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err,
+	if _, err := Compress(ctx, p, allIndices(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err,
 		context.Canceled) {
 		t.Error(err)
 	}
 }
 
-func count(n int) []int {
+func allIndices(n int) []int {
 	return evenlySpaced(n, n)
 }
 
@@ -99,7 +99,7 @@ func TestStratified(t *testing.T) {
 			p.X, p.Class = append(p.X, 0), append(p.Class, int32(c))
 		}
 	}
-	order := count(100)
+	order := allIndices(100)
 	slices.Reverse(order)
 	for m, want := range map[int][5]int{
 		0: {1, 0, 1, 1, 1}, 10: {7, 0, 2, 1, 1}, 20: {14, 0, 5, 1, 1}, 40: {28, 0, 10, 1, 1},
@@ -158,8 +158,8 @@ func TestMetricGradient(t *testing.T) {
 
 // TestCompress checks that the result has fewer errors than the rows it starts from, with and without a metric.
 func TestCompress(t *testing.T) {
-	p := blobs(900)
-	start := Stratified(p, 12, count(900))
+	p := blobPoints(900)
+	start := Stratified(p, 12, allIndices(900))
 	before := errorsOf(p.Subset(start), p)
 	for _, metric := range []bool{false, true} {
 		c, err := Compress(t.Context(), p, start, Options{Passes: 60, Metric: metric})
@@ -179,8 +179,8 @@ func TestCompress(t *testing.T) {
 
 // TestCompressRepeats checks that the result depends on the seed but not on the number of workers.
 func TestCompressRepeats(t *testing.T) {
-	p := blobs(2000)
-	start := Stratified(p, 30, count(2000))
+	p := blobPoints(2000)
+	start := Stratified(p, 30, allIndices(2000))
 	run := func(seed uint64, workers int) Compressed {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 		c, err := Compress(t.Context(), p, start, Options{Passes: 20, Seed: seed})
@@ -201,7 +201,7 @@ func TestCompressRepeats(t *testing.T) {
 
 // TestCompressLosesClass checks that a class without a starting row is refused.
 func TestCompressLosesClass(t *testing.T) {
-	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err,
+	if _, err := Compress(t.Context(), blobPoints(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err,
 		ErrClass) {
 		t.Error(err)
 	}

@@ -13,8 +13,8 @@ import (
 // and that the loss decreases with the number of iterations. The number of workers does not matter, the result has
 // the requested γ², and a cancelled context returns its error.
 func TestConjugateGradient(t *testing.T) {
-	p := blobs(900)
-	start := Stratified(p, 12, count(900))
+	p := blobPoints(900)
+	start := Stratified(p, 12, allIndices(900))
 	before := errorsOf(p.Subset(start), p)
 	for _, metric := range []bool{false, true} {
 		losses := []float64{}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// ripple returns the table of the specification: x_ij = sin(1.7 i + 2.3 j + .5 i j), from 1.
-func ripple(n, d int) []float64 {
+// sineTable returns the table of the specification: x_ij = sin(1.7 i + 2.3 j + .5 i j), from 1.
+func sineTable(n, d int) []float64 {
 	x := make([]float64, 0, n*d)
 	for i := 1; i <= n; i++ {
 		for j := 1; j <= d; j++ {
@@ -18,7 +18,7 @@ func ripple(n, d int) []float64 {
 
 // threeClasses returns the records of the specification and the rows it starts from.
 func threeClasses() (Points, []int) {
-	p := Points{Dim: 3, X: ripple(60, 3)}
+	p := Points{Dim: 3, X: sineTable(60, 3)}
 	for i := range 60 {
 		x := p.X[3*i : 3*i+3]
 		scores := [...]float64{x[0] + x[1], 2 * x[1] * x[2], -x[0]}
@@ -51,7 +51,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func length(x []float64) float64 {
+func euclideanNorm(x []float64) float64 {
 	sum := 0.
 	for _, v := range x {
 		sum += v * v
@@ -81,7 +81,7 @@ func TestLossMatchesSpecification(t *testing.T) {
 	}
 	value, g := evaluate()
 	checkNear(t, "L", value, 38.661033393)
-	checkNear(t, "|G|", length(g), 23.521455902)
+	checkNear(t, "|G|", euclideanNorm(g), 23.521455902)
 	for k, want := range []float64{-10.221681708, -4.452334482, -1.724587357} {
 		checkNear(t, "G[0]", g[k], want)
 	}
@@ -93,7 +93,7 @@ func TestLossMatchesSpecification(t *testing.T) {
 	}
 	value, g = evaluate()
 	checkNear(t, "L after 20 steps", value, 15.387576804)
-	checkNear(t, "|G| after 20 steps", length(g), 5.129731047)
+	checkNear(t, "|G| after 20 steps", euclideanNorm(g), 5.129731047)
 	for k, want := range []float64{1.414259689, -.101747898, .762508622} {
 		checkNear(t, "Z[0]", z.X[k], want)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 func TestStandard(t *testing.T) {
-	p := Points{Dim: 3, X: ripple(50, 3), Class: make([]int32, 50)}
+	p := Points{Dim: 3, X: sineTable(50, 3), Class: make([]int32, 50)}
 	for i := range 50 {
 		p.X[3*i] = 7 + 100*p.X[3*i]
 		p.X[3*i+2] = 4 // constant
@@ -27,7 +27,7 @@ func TestStandard(t *testing.T) {
 // TestComponents checks that the components are uncorrelated and of decreasing variance, and that all
 // together preserve distances up to a common scale.
 func TestComponents(t *testing.T) {
-	p := Points{Dim: 4, X: ripple(80, 4), Class: make([]int32, 80)}
+	p := Points{Dim: 4, X: sineTable(80, 4), Class: make([]int32, 80)}
 	s, err := Components(p, 9)
 	if err != nil {
 		t.Fatal(err)

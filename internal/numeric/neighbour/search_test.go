@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// grid returns n vectors of dim numbers in five classes, made by ripple.
-func grid(n, dim int) Points {
-	p := Points{Dim: dim, X: ripple(n, dim)}
+// sinePoints returns n vectors of dim numbers in five classes, made by sineTable.
+func sinePoints(n, dim int) Points {
+	p := Points{Dim: dim, X: sineTable(n, dim)}
 	for i := range n {
 		p.Class = append(p.Class, int32(i*i%5))
 	}
 	return p
 }
 
-// slowest classifies by sorting all distances.
-func slowest(refs, p Points, k int) []int32 {
+// classifyBySorting classifies by sorting all distances.
+func classifyBySorting(refs, p Points, k int) []int32 {
 	out := make([]int32, p.Len())
 	for i := range out {
 		var all []neighbour
@@ -34,8 +34,8 @@ func slowest(refs, p Points, k int) []int32 {
 func TestSearch(t *testing.T) {
 	for _, dim := range []int{1, 3, 25} {
 		for _, size := range []int{1, 7, 600} {
-			refs := grid(size, dim)
-			p := Points{Dim: dim, X: ripple(200, dim)[:150*dim], Class: make([]int32, 150)}
+			refs := sinePoints(size, dim)
+			p := Points{Dim: dim, X: sineTable(200, dim)[:150*dim], Class: make([]int32, 150)}
 			for k := range p.X {
 				p.X[k] += .013 // makes all distances different
 			}
@@ -44,7 +44,7 @@ func TestSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, k := range []int{1, 3, 10} {
-				want, got := slowest(refs, p, k), Search(refs).Classes(p, Vote{K: k})
+				want, got := classifyBySorting(refs, p, k), Search(refs).Classes(p, Vote{K: k})
 				byTree, distances := tree.Classes(p, Vote{K: k})
 				for i := range want {
 					if got[i] != want[i] || byTree[i] != want[i] {
@@ -79,8 +79,8 @@ func TestSearchTies(t *testing.T) {
 // record is the most probable one.
 func TestVoteWeighs(t *testing.T) {
 	for _, dim := range []int{2, 25} {
-		refs := grid(40, dim)
-		p := Points{Dim: dim, X: ripple(200, dim)[:150*dim], Class: make([]int32, 150)}
+		refs := sinePoints(40, dim)
+		p := Points{Dim: dim, X: sineTable(200, dim)[:150*dim], Class: make([]int32, 150)}
 		for k := range p.X {
 			p.X[k] += .013
 		}

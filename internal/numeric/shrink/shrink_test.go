@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// sample draws n true values and noisy values. The given share of the true values is from N(0, deviation^2), the
+// drawSample draws n true values and noisy values. The given share of the true values is from N(0, deviation^2), the
 // others are 0, and the noise has standard deviation 1.
-func sample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noise []float64) {
+func drawSample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noise []float64) {
 	for range n {
 		x := 0.
 		if rng.Float64() < share {
@@ -26,7 +26,7 @@ func sample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noi
 func TestPriorFindsItsWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, tt := range []struct{ share, deviation float64 }{{.1, 8}, {1, 3}, {.5, 5}} {
-		_, values, noise := sample(rng, 4000, tt.share, tt.deviation)
+		_, values, noise := drawSample(rng, 4000, tt.share, tt.deviation)
 		p := Fit(values, noise)
 		variance, small, sum := 0., 0., 0.
 		for k, w := range p.Weights {
@@ -52,7 +52,7 @@ func TestPriorFindsItsWeights(t *testing.T) {
 // nominal frequency, also for the largest values alone.
 func TestPosteriorIsCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	truth, values, noise := sample(rng, 6000, .3, 4)
+	truth, values, noise := drawSample(rng, 6000, .3, 4)
 	p := Fit(values, noise)
 	for _, least := range []float64{0, 4} {
 		stated, found, n := 0., 0., 0.

@@ -14,7 +14,7 @@ func TestDecimals(t *testing.T) {
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 	for n := range 300 {
 		d := NewDecimals([]int{1, 2, 4}[r.IntN(3)], math.Pow10(r.IntN(19)))
-		column := drawn(r, n)
+		column := drawNumbers(r, n)
 		for i := range column {
 			if r.IntN(4) > 0 {
 				column[i] = math.Round(r.NormFloat64()*[]float64{30, 1e4, 1e9}[r.IntN(3)]) / d.power

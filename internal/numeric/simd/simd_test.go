@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// drawn returns random numbers of all kinds, including special values.
-func drawn(r *rand.Rand, n int) []float64 {
+// drawNumbers returns random numbers of all kinds, including special values.
+func drawNumbers(r *rand.Rand, n int) []float64 {
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(math.MaxUint64),
 		math.Inf(1), math.Inf(-1), 1, -1, 5e-324, -5e-324,
 		math.MaxFloat64, -math.MaxFloat64, 0x1p-1022, 0x1p-64, -0x1p-64, 0x1p-65, 0x1p63, 0x1p64,
@@ -51,7 +51,7 @@ func checkEach[T comparable](
 func TestMagnitudes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
-		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
+		column, bins := drawNumbers(r, n), slices.Repeat([]uint16{7777}, n+9)
 		checkEach(t, bins, column, Magnitudes(bins, column), 7777, func(x float64) uint16 {
 			switch {
 			case math.IsNaN(x):
@@ -75,8 +75,8 @@ func TestMagnitudes(t *testing.T) {
 func TestEqualBins(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 300 {
-		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
-		lower, scale := drawn(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
+		column, bins := drawNumbers(r, n), slices.Repeat([]uint16{7777}, n+9)
+		lower, scale := drawNumbers(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
 		most := []int{31, 1023}[r.IntN(2)]
 		checkEach(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777,
 			func(x float64) uint16 {
@@ -96,8 +96,8 @@ func TestEqualBins(t *testing.T) {
 func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
-		column, dst := drawn(r, n), slices.Repeat([]int16{7777}, n+9)
-		g := Grid{drawn(r, 1)[0], drawn(r, 1)[0],
+		column, dst := drawNumbers(r, n), slices.Repeat([]int16{7777}, n+9)
+		g := Grid{drawNumbers(r, 1)[0], drawNumbers(r, 1)[0],
 			[]float64{1, 1 << 14, 777.7, 1e-300, 1e300, math.Inf(1)}[r.IntN(6)]}
 		checkEach(t, dst, column, g.Fixed(dst, column), 7777, func(x float64) int16 {
 			if math.IsNaN(x) {
@@ -119,7 +119,7 @@ func TestPick(t *testing.T) {
 func testPick(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 300 {
-		src, mask := drawn(r, 8*n+r.IntN(9)), make([]byte, n)
+		src, mask := drawNumbers(r, 8*n+r.IntN(9)), make([]byte, n)
 		for i := range mask {
 			mask[i] = byte(r.Uint32() | r.Uint32())
 			if r.IntN(9) == 0 {
@@ -189,7 +189,7 @@ func TestDoubles(t *testing.T) {
 		for i := range column {
 			column[i] = r.NormFloat64()
 			if r.IntN(100) == 0 {
-				column[i] = drawn(r, 1)[0]
+				column[i] = drawNumbers(r, 1)[0]
 			}
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(column[i]))
 		}

@@ -13,8 +13,8 @@ import (
 // evil is a text that would be executed by a page without escaping.
 const evil = "<img src=x onerror=\"alert(1)\">'&\u202e|"
 
-// hostile returns a page in which every text is evil.
-func hostile() Page {
+// hostilePage returns a page in which every text is evil.
+func hostilePage() Page {
 	table := &Table{
 		Head:  []string{evil, evil},
 		Rows:  [][]string{{evil, evil}},
@@ -40,7 +40,7 @@ func hostile() Page {
 // reverse or hide text are replaced.
 func TestTextIsEscaped(t *testing.T) {
 	var html, markdown strings.Builder
-	if err := errors.Join(HTML(&html, hostile()), Markdown(&markdown, hostile())); err != nil {
+	if err := errors.Join(HTML(&html, hostilePage()), Markdown(&markdown, hostilePage())); err != nil {
 		t.Fatal(err)
 	}
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html.String(), "<!doctype html>")))

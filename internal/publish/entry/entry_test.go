@@ -44,12 +44,12 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	total := budget.Total{Epsilon: 3, Delta: 1e-5, Relation: target.Relation}
 	must(r.Ledger.Register(t.Context(), r.Dataset, total, private...))
 	r.Table, r.Header = filepath.Join(dir, "absent.csv"), []string{"dose", "response"}
-	r.price(target)
+	r.planAgain(target)
 	return r
 }
 
-// price plans the run again under another budget.
-func (r *run) price(target budget.Target) {
+// planAgain plans the run again under another budget.
+func (r *run) planAgain(target budget.Target) {
 	private := target.Relation == budget.SubstitutePrivateColumns
 	r.Pipeline = &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
@@ -62,13 +62,13 @@ func (r *run) price(target budget.Target) {
 	r.Run = RunOf(r.Pipeline, r.Plan)
 }
 
-// account returns the account in the ledger.
-func (r *run) account() *ledger.Account {
+// readAccount returns the account in the ledger.
+func (r *run) readAccount() *ledger.Account {
 	return must(must(r.Ledger.Read(context.Background())).Account(r.Dataset))
 }
 
-// away moves the ledger away and returns a function that moves it back.
-func (r *run) away(t *testing.T) (back func()) {
+// moveLedger moves the ledger away and returns a function that moves it back.
+func (r *run) moveLedger(t *testing.T) (back func()) {
 	t.Helper()
 	path := r.Ledger.Path()
 	move := func(from, to string) {
@@ -80,8 +80,8 @@ func (r *run) away(t *testing.T) (back func()) {
 	return func() { move(path+".away", path) }
 }
 
-// files trains and returns the files to publish.
-func (r *run) files(t *testing.T) report.Files {
+// trainFiles trains and returns the files to publish.
+func (r *run) trainFiles(t *testing.T) report.Files {
 	t.Helper()
 	x := make([]float64, 500)
 	for i := range x {
@@ -102,7 +102,7 @@ func TestReserve(t *testing.T) {
 	if err != nil || e == nil {
 		t.Fatal(err)
 	}
-	a := r.account()
+	a := r.readAccount()
 	if len(a.Runs) != 1 || a.Committed != (budget.Charge{}) ||
 		a.Reserved != must(a.Price(r.Plan.Priced)) || a.Reserved.Cost == 0 {
 		t.Fatalf("%+v", a)
@@ -124,7 +124,7 @@ func TestReserveRefuses(t *testing.T) {
 		says   string
 	}{
 		"over the total": {func(r *run) {
-			r.price(budget.Target{Epsilon: 9, Delta: 1e-6})
+			r.planAgain(budget.Target{Epsilon: 9, Delta: 1e-6})
 		}, ledger.ErrSpent, "with delta 1e-6 the largest epsilon that fits is 3."},
 		"another name": {func(r *run) {
 			r.Dataset = "does"
@@ -133,21 +133,21 @@ func TestReserveRefuses(t *testing.T) {
 			r.Ledger = ledger.New(filepath.Join(r.dir, "none"), ledger.Options{})
 		}, ledger.ErrUnreadable, "dptrain ledger init"},
 		"another relation": {func(r *run) {
-			r.price(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute})
+			r.planAgain(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute})
 		}, ledger.ErrRelation, "change privacy.relation"},
 		"a note of a page": {func(r *run) {
 			r.Note = strings.Repeat("note ", 1000)
 		}, ledger.ErrInvalid, "note"},
 		"units of a column": {func(r *run) {
-			r.unit("person")
+			r.planUnits("person")
 		}, ledger.ErrUnit, "change privacy.unit"},
 		"an unusable ledger": {func(r *run) {
-			write(r.Ledger.Path(), "no ledger")
+			writeFile(r.Ledger.Path(), "no ledger")
 		}, ledger.ErrFormat, "not a ledger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := aRun(t, oneEpsilon)
-			before := r.account()
+			before := r.readAccount()
 			x.change(r)
 			e, err := Reserve(t.Context(), r.Request)
 			if e != nil || !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.says) {
@@ -166,15 +166,15 @@ func TestReserveRefuses(t *testing.T) {
 	}
 }
 
-// unit plans the run again for units of a column.
-func (r *run) unit(column string) {
+// planUnits plans the run again for units of a column.
+func (r *run) planUnits(column string) {
 	r.Pipeline.Schema.Unit = column
 	r.Pipeline.Budget.Unit = budget.Unit{Column: column, MaxRows: 2}
 	r.Plan = must(r.Pipeline.Plan())
 	r.Run = RunOf(r.Pipeline, r.Plan)
 }
 
-func write(path, text string) {
+func writeFile(path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
@@ -185,7 +185,7 @@ func TestReserveRecords(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
 	r.Format.MultilineQuotes = true
-	r.price(oneEpsilon)
+	r.planAgain(oneEpsilon)
 	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) ||
 		!strings.Contains(err.Error(), "data.multiline_quotes") {
 		t.Errorf("%v", err)
@@ -220,7 +220,7 @@ func TestReserveProtected(t *testing.T) {
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s is protected: %v", private, err)
 		}
-		if a := other.account(); len(a.Runs) > 0 {
+		if a := other.readAccount(); len(a.Runs) > 0 {
 			t.Errorf("%s: entered", private)
 		}
 	}
@@ -234,7 +234,7 @@ func TestReserveInterrupted(t *testing.T) {
 	if e, err := Reserve(ctx, r.Request); e != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", e, err)
 	}
-	if a := r.account(); a.Spent() != (budget.Charge{}) {
+	if a := r.readAccount(); a.Spent() != (budget.Charge{}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -244,7 +244,7 @@ func TestReserveInterrupted(t *testing.T) {
 func TestEnter(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
-	files := r.files(t)
+	files := r.trainFiles(t)
 	warned := func(code string) bool {
 		for _, w := range files.Report.Warnings {
 			if w.Code == code {
@@ -269,7 +269,7 @@ func TestEnter(t *testing.T) {
 	// The same table under another name.
 	must(r.Ledger.Register(t.Context(), "copies", budget.Total{Epsilon: 3, Delta: 1e-5}))
 	r.Dataset = "copies"
-	r.price(oneEpsilon)
+	r.planAgain(oneEpsilon)
 	var page report.Report
 	must(Reserve(t.Context(), r.Request)).Enter(&page)
 	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" ||
@@ -285,7 +285,7 @@ const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d
 func TestCommit(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
-	back := r.away(t)
+	back := r.moveLedger(t)
 	if err := e.Commit(t.Context(), aRelease); !errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("without the file: %v", err)
 	}
@@ -293,11 +293,11 @@ func TestCommit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) ||
-		r.account().Runs[0].Committed {
+		r.readAccount().Runs[0].Committed {
 		t.Errorf("interrupted: %v", err)
 	}
 	for range 2 {
-		if err := e.Commit(t.Context(), aRelease); err != nil || !r.account().Runs[0].Committed {
+		if err := e.Commit(t.Context(), aRelease); err != nil || !r.readAccount().Runs[0].Committed {
 			t.Errorf("%v", err)
 		}
 	}
@@ -305,7 +305,7 @@ func TestCommit(t *testing.T) {
 		t.Errorf("with another release: %v", err)
 	}
 	entries := must(r.Ledger.Read(t.Context())).Head().Sequence
-	r.price(oneEpsilon)
+	r.planAgain(oneEpsilon)
 	other := must(Reserve(t.Context(), r.Request))
 	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // as an interrupted call may have done
 		t.Fatal(err)
@@ -318,8 +318,8 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// listed lists the files below a folder.
-func listed(t *testing.T, dir string) string {
+// listFiles lists the files below a folder.
+func listFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -341,7 +341,7 @@ func TestPublish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := aRun(t, oneEpsilon)
 			e := must(Reserve(t.Context(), r.Request))
-			files := r.files(t)
+			files := r.trainFiles(t)
 			e.Enter(files.Report)
 			out := filepath.Join(r.dir, "out")
 			folder := must(report.Prepare(out, false))
@@ -349,23 +349,23 @@ func TestPublish(t *testing.T) {
 			if err := folder.Stage(t.Context(), files); err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(" "+listed(t, out), " release/") {
-				t.Errorf("before the end: %s", listed(t, out))
+			if strings.Contains(" "+listFiles(t, out), " release/") {
+				t.Errorf("before the end: %s", listFiles(t, out))
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			back := func() {}
 			switch name {
 			case "later":
-				back = r.away(t)
+				back = r.moveLedger(t)
 			case "interrupted":
 				cancel()
 			}
 			err := e.Publish(ctx, folder, out)
 			if name == "at once" {
-				if err != nil || !r.account().Runs[0].Committed ||
-					!strings.Contains(listed(t, out), "release/model.json") {
-					t.Fatalf("%v, %s", err, listed(t, out))
+				if err != nil || !r.readAccount().Runs[0].Committed ||
+					!strings.Contains(listFiles(t, out), "release/model.json") {
+					t.Fatalf("%v, %s", err, listFiles(t, out))
 				}
 				return
 			}
@@ -405,11 +405,11 @@ func TestPublish(t *testing.T) {
 func checkKept(t *testing.T, e *Entry, err error, out string) {
 	t.Helper()
 	var kept *KeptError
-	if !errors.As(err, &kept) || strings.Contains(" "+listed(t, out), " release/") {
-		t.Fatalf("%v, %s", err, listed(t, out))
+	if !errors.As(err, &kept) || strings.Contains(" "+listFiles(t, out), " release/") {
+		t.Fatalf("%v, %s", err, listFiles(t, out))
 	}
-	if !strings.Contains(listed(t, out), "pending/release/model.json") {
-		t.Errorf("kept: %s", listed(t, out))
+	if !strings.Contains(listFiles(t, out), "pending/release/model.json") {
+		t.Errorf("kept: %s", listFiles(t, out))
 	}
 	spent := e.Spent(err)
 	for _, want := range []string{"remains spent in " + e.request.Ledger.Path(),
@@ -460,11 +460,11 @@ func TestLargestEpsilon(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
 	for _, runs := range []int{1, 2, 7, 1000} {
-		e := must(LargestEpsilon(t.Context(), r.account(), r.Run, runs))
+		e := must(LargestEpsilon(t.Context(), r.readAccount(), r.Run, runs))
 		fits := func(epsilon float64) bool {
 			q := *r.Pipeline
 			q.Budget.Epsilon = epsilon
-			a := r.account()
+			a := r.readAccount()
 			price := must(a.Price(must(q.Plan()).Priced))
 			sum := a.Spent()
 			for range runs {
@@ -482,7 +482,7 @@ func TestLargestEpsilon(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := LargestEpsilon(ctx, r.account(), r.Run, 1); !errors.Is(err, context.Canceled) {
+	if _, err := LargestEpsilon(ctx, r.readAccount(), r.Run, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -533,7 +533,7 @@ func TestRecordsOfTables(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	write(filepath.Join(dir, "t.csv"), "a\n")
+	writeFile(filepath.Join(dir, "t.csv"), "a\n")
 	if err := os.Symlink("t.csv", filepath.Join(dir, "link.csv")); err == nil &&
 		RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
 		t.Error("a link has another path than its table")

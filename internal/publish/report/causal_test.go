@@ -28,8 +28,8 @@ privacy: {epsilon: 2}
 causal: {columns: [x, "a<b"]}
 `
 
-// studied runs a study on synthetic records and returns its files.
-func studied(t *testing.T) Files {
+// runStudy runs a study on synthetic records and returns its files.
+func runStudy(t *testing.T) Files {
 	t.Helper()
 	r, problems := recipe.Parse("recipe.yaml", []byte(studyRecipe))
 	if len(problems) > 0 {
@@ -64,8 +64,8 @@ func studied(t *testing.T) Files {
 	return Collect(NewCausal(res), nil, res.Curator, nil, public, "table.csv")
 }
 
-// placed writes files and returns their release folder.
-func placed(t *testing.T, files Files) string {
+// placeFiles writes files and returns their release folder.
+func placeFiles(t *testing.T, files Files) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := Write(context.Background(), dir, files, false); err != nil {
@@ -76,7 +76,7 @@ func placed(t *testing.T, files Files) string {
 
 // TestCausalRoundTrip checks that a written account can be read back, gives the same bytes and is consistent.
 func TestCausalRoundTrip(t *testing.T) {
-	dir := placed(t, studied(t))
+	dir := placeFiles(t, runStudy(t))
 	data, err := os.ReadFile(filepath.Join(dir, CausalFile))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestCausalRoundTrip(t *testing.T) {
 
 // TestCausalPicture checks that the picture is well-formed and depends only on the account.
 func TestCausalPicture(t *testing.T) {
-	c := studied(t).Report.Causal
+	c := runStudy(t).Report.Causal
 	var a, b bytes.Buffer
 	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil ||
 		!bytes.Equal(a.Bytes(), b.Bytes()) {
@@ -162,9 +162,9 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 		{"recipe", func(r *Report) { r.Unprotected = nil }},
 		{"recipe", func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) }},
 	} {
-		files := studied(t)
+		files := runStudy(t)
 		c.edit(files.Report)
-		v, err := Verify(context.Background(), placed(t, files), VerifyOptions{})
+		v, err := Verify(context.Background(), placeFiles(t, files), VerifyOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 // TestVerifyCausalFindsEdits checks that an edit of a file is found by its checksum.
 func TestVerifyCausalFindsEdits(t *testing.T) {
 	for _, name := range []string{CausalFile, pictureFile, recipeFile} {
-		dir := placed(t, studied(t))
+		dir := placeFiles(t, runStudy(t))
 		path := filepath.Join(dir, name)
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -198,7 +198,7 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 			t.Errorf("an edit of %s was not found", name)
 		}
 	}
-	dir := placed(t, studied(t))
+	dir := placeFiles(t, runStudy(t))
 	if err := os.WriteFile(filepath.Join(dir, "model.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 // TestDecodeCausalRefuses checks that counts that do not form a square, and other formats, are rejected.
 func TestDecodeCausalRefuses(t *testing.T) {
 	encoded := func(edit func(*Causal)) string {
-		r := studied(t).Report
+		r := runStudy(t).Report
 		edit(r.Causal)
 		var b strings.Builder
 		if err := Encode(&b, r); err != nil {
@@ -243,7 +243,7 @@ func TestDecodeCausalRefuses(t *testing.T) {
 // TestCausalLedger checks that a ledger entry replaces the warning about a missing ledger.
 func TestCausalLedger(t *testing.T) {
 	c := NewCausal(&causal.Result{Guarantee: budget.Guarantee{Epsilon: 1}})
-	for _, w := range studied(t).Report.Warnings {
+	for _, w := range runStudy(t).Report.Warnings {
 		c.Warn(w)
 	}
 	before := len(c.Warnings)

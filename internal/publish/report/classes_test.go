@@ -22,7 +22,7 @@ var writeFrozen = flag.Bool("write-report-2", false,
 
 // frozenClasses is the report of testdata/report-2.json.
 func frozenClasses() *Report {
-	r := frozen()
+	r := frozenReport()
 	r.Format, r.Task, r.Target = format2, "classification", "income"
 	r.Model.Kind = "classifier"
 	r.Metrics = Metrics{
@@ -37,8 +37,8 @@ func frozenClasses() *Report {
 	return r
 }
 
-// scored adds the keys that version 3 has for a classifier.
-func scored(r *Report) *Report {
+// withScores adds the keys that version 3 has for a classifier.
+func withScores(r *Report) *Report {
 	m := &r.Metrics
 	share := func(v, lower, upper float64) *Share {
 		return &Share{v, lower, upper, .95, true, "holdout"}
@@ -147,7 +147,7 @@ func TestTextOfClasses(t *testing.T) {
 	if err := Text(&b, frozenClasses()); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/text-classes.golden", b.Bytes())
+	compareGolden(t, "testdata/text-classes.golden", b.Bytes())
 	r := frozenClasses()
 	r.Metrics = Metrics{}
 	b.Reset()
@@ -161,7 +161,7 @@ func TestTextOfClasses(t *testing.T) {
 // line has at most 80 columns.
 func TestTextOfScores(t *testing.T) {
 	wide := func(l int) *Report {
-		r := three(scored(frozenClasses()))
+		r := asVersion3(withScores(frozenClasses()))
 		r.Metrics.Reliability, r.Metrics.Thresholds, r.Metrics.AUC, r.Metrics.LogLoss = r.Metrics.Reliability[:2],
 			nil, nil, nil
 		c := r.Metrics.Confusion
@@ -176,7 +176,7 @@ func TestTextOfScores(t *testing.T) {
 		return r
 	}
 	for name, r := range map[string]*Report{
-		"two":    three(scored(frozenClasses())),
+		"two":    asVersion3(withScores(frozenClasses())),
 		"three":  wide(3),
 		"eight":  wide(8),
 		"twelve": wide(12),
@@ -189,7 +189,7 @@ func TestTextOfScores(t *testing.T) {
 		if err := ScoreTable(&b, r); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/text-scores-"+name+".golden", b.Bytes())
+		compareGolden(t, "testdata/text-scores-"+name+".golden", b.Bytes())
 		for line := range strings.Lines(b.String()) {
 			if utf8.RuneCountInString(line) > 81 || strings.Contains(line, "\x1b") {
 				t.Errorf("%s: %q", name, line)

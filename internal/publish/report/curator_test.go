@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func text(s string) func(io.Writer) error {
+func textWriter(s string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, s)
 		return err
@@ -26,7 +26,7 @@ func writeAudit(t *testing.T, dir, content string, force bool) error {
 		return err
 	}
 	defer c.Close()
-	return c.Commit(t.Context(), text(content))
+	return c.Commit(t.Context(), textWriter(content))
 }
 
 // TestCuratorFile checks that the file is readable only by its owner, exists on its own or next to the notes of a
@@ -37,7 +37,7 @@ func TestCuratorFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"curator": "drwx------", "curator/audit.json": "-rw-------"}
-	if diff := cmp.Diff(want, modes(tree(t, dir))); diff != "" {
+	if diff := cmp.Diff(want, treeModes(listTree(t, dir))); diff != "" {
 		t.Error(diff)
 	}
 	if err := writeAudit(t, dir, "second", false); !errors.Is(err, ErrExists) ||
@@ -50,7 +50,7 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "third", true); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- third" ||
+	if got := listTree(t, dir); got["curator/audit.json"] != "-rw------- third" ||
 		got["curator"] != "drwx------ " && got["curator"] != "drwx------" {
 		t.Errorf("%q", got)
 	}
@@ -60,15 +60,15 @@ func TestCuratorFile(t *testing.T) {
 	if err := Write(t.Context(), dir, lineFiles(t), true); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "" || got["curator/run.json"] == "" {
-		t.Errorf("%q", modes(got))
+	if got := listTree(t, dir); got["curator/audit.json"] != "" || got["curator/run.json"] == "" {
+		t.Errorf("%q", treeModes(got))
 	}
 	if err := writeAudit(t, dir, "fourth", false); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- fourth" ||
+	if got := listTree(t, dir); got["curator/audit.json"] != "-rw------- fourth" ||
 		got["curator/run.json"] == "" || len(got) != 8 {
-		t.Errorf("%q", modes(got))
+		t.Errorf("%q", treeModes(got))
 	}
 }
 
@@ -93,11 +93,11 @@ func TestCuratorFileRefused(t *testing.T) {
 		if err := c.lay(dir); err != nil {
 			t.Fatal(err)
 		}
-		before := tree(t, dir)
+		before := listTree(t, dir)
 		if err := writeAudit(t, dir, "x", true); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+		if diff := cmp.Diff(before, listTree(t, dir)); diff != "" {
 			t.Errorf("%s: the folder changed:\n%s", name, diff)
 		}
 	}
@@ -114,7 +114,7 @@ func TestCuratorFileRefused(t *testing.T) {
 	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if got := tree(t, dir)["curator/audit.json"]; got != "-rw------- x" {
+	if got := listTree(t, dir)["curator/audit.json"]; got != "-rw------- x" {
 		t.Errorf("%q", got)
 	}
 }
@@ -137,7 +137,7 @@ func TestCuratorFileInterrupted(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				before := tree(t, filepath.Dir(dir))
+				before := listTree(t, filepath.Dir(dir))
 				c, err := PrepareAudit(dir, true)
 				if err != nil {
 					t.Fatal(err)
@@ -155,12 +155,12 @@ func TestCuratorFileInterrupted(t *testing.T) {
 					}
 					return failure
 				}
-				if err := c.Commit(ctx, text("new")); !errors.Is(err, want) {
+				if err := c.Commit(ctx, textWriter("new")); !errors.Is(err, want) {
 					t.Errorf("step %q: error %v, want %v", name, err, want)
 				}
 				c.Close()
 				cancel()
-				if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
+				if diff := cmp.Diff(before, listTree(t, filepath.Dir(dir))); diff != "" {
 					t.Errorf("step %q: the folder changed:\n%s", name, diff)
 				}
 			}

@@ -21,9 +21,9 @@ func childFull(folder string) {
 	for size := uint64(0); ; size += 128 {
 		limit := syscall.Rlimit{Cur: size, Max: 1 << 30}
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			fail(err)
+			exitWithError(err)
 		}
-		err := Write(context.Background(), folder, numbered(2), true)
+		err := Write(context.Background(), folder, numberedFiles(2), true)
 		var de *DirError
 		switch {
 		case err == nil:
@@ -31,14 +31,14 @@ func childFull(folder string) {
 			return
 		case !errors.As(err, &de) || !errors.Is(err, ErrUnwritable) ||
 			!strings.Contains(err.Error(), "file too large"):
-			fail(err)
+			exitWithError(err)
 		}
 		release, err := os.ReadFile(filepath.Join(folder, ReleaseDir, "recipe.yaml"))
 		if err != nil || string(release) != "target: 1\n" {
-			fail(fmt.Errorf("at %d bytes: %v, %q", size, err, release))
+			exitWithError(fmt.Errorf("at %d bytes: %v, %q", size, err, release))
 		}
 		if left, _ := filepath.Glob(filepath.Join(folder, ".dptrain-*")); len(left) > 0 {
-			fail(fmt.Errorf("at %d bytes: left %q", size, left))
+			exitWithError(fmt.Errorf("at %d bytes: left %q", size, left))
 		}
 	}
 }
@@ -46,10 +46,10 @@ func childFull(folder string) {
 // TestDiskFull checks that a run that cannot be written fails with an error and leaves the earlier one in place.
 func TestDiskFull(t *testing.T) {
 	folder := t.TempDir()
-	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+	if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
 		t.Fatal(err)
 	}
-	out, err := child(t, "full", folder, "").CombinedOutput()
+	out, err := childCommand(t, "full", folder, "").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "written at") ||
 		strings.HasPrefix(string(out), "written at 0") {
 		t.Fatalf("%v: %s", err, out)
@@ -66,13 +66,13 @@ const nobody = 65534
 func childReadOnly(folder string) {
 	if os.Geteuid() == 0 {
 		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-			fail(err)
+			exitWithError(err)
 		}
 	}
 	for _, out := range []string{folder, filepath.Join(folder, "new")} {
-		err := Write(context.Background(), out, numbered(2), true)
+		err := Write(context.Background(), out, numberedFiles(2), true)
 		if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
-			fail(fmt.Errorf("%s: %w", out, err))
+			exitWithError(fmt.Errorf("%s: %w", out, err))
 		}
 	}
 	fmt.Println("refused")
@@ -81,7 +81,7 @@ func childReadOnly(folder string) {
 // TestReadOnlyFolder checks that a folder without write permission is rejected at once, and its content is unchanged.
 func TestReadOnlyFolder(t *testing.T) {
 	folder := t.TempDir()
-	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+	if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
 		t.Fatal(err)
 	}
 	for dir := folder; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
@@ -92,15 +92,15 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Chmod(folder, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, folder)
-	out, err := child(t, "readonly", folder, "").CombinedOutput()
+	before := listTree(t, folder)
+	out, err := childCommand(t, "readonly", folder, "").CombinedOutput()
 	if err != nil || string(out) != "refused\n" {
 		t.Errorf("%v: %s", err, out)
 	}
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, tree(t, folder)); diff != "" {
+	if diff := cmp.Diff(before, listTree(t, folder)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -120,10 +120,10 @@ func TestModesUnderAnyMask(t *testing.T) {
 		}
 		return nil
 	}
-	if err := f.Commit(t.Context(), numbered(1)); err != nil {
+	if err := f.Commit(t.Context(), numberedFiles(1)); err != nil {
 		t.Fatal(err)
 	}
-	got := modes(tree(t, folder))
+	got := treeModes(listTree(t, folder))
 	if got["curator"] != "drwx------" || got["curator/run.json"] != "-rw-------" {
 		t.Errorf("%v", got)
 	}

@@ -19,12 +19,12 @@ func groupRecipes() map[string]string {
 // replaced together with all checksums.
 func TestVerifyGroups(t *testing.T) {
 	for name, text := range groupRecipes() {
-		dir, files := release(t, text, "x", "g", "y")
+		dir, files := newRelease(t, text, "x", "g", "y")
 		g := files.Report.Metrics.Groups
 		if g == nil || len(g.Groups) != 3 || g.Column != "g" {
 			t.Fatalf("%s: the groups are %+v", name, g)
 		}
-		if out, err := verified(t, dir, nil); err != nil ||
+		if out, err := verifyText(t, dir, nil); err != nil ||
 			!strings.Contains(out, "groups: the metrics by group") {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
@@ -65,7 +65,7 @@ func TestVerifyGroups(t *testing.T) {
 			}
 			edit(r.Metrics.Groups)
 			putReport(t, dir, r, true)
-			if out, err := verified(t, dir, nil); err == nil {
+			if out, err := verifyText(t, dir, nil); err == nil {
 				t.Errorf("%s: another %s was not found:\n%s", name, what, out)
 			}
 		}
@@ -75,7 +75,7 @@ func TestVerifyGroups(t *testing.T) {
 		}
 		r.Metrics.Groups = nil
 		putReport(t, dir, r, true)
-		if out, err := verified(t, dir, nil); err == nil {
+		if out, err := verifyText(t, dir, nil); err == nil {
 			t.Errorf("%s: missing metrics were not found:\n%s", name, out)
 		}
 	}

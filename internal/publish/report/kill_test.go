@@ -51,8 +51,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child starts this program again with a job.
-func child(t *testing.T, job, folder, extra string) *exec.Cmd {
+// childCommand returns a command that starts this program again with a job.
+func childCommand(t *testing.T, job, folder, extra string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -63,14 +63,14 @@ func child(t *testing.T, job, folder, extra string) *exec.Cmd {
 	return cmd
 }
 
-// fail ends a child process with an error.
-func fail(err error) {
+// exitWithError ends a child process with an error.
+func exitWithError(err error) {
 	fmt.Println(err)
 	os.Exit(3)
 }
 
-// numbered returns the files of run k: each of the four contains k.
-func numbered(k int) Files {
+// numberedFiles returns the files of run k: each of the four contains k.
+func numberedFiles(k int) Files {
 	name := strconv.Itoa(k)
 	return Files{
 		Model: &regression.Linear{
@@ -95,17 +95,17 @@ func numbered(k int) Files {
 func childCommits(folder, first string) {
 	k, err := strconv.Atoi(first)
 	for err == nil {
-		err = Write(context.Background(), folder, numbered(k), true)
+		err = Write(context.Background(), folder, numberedFiles(k), true)
 		k++
 	}
-	fail(err)
+	exitWithError(err)
 }
 
 // childOne writes run 2 and kills itself at the step named in extra.
 func childOne(folder, extra string) {
 	f, err := Prepare(folder, true)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	step, noExchange := strings.CutPrefix(extra, "without exchange: ")
 	f.noExchange = noExchange
@@ -118,11 +118,11 @@ func childOne(folder, extra string) {
 			err = p.Kill()
 		}
 		if err != nil {
-			fail(err)
+			exitWithError(err)
 		}
 		select {}
 	}
-	fail(errors.Join(f.Commit(context.Background(), numbered(2)),
+	exitWithError(errors.Join(f.Commit(context.Background(), numberedFiles(2)),
 		errors.New("the step never came")))
 }
 
@@ -179,7 +179,7 @@ func TestKilledAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	last, moved := 0, 0
 	for range *kills {
-		cmd := child(t, "commits", folder, strconv.Itoa(last+1))
+		cmd := childCommand(t, "commits", folder, strconv.Itoa(last+1))
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		if err := cmd.Start(); err != nil {
@@ -201,7 +201,7 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		last = k
 	}
-	if err := Write(t.Context(), folder, numbered(last+1), true); err != nil ||
+	if err := Write(t.Context(), folder, numberedFiles(last+1), true); err != nil ||
 		runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
 		t.Errorf("the run after the kills: %v", err)
 	}
@@ -214,21 +214,21 @@ func TestKilledAtRandom(t *testing.T) {
 func TestKilledAtEveryStep(t *testing.T) {
 	exchanges := canExchange(t)
 	killed := 0
-	for _, step := range steps(t, numbered(1), true) {
+	for _, step := range commitSteps(t, numberedFiles(1), true) {
 		for _, old := range []bool{false, true} {
 			for _, without := range []string{"", "without exchange: "} {
-				if !happens(step, old, without != "" || !exchanges) {
+				if !stepHappens(step, old, without != "" || !exchanges) {
 					continue
 				}
 				folder := t.TempDir()
 				want := 0
 				if old {
 					want = 1
-					if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+					if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
 						t.Fatal(err)
 					}
 				}
-				out, err := child(t, "one", folder, without+step).CombinedOutput()
+				out, err := childCommand(t, "one", folder, without+step).CombinedOutput()
 				var exit *exec.ExitError
 				if !errors.As(err, &exit) || exit.ExitCode() != -1 {
 					t.Fatalf("%s%s: %v, %s", without, step, err, out)
@@ -252,7 +252,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 						t.Errorf("%skilled at %q: a run without force: %v", without, step, err)
 					}
 				}
-				if err := Write(t.Context(), folder, numbered(3), true); err != nil ||
+				if err := Write(t.Context(), folder, numberedFiles(3), true); err != nil ||
 					runOf(t, filepath.Join(folder, ReleaseDir)) != 3 {
 					t.Errorf("the next run: %v", err)
 				}
@@ -299,7 +299,7 @@ func TestStaleFoldersOfOthers(t *testing.T) {
 		filepath.Join(folder, stagePrefix+"99", ReleaseDir)); err != nil { // release/ was a link
 		t.Fatal(err)
 	}
-	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+	if err := Write(t.Context(), folder, numberedFiles(1), false); err != nil {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, ".dptrain-*"))
@@ -332,11 +332,11 @@ func canLock(t *testing.T, folder string) bool {
 func childRace(folder, number string) {
 	k, err := strconv.Atoi(number)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	f, err := Prepare(filepath.Join(folder, "out"), false)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	fmt.Println("ready")
 	for {
@@ -345,7 +345,7 @@ func childRace(folder, number string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	err = f.Commit(context.Background(), numbered(k))
+	err = f.Commit(context.Background(), numberedFiles(k))
 	f.Close()
 	switch {
 	case err == nil:
@@ -353,7 +353,7 @@ func childRace(folder, number string) {
 	case errors.Is(err, ErrExists):
 		fmt.Println("exists")
 	default:
-		fail(err)
+		exitWithError(err)
 	}
 }
 
@@ -365,7 +365,7 @@ func TestTwoProcessesOneFolder(t *testing.T) {
 		var cmds [2]*exec.Cmd
 		var outs [2]bytes.Buffer
 		for i := range cmds {
-			cmds[i] = child(t, "race", folder, strconv.Itoa(i+1))
+			cmds[i] = childCommand(t, "race", folder, strconv.Itoa(i+1))
 			cmds[i].Stdout = &outs[i]
 			if err := cmds[i].Start(); err != nil {
 				t.Fatal(err)

@@ -114,7 +114,7 @@ func TestSkippedBranchStepsAreMarked(t *testing.T) {
 			t.Errorf("%s: taken is %v", tt.name, got)
 		}
 	}
-	r := three(frozen())
+	r := asVersion3(frozenReport())
 	var b bytes.Buffer
 	if err := Text(&b, r); err != nil ||
 		!strings.Contains(b.String(),

@@ -30,8 +30,8 @@ func lineFiles(t testing.TB) Files {
 	}
 }
 
-// tree lists everything below dir with its mode, and the content of files.
-func tree(t *testing.T, dir string) map[string]string {
+// listTree lists everything below dir with its mode, and the content of files.
+func listTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -57,7 +57,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func modes(tree map[string]string) map[string]string {
+func treeModes(tree map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, content := range tree {
 		out[name], _, _ = strings.Cut(content, " ")
@@ -71,14 +71,14 @@ func TestWrite(t *testing.T) {
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
 	}
-	got := tree(t, dir)
+	got := listTree(t, dir)
 	want := map[string]string{
 		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--",
 		"release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--",
 		"release/report.html": "-rw-r--r--",
 		"curator":             "drwx------", "curator/run.json": "-rw-------",
 	}
-	if diff := cmp.Diff(want, modes(got)); diff != "" {
+	if diff := cmp.Diff(want, treeModes(got)); diff != "" {
 		t.Error(diff)
 	}
 	model, err := regression.DecodeModel(openFile(t, dir, "release/model.json"))
@@ -125,12 +125,12 @@ func TestSameResultSameBytes(t *testing.T) {
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
 	}
-	first := tree(t, filepath.Join(dir, "release"))
+	first := listTree(t, filepath.Join(dir, "release"))
 	files.Run.Date, files.Run.Tool.Version, files.Run.Rows = "another day", "v9", 7
 	if err := Write(t.Context(), dir, files, true); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, tree(t, filepath.Join(dir, "release"))); diff != "" {
+	if diff := cmp.Diff(first, listTree(t, filepath.Join(dir, "release"))); diff != "" {
 		t.Errorf("the release changed with what is not released:\n%s", diff)
 	}
 }
@@ -141,7 +141,7 @@ func TestWithoutRecipe(t *testing.T) {
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := tree(t, dir)["release/recipe.yaml"]; ok {
+	if _, ok := listTree(t, dir)["release/recipe.yaml"]; ok {
 		t.Error("an empty recipe.yaml was written")
 	}
 }
@@ -180,14 +180,14 @@ func TestPrepareRefuses(t *testing.T) {
 			for _, name := range tt.files {
 				put(dir, name)
 			}
-			before := tree(t, dir)
+			before := listTree(t, dir)
 			_, err := Prepare(filepath.Join(dir, tt.out), tt.force)
 			var de *DirError
 			if !errors.As(err, &de) || !errors.Is(err, tt.want) ||
 				!strings.Contains(err.Error(), tt.remedy) {
 				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
 			}
-			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, listTree(t, dir)); diff != "" {
 				t.Errorf("the folder changed:\n%s", diff)
 			}
 		})
@@ -215,15 +215,15 @@ func TestCloseTakesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tree(t, dir)) != 3 { // a, a/b and the temporary folder
-		t.Errorf("prepared: %v", tree(t, dir))
+	if len(listTree(t, dir)) != 3 { // a, a/b and the temporary folder
+		t.Errorf("prepared: %v", listTree(t, dir))
 	}
 	for range 2 {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left := tree(t, dir); len(left) != 0 {
+	if left := listTree(t, dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	if err := f.Commit(t.Context(), Files{}); !errors.Is(err, ErrUnwritable) {
@@ -231,8 +231,8 @@ func TestCloseTakesBack(t *testing.T) {
 	}
 }
 
-// steps returns the names of the steps of a commit that replaces results.
-func steps(t *testing.T, files Files, noExchange bool) []string {
+// commitSteps returns the names of the steps of a commit that replaces results.
+func commitSteps(t *testing.T, files Files, noExchange bool) []string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := Write(t.Context(), dir, files, false); err != nil {
@@ -255,9 +255,9 @@ func steps(t *testing.T, files Files, noExchange bool) []string {
 	return names
 }
 
-// happens reports whether a step occurs in a commit with or without an earlier run, on a system with or without the
+// stepHappens reports whether a step occurs in a commit with or without an earlier run, on a system with or without the
 // exchange of folders.
-func happens(step string, old, noExchange bool) bool {
+func stepHappens(step string, old, noExchange bool) bool {
 	switch {
 	case strings.HasPrefix(step, "exchange"):
 		return old
@@ -271,14 +271,14 @@ func happens(step string, old, noExchange bool) bool {
 
 // canExchange reports whether this system can exchange two folders.
 func canExchange(t *testing.T) bool {
-	return !slices.Contains(steps(t, lineFiles(t), false), "rename to old-"+ReleaseDir)
+	return !slices.Contains(commitSteps(t, lineFiles(t), false), "rename to old-"+ReleaseDir)
 }
 
 // TestInterruptedCommit interrupts a commit at every step, by the context and by a failure, and checks that the
 // folder is unchanged.
 func TestInterruptedCommit(t *testing.T) {
 	files := lineFiles(t)
-	names := steps(t, files, true)
+	names := commitSteps(t, files, true)
 	if want := "rename to release"; !slices.Contains(names, want) || len(names) < 15 {
 		t.Fatalf("steps %q", names)
 	}
@@ -286,16 +286,16 @@ func TestInterruptedCommit(t *testing.T) {
 	for _, name := range names {
 		for _, old := range []bool{false, true} {
 			for _, noExchange := range []bool{true, false} {
-				if happens(name, old, noExchange || !exchanges) {
-					interrupt(t, files, name, old, noExchange)
+				if stepHappens(name, old, noExchange || !exchanges) {
+					interruptCommit(t, files, name, old, noExchange)
 				}
 			}
 		}
 	}
 }
 
-// interrupt ends commits at a step.
-func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
+// interruptCommit ends commits at a step.
+func interruptCommit(t *testing.T, files Files, name string, old, noExchange bool) {
 	t.Helper()
 	failure := errors.New("disk full")
 	dir := filepath.Join(t.TempDir(), "out")
@@ -304,7 +304,7 @@ func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
 			t.Fatal(err)
 		}
 	}
-	before := tree(t, filepath.Dir(dir))
+	before := listTree(t, filepath.Dir(dir))
 	for _, cancelled := range []bool{true, false} {
 		if cancelled &&
 			(strings.HasPrefix(name, "rename to") || strings.HasPrefix(name, "exchange")) {
@@ -333,7 +333,7 @@ func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
 		}
 		f.Close()
 		cancel()
-		if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
+		if diff := cmp.Diff(before, listTree(t, filepath.Dir(dir))); diff != "" {
 			t.Errorf(
 				"step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s",
 				name, old, noExchange, cancelled, diff)
@@ -388,7 +388,7 @@ func TestSymbolicLinks(t *testing.T) {
 	if info, err := os.Lstat(filepath.Join(real, "release")); err != nil || !info.IsDir() {
 		t.Errorf("release is %v, error %v; want a folder in place of the link", info, err)
 	}
-	if got := tree(t, mine); len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
+	if got := listTree(t, mine); len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
 		t.Errorf("what the link named changed: %v", got)
 	}
 }
@@ -405,8 +405,8 @@ func TestLinkToNowhere(t *testing.T) {
 			t.Errorf("error %v, want %v", err, ErrUnwritable)
 		}
 	}
-	if _, err := os.Lstat(link); err != nil || len(tree(t, dir)) != 1 {
-		t.Errorf("left: %v, error %v", tree(t, dir), err)
+	if _, err := os.Lstat(link); err != nil || len(listTree(t, dir)) != 1 {
+		t.Errorf("left: %v, error %v", listTree(t, dir), err)
 	}
 }
 

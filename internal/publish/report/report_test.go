@@ -21,9 +21,9 @@ import (
 var update = flag.Bool("update", false,
 	"write the golden files of texts (never those of frozen formats)")
 
-// frozen is the report of testdata/report-1.json, which was written when the format was frozen and is never written
+// frozenReport returns the report of testdata/report-1.json, which was written when the format was frozen and is never written
 // again.
-func frozen() *Report {
+func frozenReport() *Report {
 	mu := 0.25
 	return &Report{
 		Format: "dptrain.report/1",
@@ -100,11 +100,11 @@ func TestFrozenFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(frozen(), got); diff != "" {
+	if diff := cmp.Diff(frozenReport(), got); diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
 	var b bytes.Buffer
-	if err := Encode(&b, frozen()); err != nil {
+	if err := Encode(&b, frozenReport()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(file), b.String()); diff != "" {
@@ -136,7 +136,7 @@ func TestEmptyReportRoundTrip(t *testing.T) {
 }
 
 func TestEncodeRefusesNonFinite(t *testing.T) {
-	r := frozen()
+	r := frozenReport()
 	r.Guarantee.Spent = math.Inf(1)
 	var b bytes.Buffer
 	if err := Encode(&b, r); err == nil || b.Len() > 0 {
@@ -274,7 +274,7 @@ func TestGuaranteeWithoutGaussian(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	many := frozen()
+	many := frozenReport()
 	many.Guarantee.Relation, many.Guarantee.Mu, many.Metrics.R2 = "substitute", nil, nil
 	for i := range 30 {
 		many.Features.Considered = append(many.Features.Considered,
@@ -287,11 +287,11 @@ func TestText(t *testing.T) {
 				.95})
 	}
 	many.Importances[7].Lower = 0
-	none := frozen()
+	none := frozenReport()
 	none.Guarantee.Relation, none.Features.Selected, none.Warnings = "substitute-private-columns",
 		nil, nil
 	var b bytes.Buffer
-	for _, r := range []*Report{frozen(), many, none} {
+	for _, r := range []*Report{frozenReport(), many, none} {
 		if err := Text(&b, r); err != nil {
 			t.Fatal(err)
 		}
@@ -302,10 +302,10 @@ func TestText(t *testing.T) {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
-	golden(t, "testdata/text.golden", b.Bytes())
+	compareGolden(t, "testdata/text.golden", b.Bytes())
 }
 
-func golden(t *testing.T, path string, got []byte) {
+func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -365,7 +365,7 @@ func TestParagraph(t *testing.T) {
 // TestUnitRoundTrip checks that the privacy unit of a guarantee is written, read back and stated, and that a file
 // without a unit is about records.
 func TestUnitRoundTrip(t *testing.T) {
-	want := frozen()
+	want := frozenReport()
 	want.Guarantee.Unit = &Unit{Column: "patient_id", MaxRows: 4}
 	var b, text bytes.Buffer
 	if err := Encode(&b, want); err != nil {

@@ -25,14 +25,14 @@ const lineRecipe = `data: {path: x.csv, target: y, columns: {x: {lower: 0, upper
 privacy: {epsilon: 1}
 `
 
-// release writes the release of a run of a recipe on a table of x and y = 2x + 1, where further columns are copies of
+// newRelease writes the release of a run of a recipe on a table of x and y = 2x + 1, where further columns are copies of
 // x, and returns its folder and the files.
-func release(t testing.TB, text string, header ...string) (string, Files) {
+func newRelease(t testing.TB, text string, header ...string) (string, Files) {
 	t.Helper()
 	return releaseOf(t, text, func(*pipeline.Pipeline) {}, header...)
 }
 
-// releaseOf is like release, for a run modified by change.
+// releaseOf is like newRelease, for a run modified by change.
 func releaseOf(
 	t testing.TB, text string, change func(*pipeline.Pipeline), header ...string,
 ) (string, Files) {
@@ -91,8 +91,8 @@ func releaseOf(
 	return filepath.Join(dir, ReleaseDir), files
 }
 
-// verified verifies a release and returns the printed result.
-func verified(t testing.TB, dir string, l *ledger.Ledger) (string, error) {
+// verifyText verifies a release and returns the printed result.
+func verifyText(t testing.TB, dir string, l *ledger.Ledger) (string, error) {
 	t.Helper()
 	v, err := Verify(t.Context(), dir, VerifyOptions{Ledger: l})
 	if err != nil {
@@ -139,8 +139,8 @@ func TestVerify(t *testing.T) {
 		"abstains": {lineRecipe + "model: {method: tukey}\n", []string{"x", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, files := release(t, tt.text, tt.header...)
-			got, err := verified(t, dir, nil)
+			dir, files := newRelease(t, tt.text, tt.header...)
+			got, err := verifyText(t, dir, nil)
 			if err != nil || strings.Count(got, "\nok ") < 6 ||
 				strings.Count(got, "\nskipped ") != 1 {
 				t.Errorf("%v\n%s", err, got)
@@ -168,7 +168,7 @@ func TestVerifyEarlierPrices(t *testing.T) {
 		"choice": strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute", 1),
 	} {
 		dir, files := releaseOf(t, text, earlier, strings.Fields("x y a b c d e f")...)
-		got, err := verified(t, dir, nil)
+		got, err := verifyText(t, dir, nil)
 		if err != nil || !strings.Contains(got, "ok       guarantee:") ||
 			!strings.Contains(got, "skipped  plan:") {
 			t.Errorf("%s: %v\n%s", name, err, got)
@@ -200,21 +200,21 @@ func asEarlier(t *testing.T, dir string, files Files, format string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "recipe.yaml", text)
-	got, err := verified(t, dir, nil)
+	putFile(t, dir, "recipe.yaml", text)
+	got, err := verifyText(t, dir, nil)
 	if err != nil || !strings.Contains(got, "made by an earlier version of dptrain") ||
 		strings.Count(got, "does not contain its hash") < 1 {
 		t.Errorf("%v\n%s", err, got)
 	}
 	old.Guarantee.Epsilon /= 2
 	putReport(t, dir, &old, false)
-	if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
+	if got, err := verifyText(t, dir, nil); !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "failed   guarantee") {
 		t.Errorf("another epsilon: %v\n%s", err, got)
 	}
 }
 
-func put(t testing.TB, dir, name string, data []byte) {
+func putFile(t testing.TB, dir, name string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 		t.Fatal(err)
@@ -240,22 +240,22 @@ func putReport(t testing.TB, dir string, r *Report, forge bool) {
 		if err := HTML(&b, s); err != nil {
 			t.Fatal(err)
 		}
-		put(t, dir, pageFile, b.Bytes())
+		putFile(t, dir, pageFile, b.Bytes())
 		r.Files.Page = hashOf(b.Bytes())
 		b.Reset()
 	}
 	if err := Encode(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "report.json", b.Bytes())
+	putFile(t, dir, "report.json", b.Bytes())
 }
 
 // TestVerifyFindsForgery checks that edits of a release are found even if all checksums were recomputed.
 func TestVerifyFindsForgery(t *testing.T) {
 	header := strings.Fields("x y a b c d e f")
-	dir, files := release(t, lineRecipe, header...)
+	dir, files := newRelease(t, lineRecipe, header...)
 	for len(files.Report.Features.Selected) == 0 { // noise hid every column, so there is no feature to remove
-		dir, files = release(t, lineRecipe, header...)
+		dir, files = newRelease(t, lineRecipe, header...)
 	}
 	original := map[string][]byte{}
 	for _, name := range append([]string{ReportFile}, trainingKind.others...) {
@@ -281,7 +281,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 			if text == string(original[name]) {
 				t.Fatalf("%q changes nothing", old)
 			}
-			put(t, dir, name, []byte(text))
+			putFile(t, dir, name, []byte(text))
 			putReport(t, dir, files.Report, true)
 		}
 	}
@@ -439,7 +439,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		}), "its prediction intervals"},
 		"model damaged": {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
 		"it differs from the file": {func(dir string) {
-			put(t, dir, "notes.txt", []byte("exact counts"))
+			putFile(t, dir, "notes.txt", []byte("exact counts"))
 		}, "notes.txt does not belong to a release"},
 		"no recipe": {func(dir string) {
 			os.Remove(filepath.Join(dir, "recipe.yaml"))
@@ -456,10 +456,10 @@ func TestVerifyFindsForgery(t *testing.T) {
 	for name, f := range forgeries {
 		fresh := t.TempDir()
 		for name, data := range original {
-			put(t, fresh, name, data)
+			putFile(t, fresh, name, data)
 		}
 		f.edit(fresh)
-		got, err := verified(t, fresh, nil)
+		got, err := verifyText(t, fresh, nil)
 		if words := strings.Join(strings.Fields(got), " "); !errors.Is(err, ErrBroken) ||
 			!strings.Contains(words, f.finds) {
 			t.Errorf("%s: %v, want %q in\n%s", name, err, f.finds, got)
@@ -470,20 +470,20 @@ func TestVerifyFindsForgery(t *testing.T) {
 // TestVerifyFindsAnotherModel checks that the model of another run with the same guarantee is found by its hash, and
 // one with another guarantee even if the hash was recomputed.
 func TestVerifyFindsAnotherModel(t *testing.T) {
-	dir, files := release(t, lineRecipe, "x", "y")
+	dir, files := newRelease(t, lineRecipe, "x", "y")
 	for epsilon, forge := range map[string]bool{"epsilon: 1": false, "epsilon: 1.5": true} {
-		other, _ := release(t, strings.Replace(lineRecipe, "epsilon: 1", epsilon, 1), "x", "y")
+		other, _ := newRelease(t, strings.Replace(lineRecipe, "epsilon: 1", epsilon, 1), "x", "y")
 		data, err := os.ReadFile(filepath.Join(other, "model.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(t, dir, "model.json", data)
+		putFile(t, dir, "model.json", data)
 		if forge {
 			r := *files.Report
 			r.Files.Recipe = hashOf(files.Recipe)
 			putReport(t, dir, &r, true)
 		}
-		if got, err := verified(t, dir, nil); !errors.Is(err, ErrBroken) ||
+		if got, err := verifyText(t, dir, nil); !errors.Is(err, ErrBroken) ||
 			!strings.Contains(got, "failed   model") {
 			t.Errorf("%s: %v\n%s", epsilon, err, got)
 		}
@@ -492,7 +492,7 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 
 // TestVerifyFindsEdits checks that all of 500 random single edits of the three files are found.
 func TestVerifyFindsEdits(t *testing.T) {
-	dir, _ := release(t,
+	dir, _ := newRelease(t,
 		strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+
 			"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
 	original := map[string][]byte{}
@@ -512,16 +512,16 @@ func TestVerifyFindsEdits(t *testing.T) {
 			continue
 		}
 		n++
-		put(t, dir, name, edited)
-		if got, err := verified(t, dir, nil); err == nil {
+		putFile(t, dir, name, edited)
+		if got, err := verifyText(t, dir, nil); err == nil {
 			t.Errorf("%s of %s passes:\n%s", kind, name, got)
 		} else if !errors.Is(err, ErrBroken) && !errors.Is(err, ErrFormat) &&
 			!errors.Is(err, ErrContent) {
 			t.Errorf("%s of %s: %v", kind, name, err)
 		}
-		put(t, dir, name, original[name])
+		putFile(t, dir, name, original[name])
 	}
-	if got, err := verified(t, dir, nil); err != nil {
+	if got, err := verifyText(t, dir, nil); err != nil {
 		t.Errorf("the files put back: %v\n%s", err, got)
 	}
 }
@@ -559,16 +559,16 @@ func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 // TestVerifyUnreadable checks that a release without a report, or with another file in its place, is a distinct
 // error.
 func TestVerifyUnreadable(t *testing.T) {
-	dir, _ := release(t, lineRecipe, "x", "y")
-	put(t, dir, "report.json", []byte("{}"))
-	if _, err := verified(t, dir, nil); !errors.Is(err, ErrFormat) {
+	dir, _ := newRelease(t, lineRecipe, "x", "y")
+	putFile(t, dir, "report.json", []byte("{}"))
+	if _, err := verifyText(t, dir, nil); !errors.Is(err, ErrFormat) {
 		t.Errorf("%v", err)
 	}
-	put(t, dir, "report.json", bytes.Repeat([]byte(" "), MaxBytes+1))
-	if _, err := verified(t, dir, nil); !errors.Is(err, errLarge) {
+	putFile(t, dir, "report.json", bytes.Repeat([]byte(" "), MaxBytes+1))
+	if _, err := verifyText(t, dir, nil); !errors.Is(err, errLarge) {
 		t.Errorf("%v", err)
 	}
-	if _, err := verified(t, t.TempDir(), nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := verifyText(t, t.TempDir(), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// entered writes the release of a run with a ledger, and returns both.
-func entered(
+// releaseWithLedger writes the release of a run with a ledger, and returns both.
+func releaseWithLedger(
 	t *testing.T, path string, total float64, commit bool,
 ) (string, Files, *ledger.Ledger) {
 	t.Helper()
 	text := lineRecipe + "ledger: {dataset: lines}\n"
-	dir, files := release(t, text, "x", "y")
+	dir, files := newRelease(t, text, "x", "y")
 	r, problems := recipe.Parse("recipe.yaml", files.Recipe)
 	if problems != nil {
 		t.Fatal(problems)
@@ -63,21 +63,21 @@ func entered(
 
 func TestVerifyWithLedger(t *testing.T) {
 	folder := t.TempDir()
-	dir, files, l := entered(t, filepath.Join(folder, "a.ledger"), 9, true)
-	if got, err := verified(t, dir, l); err != nil || strings.Contains(got, string(NotChecked)) ||
+	dir, files, l := releaseWithLedger(t, filepath.Join(folder, "a.ledger"), 9, true)
+	if got, err := verifyText(t, dir, l); err != nil || strings.Contains(got, string(NotChecked)) ||
 		!strings.Contains(got, "for data set lines is this run") {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, err := verified(t, dir, nil); err != nil ||
+	if got, err := verifyText(t, dir, nil); err != nil ||
 		!strings.Contains(got, "skipped  ledger") {
 		t.Errorf("%v\n%s", err, got)
 	}
-	_, _, other := entered(t, filepath.Join(folder, "b.ledger"), 8, true)
-	if got, err := verified(t, dir, other); !errors.Is(err, ErrBroken) ||
+	_, _, other := releaseWithLedger(t, filepath.Join(folder, "b.ledger"), 8, true)
+	if got, err := verifyText(t, dir, other); !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "with the head in the") {
 		t.Errorf("another ledger: %v\n%s", err, got)
 	}
-	if _, err := verified(t, dir,
+	if _, err := verifyText(t, dir,
 		ledger.New(filepath.Join(folder, "none.ledger"), ledger.Options{})); !errors.Is(err,
 		ledger.ErrUnreadable) {
 		t.Errorf("no ledger: %v", err)
@@ -119,14 +119,14 @@ func TestVerifyWithLedger(t *testing.T) {
 		r.Warnings = append(slices.Clone(r.Warnings),
 			pipeline.Warning{Code: "no-signal", Severity: pipeline.Negligible, Text: "made up"})
 		putReport(t, dir, &r, true)
-		if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) ||
+		if got, err := verifyText(t, dir, l); !errors.Is(err, ErrBroken) ||
 			!strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 
-	dir, _, l = entered(t, filepath.Join(folder, "c.ledger"), 9, false)
-	if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) ||
+	dir, _, l = releaseWithLedger(t, filepath.Join(folder, "c.ledger"), 9, false)
+	if got, err := verifyText(t, dir, l); !errors.Is(err, ErrBroken) ||
 		!strings.Contains(got, "never committed") {
 		t.Errorf("a run that did not end: %v\n%s", err, got)
 	}
@@ -146,7 +146,7 @@ func headAt(t *testing.T, book *ledger.Book, sequence int64) ledger.Head {
 
 // TestVerifyOtherEntry checks that a ledger entry with another price, target or guarantee does not match the report.
 func TestVerifyOtherEntry(t *testing.T) {
-	dir, files := release(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
+	dir, files := newRelease(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
 	other, problems := recipe.Parse("r.yaml",
 		[]byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)))
 	if problems != nil {
@@ -173,7 +173,7 @@ func TestVerifyOtherEntry(t *testing.T) {
 	files.Report.Enter(
 		Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 	putReport(t, dir, files.Report, true)
-	got, err := verified(t, dir, l)
+	got, err := verifyText(t, dir, l)
 	for _, want := range []string{"the guarantee in the entry", "a different target",
 		"the steps of the entry differ", "charged less than its steps cost"} {
 		if !errors.Is(err, ErrBroken) ||

@@ -17,8 +17,8 @@ import (
 var writeThree = flag.Bool("write-report-3", false,
 	"write testdata/report-3*.json anew; never after version 3 was published")
 
-// three returns a report in version 3 with every key of its task.
-func three(r *Report) *Report {
+// asVersion3 returns a report in version 3 with every key of its task.
+func asVersion3(r *Report) *Report {
 	r.Format = format3
 	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
 	r.Guarantee = r.Guarantee.explained()
@@ -51,8 +51,8 @@ func three(r *Report) *Report {
 
 func TestFormatThree(t *testing.T) {
 	for path, want := range map[string]*Report{
-		"testdata/report-3.json":         three(frozen()),
-		"testdata/report-3-classes.json": three(scored(frozenClasses())),
+		"testdata/report-3.json":         asVersion3(frozenReport()),
+		"testdata/report-3-classes.json": asVersion3(withScores(frozenClasses())),
 	} {
 		var b bytes.Buffer
 		if err := Encode(&b, want); err != nil {

@@ -9,8 +9,8 @@ import (
 
 const prefix = ".test-run-"
 
-// names lists the content of a folder.
-func names(t *testing.T, dir string) (out []string) {
+// dirNames lists the content of a folder.
+func dirNames(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -22,8 +22,8 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// put creates a file and its parent folders.
-func put(t *testing.T, path string) {
+// createFile creates a file and its parent folders.
+func createFile(t *testing.T, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func put(t *testing.T, path string) {
 	}
 }
 
-func mkdir(t *testing.T, path string, mode os.FileMode) {
+func makeDir(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.MkdirAll(path, mode); err != nil {
 		t.Fatal(err)
@@ -54,21 +54,21 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(live.Path, "ours"))
-	mkdir(t, at(prefix+"1"), 0o700)
-	put(t, at(prefix+"22/ours"))
-	put(t, at(prefix+"3/ours"))
-	put(t, at(prefix+"3/theirs"))
-	mkdir(t, at(prefix+"4"), 0o755)
-	mkdir(t, at(prefix+"five"), 0o700)
-	mkdir(t, at(prefix), 0o700)
-	mkdir(t, at(".test-run"), 0o700)
-	put(t, at(prefix+"6"))
-	put(t, filepath.Join(outside, "ours"))
+	createFile(t, filepath.Join(live.Path, "ours"))
+	makeDir(t, at(prefix+"1"), 0o700)
+	createFile(t, at(prefix+"22/ours"))
+	createFile(t, at(prefix+"3/ours"))
+	createFile(t, at(prefix+"3/theirs"))
+	makeDir(t, at(prefix+"4"), 0o755)
+	makeDir(t, at(prefix+"five"), 0o700)
+	makeDir(t, at(prefix), 0o700)
+	makeDir(t, at(".test-run"), 0o700)
+	createFile(t, at(prefix+"6"))
+	createFile(t, filepath.Join(outside, "ours"))
 	if err := os.Symlink(outside, at(prefix+"7")); err != nil {
 		t.Fatal(err)
 	}
-	mkdir(t, at(prefix+"8"), 0o700)
+	makeDir(t, at(prefix+"8"), 0o700)
 	if err := os.Symlink(filepath.Join(outside, "ours"), at(prefix+"8/ours")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,17 +83,17 @@ func TestSweepRemovesFoldersOfDeadProcesses(t *testing.T) {
 	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7",
 		prefix + "five", filepath.Base(live.Path)}
 	slices.Sort(want)
-	if got := names(t, home); !slices.Equal(got, want) {
+	if got := dirNames(t, home); !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
 	}
-	if got := names(t, at(prefix+"3")); !slices.Equal(got, []string{"theirs"}) {
+	if got := dirNames(t, at(prefix+"3")); !slices.Equal(got, []string{"theirs"}) {
 		t.Errorf("in a folder with a file of somebody else: %q", got)
 	}
-	if len(names(t, outside)) != 1 || len(names(t, live.Path)) != 1 {
+	if len(dirNames(t, outside)) != 1 || len(dirNames(t, live.Path)) != 1 {
 		t.Error("a file outside, or of a live process, was removed")
 	}
 	if err := live.Close(); err != nil ||
-		slices.Contains(names(t, home), filepath.Base(live.Path)) {
+		slices.Contains(dirNames(t, home), filepath.Base(live.Path)) {
 		t.Errorf("closed: %v", err)
 	}
 	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)

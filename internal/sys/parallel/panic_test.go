@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// where names the functions of a panic.
-func where(p *Panic) string {
+// panicFunctions names the functions of a panic.
+func panicFunctions(p *Panic) string {
 	var names []string
 	frames := runtime.CallersFrames(p.Callers)
 	for {
@@ -31,7 +31,7 @@ func TestCatch(t *testing.T) {
 	var none *Panic
 	none.Rethrow()
 	p := Catch(func() { culprit(3, nil) })
-	if p == nil || !strings.Contains(where(p), "parallel.culprit") {
+	if p == nil || !strings.Contains(panicFunctions(p), "parallel.culprit") {
 		t.Fatalf("caught %+v", p)
 	}
 	if again := Catch(p.Rethrow); again != p {

@@ -9,7 +9,7 @@ import (
 // TestRowPlacesRoundTrip checks that each place of a row holds the stored data, for any sizes, next to separate places,
 // and that no data can be read in the file.
 func TestRowPlacesRoundTrip(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	var w RowWriter
 	type kept struct {
 		row   Row
@@ -19,7 +19,7 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 	fill := func(k, j int) byte { return byte(31*k + 7*j + 1) }
 	for k, sizes := range [][]int{{100}, {0, 5000, 3}, {70, 70, 70, 70}, {3, 0, 20000}, {1}} {
 		p := f.Reserve(50)
-		put(t, f, &p, bytes.Repeat([]byte{9}, 50))
+		writeData(t, f, &p, bytes.Repeat([]byte{9}, 50))
 		w.Start(f, len(sizes))
 		for j, size := range sizes {
 			if j%2 == 0 {
@@ -41,7 +41,7 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 	for k, x := range rows {
 		before := 0
 		for j, size := range x.sizes {
-			if got := get(t, f, x.row.Place(j, before, size)); !bytes.Equal(got,
+			if got := readData(t, f, x.row.Place(j, before, size)); !bytes.Equal(got,
 				bytes.Repeat([]byte{fill(k, j)}, size)) {
 				t.Errorf("place %d of row %d has other bytes than were written", j, k)
 			}
@@ -66,7 +66,7 @@ func TestRowPlacesRoundTrip(t *testing.T) {
 
 // TestRowWithoutAPlace checks that a row with a missing place is not written.
 func TestRowWithoutAPlace(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	var w RowWriter
 	w.Start(f, 2)
 	w.Add([]byte("one"))
@@ -77,7 +77,7 @@ func TestRowWithoutAPlace(t *testing.T) {
 
 // TestRowWithAPlaceTooMany checks that a place is never encrypted under the nonce of another write.
 func TestRowWithAPlaceTooMany(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	var w RowWriter
 	w.Start(f, 1)
 	w.Add([]byte("one"))

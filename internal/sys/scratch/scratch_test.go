@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func create(t *testing.T, folder string) *File {
+func createScratch(t *testing.T, folder string) *File {
 	t.Helper()
 	f, err := Create(folder, [KeySize]byte{1, 2, 3})
 	if err != nil {
@@ -19,14 +19,14 @@ func create(t *testing.T, folder string) *File {
 	return f
 }
 
-func put(t *testing.T, f *File, p *Place, data []byte) {
+func writeData(t *testing.T, f *File, p *Place, data []byte) {
 	t.Helper()
 	if _, err := f.Write(p, data, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func get(t *testing.T, f *File, p Place) []byte {
+func readData(t *testing.T, f *File, p Place) []byte {
 	t.Helper()
 	data, err := f.Read(p, nil)
 	if err != nil {
@@ -36,17 +36,17 @@ func get(t *testing.T, f *File, p Place) []byte {
 }
 
 func TestScratchRoundTrip(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	a, b := f.Reserve(1000), f.Reserve(70)
 	first, second := bytes.Repeat([]byte("a"), 1000), bytes.Repeat([]byte("b"), 70)
-	put(t, f, &a, first)
-	put(t, f, &b, second)
-	if !bytes.Equal(get(t, f, a), first) || !bytes.Equal(get(t, f, b), second) {
+	writeData(t, f, &a, first)
+	writeData(t, f, &b, second)
+	if !bytes.Equal(readData(t, f, a), first) || !bytes.Equal(readData(t, f, b), second) {
 		t.Error("other bytes than were written")
 	}
-	put(t, f, &a, bytes.Repeat([]byte("c"), 1000))
-	if got := get(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) ||
-		!bytes.Equal(get(t, f, b), second) {
+	writeData(t, f, &a, bytes.Repeat([]byte("c"), 1000))
+	if got := readData(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) ||
+		!bytes.Equal(readData(t, f, b), second) {
 		t.Error("other bytes than were written at last")
 	}
 	size := f.Size()
@@ -59,12 +59,12 @@ func TestScratchRoundTrip(t *testing.T) {
 // TestScratchBytesLookRandom checks that no written byte string appears in the file, and that the same bytes are never
 // stored in the same form.
 func TestScratchBytesLookRandom(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	p := f.Reserve(4096)
 	text := bytes.Repeat([]byte("private!"), 512)
 	var seen [][]byte
 	for range 3 {
-		put(t, f, &p, text)
+		writeData(t, f, &p, text)
 		raw := make([]byte, f.Size())
 		if _, err := f.file.ReadAt(raw, 0); err != nil {
 			t.Fatal(err)
@@ -82,11 +82,11 @@ func TestScratchBytesLookRandom(t *testing.T) {
 }
 
 func TestDamageIsNoticed(t *testing.T) {
-	f := create(t, t.TempDir())
+	f := createScratch(t, t.TempDir())
 	p := f.Reserve(100)
-	put(t, f, &p, make([]byte, 100))
+	writeData(t, f, &p, make([]byte, 100))
 	older := p
-	put(t, f, &p, make([]byte, 100))
+	writeData(t, f, &p, make([]byte, 100))
 	if _, err := f.Read(older, nil); !errors.Is(err, ErrRead) {
 		t.Errorf("what was replaced: %v", err)
 	}
@@ -121,7 +121,7 @@ func TestClosedScratchLeavesNoFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dead, fileName), []byte("noise"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := create(t, folder)
+	f := createScratch(t, folder)
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%d folders, want that of the open file: %v", len(entries), err)

@@ -103,7 +103,7 @@ func TestSectionMembersAreRequired(t *testing.T) {
 	}
 }
 
-func decode(text, version string) (file, error) {
+func decodeFile(text, version string) (file, error) {
 	var f file
 	doc, err := Parse([]byte(text))
 	if err != nil {
@@ -124,7 +124,7 @@ func TestDecode(t *testing.T) {
 			Inner: point{1, nil}, On: true, Points: []point{}, Grid: [][]int{{1, -2}, {}},
 			Any: map[string]any{"a": []any{1., nil, true, map[string]any{"b": "c"}}}},
 	} {
-		got, err := decode(text, "3")
+		got, err := decodeFile(text, "3")
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(file{}),
 			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", text, err, diff)
@@ -134,7 +134,7 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	const good = `{"name":"a","x":1,"on":true,"points":[{"x":2}],"nested":{"list":["b"]},"any":[{}]}`
-	if _, err := decode(good, "3"); err != nil {
+	if _, err := decodeFile(good, "3"); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
@@ -165,7 +165,7 @@ func TestDecodeRefuses(t *testing.T) {
 			`1:2: unknown key "` + strings.Repeat("é", 20) + `"...`},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
-		_, err := decode(text, "3")
+		_, err := decodeFile(text, "3")
 		var e *Error
 		if !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("%s:\n%v, want\n%s", text, err, c.want)
@@ -178,7 +178,7 @@ func TestVersions(t *testing.T) {
 		"1": `1:31: unknown key "on"`, "2": `1:21: unknown key "count"`, "3": "",
 		"4": `1:21: unknown key "count"`,
 	} {
-		_, err := decode(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
+		_, err := decodeFile(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`,
 			version)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("version %s: %v, want %s", version, err, want)
@@ -210,7 +210,7 @@ func TestVersions(t *testing.T) {
 				got, want)
 		}
 	}
-	if _, err := decode(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil ||
+	if _, err := decodeFile(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil ||
 		!strings.HasSuffix(err.Error(), `key "count" is absent`) {
 		t.Errorf("%v", err)
 	}
@@ -312,7 +312,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decode(string(data), "2")
+		got, err := decodeFile(string(data), "2")
 		if diff := cmp.Diff(f, got, cmp.AllowUnexported(file{}),
 			cmp.AllowUnexported(Value{})); err != nil || diff != "" {
 			t.Fatalf("%s: %v %s", data, err, diff)
@@ -326,7 +326,7 @@ func FuzzDecode(f *testing.F) {
 		`{"name":"a","x":1,"on":true,"points":[{"x":2}],"nested":{"list":["b"]},"any":[{}],"raw":{"x":[1]}}`))
 	f.Add([]byte(`[{"a":1.5e-3},"\u0000"]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, err := decode(string(data), "3")
+		_, err := decodeFile(string(data), "3")
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Line < 1 || e.Column < 1) {
 			t.Fatalf("%v", err)

@@ -96,7 +96,7 @@ func programOf(t interface{ Fatal(...any) }, layout string) *datePrograms {
 	return out
 }
 
-func (p *datePrograms) read(text string) (Moment, bool) {
+func (p *datePrograms) parseDate(text string) (Moment, bool) {
 	text = Trim(text)
 	if len(text) > MaxDate {
 		return Moment{}, false
@@ -157,7 +157,7 @@ func checkProgram(
 	if class == Missing {
 		return
 	}
-	if got, ok := p.read(text); ok != (class == Good) || got != m {
+	if got, ok := p.parseDate(text); ok != (class == Good) || got != m {
 		t.Errorf("%q: a program reads %v, %v, and not %v, class %d", text, got, ok, m, class)
 	}
 }
@@ -213,7 +213,7 @@ func TestDatePatterns(t *testing.T) {
 			if class == Missing {
 				continue
 			}
-			if got, ok := programs[layout].read(text); ok != (class == Good) || got != m {
+			if got, ok := programs[layout].parseDate(text); ok != (class == Good) || got != m {
 				t.Fatalf("%q by %q: a program reads %v, %v, and not %v, class %d", text, layout,
 					got, ok, m, class)
 			}

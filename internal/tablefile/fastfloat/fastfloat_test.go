@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// agree fails unless the package declines s or returns the same bits as strconv.
-func agree(t interface{ Fatalf(string, ...any) }, s string) (answered bool) {
+// checkAgrees fails unless the package declines s or returns the same bits as strconv.
+func checkAgrees(t interface{ Fatalf(string, ...any) }, s string) (answered bool) {
 	v, ok := Parse([]byte(s))
 	if !ok {
 		return false
@@ -37,7 +37,7 @@ func TestAnswersCommonShapes(t *testing.T) {
 		"8.442911973260991", "1234567890123456789e-27", "1234567890123456789e27",
 		"99999999999999999e27",
 	} {
-		if !agree(t, s) {
+		if !checkAgrees(t, s) {
 			t.Errorf("Parse(%q) declined", s)
 		}
 	}
@@ -62,7 +62,7 @@ func TestHalfwayDecimalsRoundExactly(t *testing.T) {
 		for k := uint64(0); k < 200; k++ {
 			half := uint64(1)<<e + k<<(e-53) + 1<<(e-53)>>1
 			for d := -1; d <= 1; d++ {
-				if s := strconv.FormatUint(half+uint64(d), 10); !agree(t, s) && len(s) <= 19 {
+				if s := strconv.FormatUint(half+uint64(d), 10); !checkAgrees(t, s) && len(s) <= 19 {
 					t.Fatalf("declined %q", s)
 				}
 			}
@@ -76,7 +76,7 @@ func TestStickyBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200_000 {
 		s := fmt.Sprintf("%de%d", r.Uint64N(1e19), r.IntN(2*maxExponent+1)-maxExponent)
-		if !agree(t, s) {
+		if !checkAgrees(t, s) {
 			t.Fatalf("declined %q", s)
 		}
 	}
@@ -87,12 +87,12 @@ func TestRandomDecimalsAgreeWithStrconv(t *testing.T) {
 		mant := rapid.Uint64Max(1e19-1).Draw(t, "mant")
 		exp := rapid.IntRange(-27, 27).Draw(t, "exp")
 		s := fmt.Sprintf("%de%d", mant, exp)
-		if !agree(t, s) {
+		if !checkAgrees(t, s) {
 			t.Fatalf("declined %q", s)
 		}
 		digits := strconv.FormatUint(mant, 10)
 		point := rapid.IntRange(0, len(digits)).Draw(t, "point")
-		agree(t, digits[:point]+"."+digits[point:])
+		checkAgrees(t, digits[:point]+"."+digits[point:])
 	})
 }
 
@@ -101,7 +101,7 @@ func TestRandomFloatsAgreeWithStrconv(t *testing.T) {
 		v := rapid.Float64Range(-1e9, 1e9).Draw(t, "v")
 		for _, format := range []byte{'g', 'f', 'e'} {
 			for _, prec := range []int{-1, 3, 16, 18} {
-				agree(t, strconv.FormatFloat(v, format, prec, 64))
+				checkAgrees(t, strconv.FormatFloat(v, format, prec, 64))
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func FuzzParse(f *testing.F) {
 		"00000000.00000000"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) { agree(t, s) })
+	f.Fuzz(func(t *testing.T, s string) { checkAgrees(t, s) })
 }
 
 func TestScanStopsAtDelimiter(t *testing.T) {

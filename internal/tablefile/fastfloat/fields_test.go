@@ -37,8 +37,8 @@ func readFields(t testing.TB, line []byte, room int) int {
 	return count
 }
 
-// longer returns the line as the start of a longer buffer.
-func longer(line, rest string) []byte {
+// lineInBuffer returns the line as the start of a longer buffer.
+func lineInBuffer(line, rest string) []byte {
 	return []byte(line + rest)[:len(line)]
 }
 
@@ -64,10 +64,10 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 			}
 		}
 		line := strings.Join(fields, ",")
-		read += readFields(t, longer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]),
+		read += readFields(t, lineInBuffer(line, "\n123,456.5,7777777777777777"[:rng.IntN(26)]),
 			rng.IntN(len(fields)+2))
 	}
-	if available() && read < 400_000 {
+	if fieldsAvailable() && read < 400_000 {
 		t.Errorf("only %d fields were read", read)
 	}
 }
@@ -75,27 +75,27 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 // TestFieldsReadsALine checks that common numbers are read up to the end of the line, and none of the next
 // line.
 func TestFieldsReadsALine(t *testing.T) {
-	if !available() {
+	if !fieldsAvailable() {
 		t.Skip("this build or processor reads field by field")
 	}
 	line := "1,-2.5,.25,3.,-0,12345.678901,999999999999999"
-	if n := readFields(t, longer(line, "\n1.5,2.5,3.5,4.5,5.5"), 20); n != 7 {
+	if n := readFields(t, lineInBuffer(line, "\n1.5,2.5,3.5,4.5,5.5"), 20); n != 7 {
 		t.Errorf("%d fields of 7", n)
 	}
-	if n := readFields(t, longer(line, "99,1.5,2.5,3.5,4.5,5.5"), 20); n != 6 {
+	if n := readFields(t, lineInBuffer(line, "99,1.5,2.5,3.5,4.5,5.5"), 20); n != 6 {
 		t.Errorf("%d fields before one that seems to go on, want 6", n)
 	}
 }
 
-func available() bool {
-	_, next := Fields(make([]float64, 1), longer("1", strings.Repeat(" ", 40)), ',')
+func fieldsAvailable() bool {
+	_, next := Fields(make([]float64, 1), lineInBuffer("1", strings.Repeat(" ", 40)), ',')
 	return next > 0
 }
 
 func FuzzFields(f *testing.F) {
 	f.Add("1,2.5,-3", "\n4,5,6,7,8,9,10,11,12", 5)
 	f.Fuzz(func(t *testing.T, line, rest string, room int) {
-		readFields(t, longer(line, rest), min(max(room, 0), 100))
+		readFields(t, lineInBuffer(line, rest), min(max(room, 0), 100))
 	})
 }
 
@@ -105,11 +105,11 @@ func BenchmarkFields(b *testing.B) {
 	for range 90 {
 		fields = append(fields, strconv.FormatFloat(rng.NormFloat64()*10, 'g', 7, 64))
 	}
-	line := longer(strings.Join(fields, ","), "\n"+strings.Repeat("1", 20))
+	line := lineInBuffer(strings.Join(fields, ","), "\n"+strings.Repeat("1", 20))
 	b.Run("fields", func(b *testing.B) {
 		out := make([]float64, 90)
 		for b.Loop() {
-			if n, _ := Fields(out, line, ','); n != 90 && available() {
+			if n, _ := Fields(out, line, ','); n != 90 && fieldsAvailable() {
 				b.Fatal(n)
 			}
 		}

@@ -113,12 +113,12 @@ func readMany(
 	return out, err
 }
 
-// prefixed puts a length of four bytes before data.
-func prefixed(data []byte) []byte {
+// withLength puts a length of four bytes before data.
+func withLength(data []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
 }
 
-func compress(t testing.TB, codec format.CompressionCodec, data []byte) []byte {
+func compressPage(t testing.TB, codec format.CompressionCodec, data []byte) []byte {
 	t.Helper()
 	if codec == format.Uncompressed {
 		return data
@@ -135,7 +135,7 @@ func TestPagesByHand(t *testing.T) {
 	boolean, text := Type{Kind: format.Boolean}, Type{Kind: format.ByteArray}
 	maybe := Type{Kind: format.Boolean, Optional: true}
 	long := strings.Repeat("q", 3000)
-	ab := append(prefixed([]byte("a")), prefixed([]byte(long))...)
+	ab := append(withLength([]byte("a")), withLength([]byte(long))...)
 	for _, c := range []struct {
 		name string
 		typ  Type
@@ -144,15 +144,15 @@ func TestPagesByHand(t *testing.T) {
 		page []page
 	}{
 		{"a run of true as its bit", boolean, 10, "true×9 false",
-			[]page{dataPage(10, 9, format.RLE, prefixed([]byte{18, 1, 2, 0}))}},
+			[]page{dataPage(10, 9, format.RLE, withLength([]byte{18, 1, 2, 0}))}},
 		{"a run of true as a byte of ones", boolean, 9, "true×9",
-			[]page{dataPage(9, 6, format.RLE, prefixed([]byte{18, 255}))}},
+			[]page{dataPage(9, 6, format.RLE, withLength([]byte{18, 255}))}},
 		{"runs of no value", boolean, 2, "true false",
-			[]page{dataPage(2, 9, format.RLE, prefixed([]byte{0, 1, 1, 3, 1}))}},
+			[]page{dataPage(2, 9, format.RLE, withLength([]byte{0, 1, 1, 3, 1}))}},
 		{"a group that is cut off", boolean, 9, "true×8 false",
-			[]page{dataPage(9, 8, format.RLE, prefixed([]byte{5, 255, 0}))}},
+			[]page{dataPage(9, 8, format.RLE, withLength([]byte{5, 255, 0}))}},
 		{"no bytes where all is null", maybe, 3, "null×3",
-			[]page{dataPage(3, 6, format.RLE, prefixed([]byte{6, 0}))}},
+			[]page{dataPage(3, 6, format.RLE, withLength([]byte{6, 0}))}},
 		{"repetition levels that say nothing", maybe, 3, "true null×2",
 			[]page{dataPage2(3, 6, 2, 3, false, format.Plain, []byte{6, 0, 3, 1, 0, 1})}},
 		{"levels of a required column", boolean, 1, "true",
@@ -177,15 +177,15 @@ func TestPagesByHand(t *testing.T) {
 					levels = int(h.V.DefinitionLevelsByteLength + h.V.RepetitionLevelsByteLength)
 				}
 				pages[k].body = append(slices.Clone(p.body[:levels]),
-					compress(t, codec, p.body[levels:])...)
+					compressPage(t, codec, p.body[levels:])...)
 				pages[k].header.CRC = int32(crc32.ChecksumIEEE(pages[k].body))
 			}
 			data := chunkOf(t, pages...)
 			for _, whole := range []int{WholePage, 0} {
 				got, err := readChunk(data, c.typ, codec, c.rows, whole)
-				if err != nil || counted(got) != c.want {
+				if err != nil || countEqual(got) != c.want {
 					t.Errorf("%s, %v, whole pages %d: %.200s, %v", c.name, codec, whole,
-						counted(got), err)
+						countEqual(got), err)
 				}
 				bad := bytes.Clone(data)
 				bad[len(bad)-1] ^= 1
@@ -207,8 +207,8 @@ func TestPagesByHand(t *testing.T) {
 	}
 }
 
-// counted formats cells with the number of equal ones.
-func counted(cells []string) string {
+// countEqual formats cells with the number of equal ones.
+func countEqual(cells []string) string {
 	var out []string
 	for k := 0; k < len(cells); {
 		n := 1
@@ -262,23 +262,23 @@ func TestSnappyReach(t *testing.T) {
 // with numbers in bulk. The cells or the error must be the same each time, and the memory must be in proportion
 // to the input.
 func FuzzPages(f *testing.F) {
-	for k, w := range ways() {
+	for k, w := range libraryEncodings() {
 		f.Add(byte(k), byte(k), uint16(9), uint16(300),
 			[]byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0})
 		f.Add(byte(k), byte(k), uint16(9), uint16(40),
 			bytes.Repeat([]byte{byte(len(w.String()))}, 40))
 	}
 	f.Fuzz(func(t *testing.T, way, how byte, values, expanded uint16, body []byte) {
-		w := ways()[int(way)%len(ways())]
+		w := libraryEncodings()[int(way)%len(libraryEncodings())]
 		codec := codecs[int(how)%len(codecs)]
 		if how&64 != 0 {
-			body = compress(t, codec, body)
+			body = compressPage(t, codec, body)
 		}
 		enc := w.encoding.Encoding()
 		first := dictionaryPage(3, 30,
 			[]byte{1, 0, 0, 0, 'a', 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3,
 				3, 3, 3, 3})
-		first.body = compress(t, codec, first.body)
+		first.body = compressPage(t, codec, first.body)
 		p := dataPage(int(values), int(expanded), enc, body)
 		if how&128 != 0 {
 			levels := min(len(body), int(how>>3&3))

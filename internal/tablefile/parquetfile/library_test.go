@@ -27,8 +27,8 @@ func (s stored) String() string {
 	return fmt.Sprintf("%v %v optional=%v", s.kind, s.encoding, s.optional)
 }
 
-// ways returns all encodings that the Parquet library can write and this package supports.
-func ways() (out []stored) {
+// libraryEncodings returns all encodings that the Parquet library can write and this package supports.
+func libraryEncodings() (out []stored) {
 	fixed := parquet.FixedLenByteArrayType(5)
 	for _, optional := range []bool{false, true} {
 		add := func(e encoding.Encoding, kinds ...parquet.Type) {
@@ -101,8 +101,8 @@ func b2i(b bool) uint64 {
 	return 0
 }
 
-// write makes a file of rows.
-func write(
+// writeParquet makes a file of rows.
+func writeParquet(
 	t testing.TB, columns []stored, rows []parquet.Row, codec format.CompressionCodec, opts ...parquet.WriterOption,
 ) []byte {
 	t.Helper()
@@ -280,7 +280,7 @@ var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, forma
 // them. LZ4 is not compared, since the library returns wrong bytes for it.
 func TestAgainstLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
-	columns := ways()
+	columns := libraryEncodings()
 	for round := range 24 {
 		codec, version := codecs[round%len(codecs)], 1+round/len(codecs)%2
 		n := []int{0, 1, 40, 1500}[r.IntN(4)]
@@ -289,7 +289,7 @@ func TestAgainstLibrary(t *testing.T) {
 			page = max(page, 300*n/40)
 		}
 		rows := randomRows(r, columns, n)
-		data := write(t, columns, rows, codec, parquet.DataPageVersion(version),
+		data := writeParquet(t, columns, rows, codec, parquet.DataPageVersion(version),
 			parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(int64(1+r.IntN(2*n+1))))
 		for j, c := range columns {
 			want := make([]string, n)

@@ -52,7 +52,7 @@ func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) me
 	}
 }
 
-func fit(
+func fitJointGram(
 	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
 ) *method.Fit {
 	t.Helper()
@@ -69,7 +69,7 @@ func fit(
 // least-squares coefficients in original units, within their standard errors.
 func TestRecoversCoefficients(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
-	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Linear()
+	m := fitJointGram(t, 20, budget.AddRemove, tab, columns, ranges).Linear()
 	// There are an intercept and indicators of both levels of c, so only differences of c's coefficients are
 	// identified.
 	for i, want := range []float64{2, -1} {
@@ -98,7 +98,7 @@ func TestTargetMean(t *testing.T) {
 	for _, y := range tab.Float(3) {
 		sum += y
 	}
-	got := fit(t, 20, budget.AddRemove, tab, columns, ranges).TargetMean
+	got := fitJointGram(t, 20, budget.AddRemove, tab, columns, ranges).TargetMean
 	if want := sum / 20000; math.Abs(got-want) > .1 {
 		t.Errorf("target mean %v, want about %v", got, want)
 	}
@@ -107,7 +107,7 @@ func TestTargetMean(t *testing.T) {
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
 	checkStandardErrors(t, func() *regression.Linear {
-		return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear()
+		return fitJointGram(t, 2, budget.AddRemove, tab, columns, ranges).Linear()
 	})
 }
 
@@ -159,7 +159,7 @@ func TestSubstitutionNoise(t *testing.T) {
 func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		tab, columns, ranges := linearTable(t, n, 0)
-		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
+		f := fitJointGram(t, 1, budget.AddRemove, tab, columns, ranges)
 		if err := f.Linear().Validate(); err != nil {
 			t.Errorf("%d rows: %v", n, err)
 		}
@@ -180,7 +180,7 @@ func TestTooWide(t *testing.T) {
 // TestPredictionsUseTrainingClamps checks that the model predicts within the range of the target for any input.
 func TestPredictionsUseTrainingClamps(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 3000, .1)
-	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear()
+	m := fitJointGram(t, 5, budget.AddRemove, tab, columns, ranges).Linear()
 	out, err := m.Predict(nil, regression.Rows{
 		N: 3,
 		Numeric: map[string][]float64{

@@ -27,7 +27,7 @@ func faithfulSession(
 	return sessionFor(t, AdaSSP{}, columns, epsilon, rel)
 }
 
-func faithful(
+func fitFaithful(
 	t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
@@ -85,7 +85,7 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 // explained.
 func TestFaithfulPredicts(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
-	fit, _ := faithful(t, 20, budget.AddRemove, tab, columns, ranges)
+	fit, _ := fitFaithful(t, 20, budget.AddRemove, tab, columns, ranges)
 	all := tab.All().Block(0, tab.Len())
 	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
@@ -105,7 +105,7 @@ func TestFaithfulPredicts(t *testing.T) {
 func TestFaithfulStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
 	checkStandardErrors(t, func() *regression.Linear {
-		f, _ := faithful(t, 4, budget.AddRemove, tab, columns, ranges)
+		f, _ := fitFaithful(t, 4, budget.AddRemove, tab, columns, ranges)
 		return &f.Model.(*regression.ClippedLinear).Linear
 	})
 }
@@ -114,8 +114,8 @@ func TestFaithfulStandardErrors(t *testing.T) {
 // moments by 2, and that of the eigenvalue not at all.
 func TestFaithfulSubstitutionNoise(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
-	_, a := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
-	_, b := faithful(t, 1, budget.Substitute, tab, columns, ranges)
+	_, a := fitFaithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	_, b := fitFaithful(t, 1, budget.Substitute, tab, columns, ranges)
 	for leaf, want := range map[string]float64{
 		eigenvalueLeaf: 1,
 		matrixLeaf:     math.Sqrt2,
@@ -132,7 +132,7 @@ func TestFaithfulSubstitutionNoise(t *testing.T) {
 // .45 : .45, and that the whole is one Gaussian with parameter mu.
 func TestFaithfulScales(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
-	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	_, s := fitFaithful(t, 1, budget.AddRemove, tab, columns, ranges)
 	s = s.Sub(adasspNode)
 	mu := budget.GaussianMu(1, 1e-6)
 	b2 := 2*scaling.NumericNorm + 1 + linear.Kappa*linear.Kappa // a, b and the block of c
@@ -237,7 +237,7 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		}
 		for name, tab := range map[string]*dataset.Table{"plain": tab, "strange": odd} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-				f, _ := faithful(t, 1, rel, tab, columns, ranges)
+				f, _ := fitFaithful(t, 1, rel, tab, columns, ranges)
 				if err := f.Model.(*regression.ClippedLinear).Validate(); err != nil {
 					t.Errorf("%d %s rows: %v", n, name, err)
 				}
@@ -336,7 +336,7 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 		}
 		refused(s, want)
 	}
-	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	_, s := fitFaithful(t, 1, budget.AddRemove, tab, columns, ranges)
 	refused(s, mechanism.ErrSpent)
 }
 

@@ -42,7 +42,7 @@ func partlyTable(
 func TestPartlyRecoversCoefficients(t *testing.T) {
 	for _, private := range [][]string{{"a"}, {"b", "c"}, {"c"}, {"a", "b", "c"}, nil} {
 		tab, columns, ranges := partlyTable(t, 60000, .1, private...)
-		f := fit(t, 20, budget.SubstitutePrivateColumns, tab, columns, ranges)
+		f := fitJointGram(t, 20, budget.SubstitutePrivateColumns, tab, columns, ranges)
 		m := f.Linear()
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestPartlyStdErrors(t *testing.T) {
 		squares := make([]float64, 4)
 		claimed := make([]float64, 4)
 		for range fits {
-			m := fit(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+			m := fitJointGram(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
 			for i, term := range m.Terms[:4] {
 				sums[i] += term.Coefficient / fits
 				squares[i] += term.Coefficient * term.Coefficient / fits
@@ -102,8 +102,8 @@ func TestPartlyStdErrors(t *testing.T) {
 // TestPartlyIsMoreExact checks that the coefficient of a public column is more exact than under plain substitution.
 func TestPartlyIsMoreExact(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b")
-	part := fit(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
-	all := fit(t, 1, budget.Substitute, tab, columns, ranges).Linear()
+	part := fitJointGram(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+	all := fitJointGram(t, 1, budget.Substitute, tab, columns, ranges).Linear()
 	if part.Terms[0].StdError >= all.Terms[0].StdError/2 {
 		t.Errorf("%v, under substitution %v", part.Terms[0].StdError, all.Terms[0].StdError)
 	}
@@ -126,7 +126,7 @@ func TestPartlyLayout(t *testing.T) {
 // falls back to releasing the whole matrix.
 func TestPartlyPrivateTarget(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b", "y")
-	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns,
+	if m := fitJointGram(t, 5, budget.SubstitutePrivateColumns, tab, columns,
 		ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
@@ -154,7 +154,7 @@ func TestPartlyIsTotal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 5 {
-			m := fit(t, .1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+			m := fitJointGram(t, .1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
 			if err := m.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -61,7 +61,7 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 func TestSpreadsWithoutRecordsAreFinite(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 0, 0)
 	for range 20 {
-		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
+		f := fitJointGram(t, 1, budget.AddRemove, tab, columns, ranges)
 		for _, x := range regression.Importances(f.Model.Inputs(), f.Spreads, .95) {
 			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) ||
 				!(x.Lower <= x.Value && x.Value <= x.Upper) {

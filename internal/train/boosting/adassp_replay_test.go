@@ -36,7 +36,7 @@ func recordGradients(
 				data[j].Floats = []float64{records[i][j]}
 			}
 		}
-		x := table(t, columns, data)
+		x := newSample(t, columns, data)
 		pass, err := mechanism.Sum[*gradientPass](context.Background(), s,
 			memory.NewRecords(x.tab.All()), gradientStatistic{columns, x.ranges, theta, clip})
 		if err != nil {
@@ -53,7 +53,7 @@ func recordGradients(
 	return gradients, sensitivity
 }
 
-func distance(a, b mechanism.Vector) float64 {
+func vectorDistance(a, b mechanism.Vector) float64 {
 	sum := 0.
 	for i := range a {
 		sum += math.Pow(float64(a[i]-b[i]), 2)
@@ -90,11 +90,11 @@ func TestGradientSensitivity(t *testing.T) {
 				largest := 0.
 				for i, g := range gradients {
 					if rel == budget.AddRemove {
-						largest = max(largest, distance(g, empty))
+						largest = max(largest, vectorDistance(g, empty))
 						continue
 					}
 					for _, other := range gradients[:i] {
-						largest = max(largest, distance(g, other))
+						largest = max(largest, vectorDistance(g, other))
 					}
 				}
 				if theta[2] != 0 && rel == budget.Substitute { // all residuals have one sign, and the constants of two records cancel
@@ -117,7 +117,7 @@ func TestBoostedReplays(t *testing.T) {
 		{Rounds: 4, Clip: .2, Shrinkage: .5, GramShare: .3}} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			run := func(tab *dataset.Table, recorder *mechanism.Recorder) []byte {
-				node, err := trainer.Plan(x.facts(rel))
+				node, err := trainer.Plan(x.runFacts(rel))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,14 +129,14 @@ func TestBoostedReplays(t *testing.T) {
 				fit, err := trainer.Fit(context.Background(),
 					mechanism.NewRecordedSession(priced, recorder),
 					method.Data{
-						Facts:   x.facts(rel),
+						Facts:   x.runFacts(rel),
 						Records: memory.NewRecords(tab.All()),
 						Ranges:  x.ranges,
 					})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return written(t, fit.Model)
+				return encodeModel(t, fit.Model)
 			}
 			first := mechanism.NewRecorder(9)
 			want := run(x.tab, first)

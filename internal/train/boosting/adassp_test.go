@@ -25,15 +25,15 @@ type sample struct {
 	ranges  []scaling.Range
 }
 
-// facts returns the facts of a run under a relation.
-func (x sample) facts(rel budget.Relation) method.Facts {
+// runFacts returns the facts of a run under a relation.
+func (x sample) runFacts(rel budget.Relation) method.Facts {
 	return method.Facts{Columns: x.columns, Relation: rel}
 }
 
-// data returns the records together with their public facts.
-func (x sample) data(rel budget.Relation) method.Data {
+// trainingData returns the records together with their public facts.
+func (x sample) trainingData(rel budget.Relation) method.Data {
 	return method.Data{
-		Facts:   x.facts(rel),
+		Facts:   x.runFacts(rel),
 		Records: memory.NewRecords(x.tab.All()),
 		Ranges:  x.ranges,
 	}
@@ -52,7 +52,7 @@ func linearSample(t testing.TB, n int, noise float64) sample {
 	return sample{testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)}
 }
 
-func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sample {
+func newSample(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sample {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
 	if err != nil {
@@ -61,8 +61,8 @@ func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sa
 	return sample{tab, columns, testrows.Ranges(columns)}
 }
 
-// train plans and runs the trainer. It also returns the session.
-func (x sample) train(
+// trainAdaSSP plans and runs the trainer. It also returns the session.
+func (x sample) trainAdaSSP(
 	t testing.TB, rounds int, epsilon float64, rel budget.Relation,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
@@ -73,19 +73,19 @@ func (x sample) trainBy(
 	t testing.TB, trainer BoostedAdaSSP, epsilon float64, rel budget.Relation,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	node, err := trainer.Plan(x.facts(rel))
+	node, err := trainer.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, rel)
-	fit, err := trainer.Fit(context.Background(), s, x.data(rel))
+	fit, err := trainer.Fit(context.Background(), s, x.trainingData(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fit, s.Sub(rootNode)
 }
 
-func (x sample) rows() regression.Rows {
+func (x sample) modelRows() regression.Rows {
 	all := x.tab.All().Block(0, x.tab.Len())
 	rows := regression.Rows{
 		N:       x.tab.Len(),
@@ -111,7 +111,7 @@ func (x sample) rows() regression.Rows {
 func TestRecoversCoefficients(t *testing.T) {
 	x := linearSample(t, 60000, .1)
 	for _, rounds := range []int{0, 1, 10} {
-		fit, _ := x.train(t, rounds, 20, budget.AddRemove)
+		fit, _ := x.trainAdaSSP(t, rounds, 20, budget.AddRemove)
 		m := fit.Model.(*regression.ClippedLinear)
 		for i, want := range []float64{2, -1} {
 			term := m.Terms[i]
@@ -127,7 +127,7 @@ func TestRecoversCoefficients(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Error(err)
 		}
-		got, err := fit.Model.Predict(nil, x.rows())
+		got, err := fit.Model.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestTargetMean(t *testing.T) {
 		sum += y
 	}
 	for _, rounds := range []int{1, 5} {
-		fit, _ := x.train(t, rounds, 20, budget.AddRemove)
+		fit, _ := x.trainAdaSSP(t, rounds, 20, budget.AddRemove)
 		if want := sum / 20000; math.Abs(fit.TargetMean-want) > .15 {
 			t.Errorf("%d rounds: target mean %v, want about %v", rounds, fit.TargetMean, want)
 		}
@@ -191,12 +191,12 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 func TestSettingsScaleTheNoise(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	scales := func(trainer BoostedAdaSSP) (gram, gradients float64) {
-		node, err := trainer.Plan(x.facts(budget.AddRemove))
+		node, err := trainer.Plan(x.runFacts(budget.AddRemove))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := testrows.Session(t, node, 1, budget.AddRemove)
-		if _, err := trainer.Fit(context.Background(), s, x.data(budget.AddRemove)); err != nil {
+		if _, err := trainer.Fit(context.Background(), s, x.trainingData(budget.AddRemove)); err != nil {
 			t.Fatal(err)
 		}
 		return s.Sub(rootNode).Scale(gramLeaf), s.Sub(rootNode).Scale(gradientsLeaf)
@@ -227,8 +227,8 @@ func TestNoiseScalesMatchPlan(t *testing.T) {
 	part := budget.GaussianMu(1, 1e-6) / math.Sqrt2
 	b2 := 2*scaling.NumericNorm + 1 + linear.Kappa*linear.Kappa // a, b and the block of c
 	for _, rounds := range []int{1, 7} {
-		_, s := x.train(t, rounds, 1, budget.AddRemove)
-		_, sub := x.train(t, rounds, 1, budget.Substitute)
+		_, s := x.trainAdaSSP(t, rounds, 1, budget.AddRemove)
+		_, sub := x.trainAdaSSP(t, rounds, 1, budget.Substitute)
 		for _, c := range []struct {
 			leaf         string
 			want, factor float64
@@ -248,7 +248,7 @@ func TestNoiseScalesMatchPlan(t *testing.T) {
 // TestRoundsAreReleasedOnce checks that every priced draw is spent exactly once.
 func TestRoundsAreReleasedOnce(t *testing.T) {
 	x := linearSample(t, 10, 0)
-	_, s := x.train(t, 6, 1, budget.AddRemove)
+	_, s := x.trainAdaSSP(t, 6, 1, budget.AddRemove)
 	for _, e := range s.Events() {
 		if e.Released != e.Law.Draws {
 			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
@@ -267,7 +267,7 @@ func TestGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := BoostedAdaSSP{}.Plan(x.facts(budget.AddRemove))
+	node, err := BoostedAdaSSP{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,8 +329,8 @@ func TestRowOrder(t *testing.T) {
 			}
 		}
 	}
-	shuffled := table(t, x.columns, data)
-	node, err := BoostedAdaSSP{}.Plan(x.facts(budget.AddRemove))
+	shuffled := newSample(t, x.columns, data)
+	node, err := BoostedAdaSSP{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,11 +364,11 @@ func TestDegenerateTables(t *testing.T) {
 		}
 		for name, x := range map[string]sample{
 			"plain":   plain,
-			"strange": table(t, plain.columns, data),
+			"strange": newSample(t, plain.columns, data),
 		} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				for _, rounds := range []int{1, 20} {
-					fit, _ := x.train(t, rounds, 1, rel)
+					fit, _ := x.trainAdaSSP(t, rounds, 1, rel)
 					if err := fit.Model.(*regression.ClippedLinear).Validate(); err != nil {
 						t.Errorf("%d %s rows: %v", n, name, err)
 					}
@@ -389,7 +389,7 @@ func TestWrongLeaf(t *testing.T) {
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
 		if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), s,
-			x.data(budget.AddRemove)); !errors.Is(err, want) {
+			x.trainingData(budget.AddRemove)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -405,7 +405,7 @@ func TestWrongLeaf(t *testing.T) {
 		budget.Sequence(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1,
 		budget.AddRemove)
 	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once,
-		x.data(budget.AddRemove)); err != nil {
+		x.trainingData(budget.AddRemove)); err != nil {
 		t.Fatal(err)
 	}
 	refused(once, mechanism.ErrSpent)
@@ -438,14 +438,14 @@ func TestPlanRefuses(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	trainer := BoostedAdaSSP{}
-	node, err := trainer.Plan(x.facts(budget.AddRemove))
+	node, err := trainer.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := trainer.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+		x.trainingData(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -36,14 +36,14 @@ func coupledSample(t testing.TB, n int) sample {
 		data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
 		data[2].Floats = append(data[2].Floats, a+math.Abs(b))
 	}
-	return table(t, columns, data)
+	return newSample(t, columns, data)
 }
 
 // TestCouplingPredictsChanges checks that the coupling predicts, up to a small error, how much a line, a curve and the
 // curve of the score change the predictions of the records of each step, whichever of them moved.
 func TestCouplingPredictsChanges(t *testing.T) {
 	x := coupledSample(t, 20000)
-	b := x.booster(t, 30)
+	b := x.readyBooster(t, 30)
 	line := []float64{.2, -.1, .05}
 	for moving := -1; moving < len(b.shapes); moving++ {
 		c := newCoupling(b)
@@ -59,9 +59,9 @@ func TestCouplingPredictsChanges(t *testing.T) {
 			c.moveShape(s, step[:len(s.values)])
 			m = move{Bins: s.bins, Table: step}
 		}
-		before := b.state.compute(x.tab.All())
+		before := b.state.computeView(x.tab.All())
 		b.state.Moves = append(b.state.Moves, m)
-		after := b.state.compute(x.tab.All())
+		after := b.state.computeView(x.tab.All())
 		b.state.Moves = b.state.Moves[:len(b.state.Moves)-1]
 		for i, s := range b.shapes {
 			if i == moving {
@@ -98,7 +98,7 @@ func TestPasses(t *testing.T) {
 		"few":    {coupledSample(t, 300), true, 1},
 		"values": {valued, true, 10},
 	} {
-		b := c.x.booster(t, c.asked)
+		b := c.x.readyBooster(t, c.asked)
 		rounds := manyRounds
 		passes := 1
 		if c.each {
@@ -114,8 +114,8 @@ func TestPasses(t *testing.T) {
 // TestRoundsLearn checks that with one pass for all sums the model still explains the effect of correlated columns.
 func TestRoundsLearn(t *testing.T) {
 	x := coupledSample(t, 20000)
-	fit, s := x.additive(t, 3, budget.AddRemove)
-	got, err := fit.Model.Predict(nil, x.rows())
+	fit, s := x.trainAdditive(t, 3, budget.AddRemove)
+	got, err := fit.Model.Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestRoundsLearn(t *testing.T) {
 
 // TestJointPassIsExact checks that one pass for all sums yields the same sums as a pass for each.
 func TestJointPassIsExact(t *testing.T) {
-	b := coupledSample(t, 9001).booster(t, 3)
+	b := coupledSample(t, 9001).readyBooster(t, 3)
 	b.clamp = clamp{limit: .4, slope: 1}
 	all := b.passes(0, manyRounds-1)[0]
 	joint, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records,

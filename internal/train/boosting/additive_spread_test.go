@@ -38,7 +38,7 @@ func TestSpreadsHoldTheTruth(t *testing.T) {
 	held := 0
 	of := 0
 	for range 50 {
-		fit, _ := x.additive(t, 1, budget.AddRemove)
+		fit, _ := x.trainAdditive(t, 1, budget.AddRemove)
 		for j, s := range fit.Spreads[0] {
 			_, lower, upper := s.Root(1.96)
 			if of++; lower <= want[j] && want[j] <= upper {
@@ -60,7 +60,7 @@ func TestAdditiveStandardErrors(t *testing.T) {
 	const fits = 120
 	var sum, squares, claimed [3]float64
 	for range fits {
-		fit, _ := x.additive(t, 3, budget.AddRemove)
+		fit, _ := x.trainAdditive(t, 3, budget.AddRemove)
 		m := fit.Linear()
 		for i, v := range [][2]float64{
 			{m.Intercept, m.InterceptStdError}, {m.Terms[2].Coefficient, m.Terms[2].StdError},

@@ -44,20 +44,20 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 			append(data[1].Floats, b), append(data[2].Floats, c)
 		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
 	}
-	return table(t, columns, data)
+	return newSample(t, columns, data)
 }
 
-// additive plans and runs the additive trainer. It also returns the session.
-func (x sample) additive(
+// trainAdditive plans and runs the additive trainer. It also returns the session.
+func (x sample) trainAdditive(
 	t testing.TB, epsilon float64, rel budget.Relation,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	node, err := Additive{}.Plan(x.facts(rel))
+	node, err := Additive{}.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, rel)
-	fit, err := Additive{}.Fit(context.Background(), s, x.data(rel))
+	fit, err := Additive{}.Fit(context.Background(), s, x.trainingData(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,16 +70,16 @@ func TestAdditiveFindsCurves(t *testing.T) {
 	x := curvedSample(t, 40000, .1)
 	target := x.tab.Float(len(x.columns) - 1)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		fit, _ := x.additive(t, 10, rel)
+		fit, _ := x.trainAdditive(t, 10, rel)
 		m := fit.Model.(*regression.Additive)
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.Predict(nil, x.rows())
+		got, err := m.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := m.Linear.Predict(nil, x.rows())
+		line, err := m.Linear.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,19 +103,19 @@ func TestAdditiveFindsCurves(t *testing.T) {
 // bin.
 func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	x := curvedSample(t, 5000, .1)
-	b := x.booster(t, 10)
+	b := x.readyBooster(t, 10)
 	for epoch := range additiveEpochs {
 		if _, err := b.epoch(epoch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := b.model(x.ranges).Predict(nil, x.rows())
+	got, err := b.model(x.ranges).Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	far := 0
 	target := b.frame.Target()
-	state := b.state.compute(x.tab.All())
+	state := b.state.computeView(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
@@ -127,8 +127,8 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	}
 }
 
-// compute returns the state of the records of a view, computed in a single pass.
-func (s *state) compute(v dataset.View) *kept {
+// computeView returns the state of the records of a view, computed in a single pass.
+func (s *state) computeView(v dataset.View) *kept {
 	all := v.Block(0, v.Len())
 	k := s.Begin(all)
 	for i := range s.Moves {
@@ -137,15 +137,15 @@ func (s *state) compute(v dataset.View) *kept {
 	return k.(*kept)
 }
 
-// booster returns a run that is ready for its first epoch.
-func (x sample) booster(t testing.TB, epsilon float64) *booster {
+// readyBooster returns a run that is ready for its first epoch.
+func (x sample) readyBooster(t testing.TB, epsilon float64) *booster {
 	t.Helper()
-	node, err := Additive{}.Plan(x.facts(budget.AddRemove))
+	node, err := Additive{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
-	b, err := newBooster(context.Background(), s, x.data(budget.AddRemove))
+	b, err := newBooster(context.Background(), s, x.trainingData(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 // price.
 func TestAdditiveSpendsItsPlan(t *testing.T) {
 	x := curvedSample(t, 3000, .1)
-	_, s := x.additive(t, 1, budget.AddRemove)
+	_, s := x.trainAdditive(t, 1, budget.AddRemove)
 	events := s.Events()
 	if len(events) != 5 {
 		t.Fatalf("%d leaves", len(events))
@@ -187,7 +187,7 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 // TestAdditiveWithoutUsableData checks that the model is valid for a table without rows, with one row, with only
 // invalid cells, with only categories, or with a constant target.
 func TestAdditiveWithoutUsableData(t *testing.T) {
-	only := table(t, []dataset.Column{
+	only := newSample(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
 		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
 	}, []dataset.ColumnData{{Codes: []int32{0, 1, 2}}, {Floats: []float64{0, math.NaN(), 1}}})
@@ -205,7 +205,7 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 		}
 		data[3].Codes = append(data[3].Codes, 2)
 	}
-	tables["strange"] = table(t, strange.columns, data)
+	tables["strange"] = newSample(t, strange.columns, data)
 	wide := curvedSample(t, 300, 1)
 	wide.ranges = slices.Clone(wide.ranges)
 	wide.ranges[4] = scaling.Range{Lower: -8e307, Upper: 8e307}
@@ -213,7 +213,7 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 	tables["absurd ranges"] = wide
 	for name, x := range tables {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-			fit, _ := x.additive(t, 1, rel)
+			fit, _ := x.trainAdditive(t, 1, rel)
 			m := fit.Model.(*regression.Additive)
 			if name == "absurd ranges" { // the pipeline saturates what is linear
 				m.Linear = regression.Linear{
@@ -238,11 +238,11 @@ func TestAdditiveWithoutUsableData(t *testing.T) {
 // TestAdditivePrivateInputs compares the sums of an epoch with their definition, for any order of the rows.
 func TestAdditivePrivateInputs(t *testing.T) {
 	x := curvedSample(t, 9001, .5) // more than two blocks
-	b := x.booster(t, 1)
+	b := x.readyBooster(t, 1)
 	const clip = .3
 	s := b.shapes[0]
 	want := b.session.NewBinSums(len(s.values), clip)
-	state := b.state.compute(x.tab.All())
+	state := b.state.computeView(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
@@ -274,14 +274,14 @@ func TestAdditiveRefusesWideTables(t *testing.T) {
 
 func TestAdditiveStopsWithItsContext(t *testing.T) {
 	x := curvedSample(t, 100, 0)
-	node, err := Additive{}.Plan(x.facts(budget.AddRemove))
+	node, err := Additive{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = Additive{}.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.data(budget.AddRemove))
+		x.trainingData(budget.AddRemove))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

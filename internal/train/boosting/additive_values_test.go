@@ -50,7 +50,7 @@ func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64
 		data[0].Floats, data[1].Codes, data[2].Floats = append(data[0].Floats, a),
 			append(data[1].Codes, code), append(data[2].Floats, y)
 	}
-	return table(t, columns, data), effects
+	return newSample(t, columns, data), effects
 }
 
 // TestValuesAreFound checks that with a large budget the effects of frequent values match the true effects, and that
@@ -59,7 +59,7 @@ func TestValuesAreFound(t *testing.T) {
 	for _, values := range []int{linear.FewValues + 1, 400} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			x, effects := valuedSample(t, 20000, values, .3)
-			fit, s := x.additive(t, 20, rel)
+			fit, s := x.trainAdditive(t, 20, rel)
 			m := fit.Model.(*regression.Additive)
 			if err := m.Validate(); err != nil {
 				t.Fatal(err)
@@ -103,12 +103,12 @@ func TestValuesAreFound(t *testing.T) {
 // values, the most frequent ones by released counts have an entry each, and all others share one.
 func TestFewValuesAreEntries(t *testing.T) {
 	x, _ := valuedSample(t, 2000, linear.FewValues, 0)
-	b := x.booster(t, 1)
+	b := x.readyBooster(t, 1)
 	if len(b.valued) > 0 || !reflect.DeepEqual(b.state.Columns, x.columns) {
 		t.Errorf("%d columns of many values, and columns %v", len(b.valued), b.state.Columns)
 	}
 	x, _ = valuedSample(t, 40000, 200, 0)
-	b = x.booster(t, 100)
+	b = x.readyBooster(t, 100)
 	c := b.state.Columns[1]
 	if want := x.columns[1].Categories[:linear.FewValues]; len(b.valued) != 1 ||
 		!slices.Equal(c.Categories[:10], want[:10]) || len(c.Categories) != len(want) || !c.Other {
@@ -178,12 +178,12 @@ func TestCommonStepCountsWhatOthersLack(t *testing.T) {
 // TestValuesPrivateInputs compares counts and sums by value with their definition.
 func TestValuesPrivateInputs(t *testing.T) {
 	x, _ := valuedSample(t, 9001, 80, .5)
-	b := x.booster(t, 1)
+	b := x.readyBooster(t, 1)
 	const clip = .3
 	s := b.shapes[0]
 	sums := b.session.NewBinSums(len(s.values), clip)
 	counts := b.session.NewHistogram([]int{1}, 81)
-	state := b.state.compute(x.tab.All())
+	state := b.state.computeView(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- {
 		code := x.tab.Codes(1)[i]
 		counts.Add([][]uint16{{uint16(code)}})
@@ -218,11 +218,11 @@ func TestValuesSpendTheirPlan(t *testing.T) {
 	x, _ := valuedSample(t, 3000, 80, .1)
 	for _, trained := range []func() *mechanism.Session{
 		func() *mechanism.Session {
-			_, s := x.additive(t, 1, budget.AddRemove)
+			_, s := x.trainAdditive(t, 1, budget.AddRemove)
 			return s
 		},
 		func() *mechanism.Session {
-			_, s := x.kernel(t, 1, budget.AddRemove)
+			_, s := x.trainKernel(t, 1, budget.AddRemove)
 			return s
 		},
 	} {
@@ -247,8 +247,8 @@ func TestValuesWithoutUsableData(t *testing.T) {
 		x, _ := valuedSample(t, n, 80, .1)
 		x.columns[1].Other = n > 1
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-			additive, _ := x.additive(t, 1, rel)
-			kernel, _ := x.kernel(t, 1, rel)
+			additive, _ := x.trainAdditive(t, 1, rel)
+			kernel, _ := x.trainKernel(t, 1, rel)
 			for _, m := range []regression.Model{additive.Model, kernel.Model} {
 				if err := m.Validate(); err != nil {
 					t.Errorf("%d records, %v: %v", n, rel, err)
@@ -269,9 +269,9 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 			y[i] += x.tab.Float(0)[i] * (1.5*effects[code] - 1)
 		}
 	}
-	x = table(t, x.columns,
+	x = newSample(t, x.columns,
 		[]dataset.ColumnData{{Floats: x.tab.Float(0)}, {Codes: x.tab.Codes(1)}, {Floats: y}})
-	fit, _ := x.kernel(t, 10, budget.AddRemove)
+	fit, _ := x.trainKernel(t, 10, budget.AddRemove)
 	m, ok := fit.Model.(*regression.Kernel)
 	if !ok {
 		t.Fatalf("a %T", fit.Model)
@@ -292,7 +292,7 @@ func TestKernelLearnsAcrossValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := explained(y, sum), explained(y, whole); !(b > .95 && a < b-.005) {
+	if a, b := rSquared(y, sum), rSquared(y, whole); !(b > .95 && a < b-.005) {
 		t.Errorf("R² %v, without the kernel %v", b, a)
 	}
 	for i, term := range m.Kernels {

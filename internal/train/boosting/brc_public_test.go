@@ -83,9 +83,9 @@ func readPublic(t *testing.T, file, target string, drop, public []string, codes 
 	return out
 }
 
-// balanced draws the same number of records from either class, shuffles them, and puts a tenth into the test set and
+// splitBalanced draws the same number of records from either class, shuffles them, and puts a tenth into the test set and
 // the rest into the training set.
-func (p publicData) balanced(t *testing.T, seed uint64) (train, test *dataset.Table) {
+func (p publicData) splitBalanced(t *testing.T, seed uint64) (train, test *dataset.Table) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
 	var by [2][]int
@@ -99,10 +99,10 @@ func (p publicData) balanced(t *testing.T, seed uint64) (train, test *dataset.Ta
 		rows = append(rows, list[:n]...)
 	}
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	return p.table(t, rows[len(rows)/10:]), p.table(t, rows[:len(rows)/10])
+	return p.selectRows(t, rows[len(rows)/10:]), p.selectRows(t, rows[:len(rows)/10])
 }
 
-func (p publicData) table(t *testing.T, rows []int) *dataset.Table {
+func (p publicData) selectRows(t *testing.T, rows []int) *dataset.Table {
 	t.Helper()
 	data := make([]dataset.ColumnData, len(p.data))
 	for j, d := range p.data {
@@ -129,8 +129,8 @@ type trial struct {
 	relation    budget.Relation
 }
 
-// session prices scaling and a model together. It also returns the ranges.
-func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
+// openSession prices scaling and a model together. It also returns the ranges.
+func (x trial) openSession(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	x.t.Helper()
 	schema := x.train.Schema().Columns
 	features := schema[:len(schema)-1]
@@ -189,7 +189,7 @@ func (x trial) accuracy(m regression.Model) float64 {
 	return float64(right) / float64(x.test.Len())
 }
 
-func (x trial) brc(published bool) float64 {
+func (x trial) brcAccuracy(published bool) float64 {
 	x.t.Helper()
 	trainer := BRC{Form: map[bool]string{true: Paper}[published]}
 	facts := method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
@@ -197,7 +197,7 @@ func (x trial) brc(published bool) float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	s, ranges := x.session(node)
+	s, ranges := x.openSession(node)
 	fit, err := trainer.Fit(context.Background(), s,
 		method.Data{Facts: facts, Records: memory.NewRecords(x.train.All()), Ranges: ranges})
 	if err != nil {
@@ -206,8 +206,8 @@ func (x trial) brc(published bool) float64 {
 	return x.accuracy(fit.Model.(*regression.Classifier).Scores[0])
 }
 
-// gram returns the accuracy of the joint Gram trainer with the classes encoded as -1 and +1.
-func (x trial) gram() float64 {
+// gramAccuracy returns the accuracy of the joint Gram trainer with the classes encoded as -1 and +1.
+func (x trial) gramAccuracy() float64 {
 	x.t.Helper()
 	columns := slices.Clone(x.train.Schema().Columns)
 	last := len(columns) - 1
@@ -217,7 +217,7 @@ func (x trial) gram() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	s, ranges := x.session(node)
+	s, ranges := x.openSession(node)
 	ranges[last] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns {
@@ -310,7 +310,7 @@ func TestBRCOnPublicData(t *testing.T) {
 		measure := func(epsilon float64, rel budget.Relation, f func(trial) float64) float64 {
 			out := make([]float64, *brcRuns)
 			for i := range out {
-				train, test := set.data.balanced(t, uint64(i))
+				train, test := set.data.splitBalanced(t, uint64(i))
 				out[i] = f(trial{t, train, test, epsilon, rel})
 			}
 			return median(out)
@@ -323,12 +323,12 @@ func TestBRCOnPublicData(t *testing.T) {
 		for _, epsilon := range []float64{.1, .3, .5, 1, 3, 5} {
 			t.Logf("%s | %v | BRC %.4f | as published %.4f | joint-gram %.4f || all private: BRC %.4f %.4f | joint-gram %.4f",
 				set.name, epsilon,
-				measure(epsilon, part, func(x trial) float64 { return x.brc(false) }),
-				measure(epsilon, part, func(x trial) float64 { return x.brc(true) }),
-				measure(epsilon, part, trial.gram),
-				measure(epsilon, budget.AddRemove, func(x trial) float64 { return x.brc(false) }),
-				measure(epsilon, sub, func(x trial) float64 { return x.brc(false) }),
-				measure(epsilon, budget.AddRemove, trial.gram))
+				measure(epsilon, part, func(x trial) float64 { return x.brcAccuracy(false) }),
+				measure(epsilon, part, func(x trial) float64 { return x.brcAccuracy(true) }),
+				measure(epsilon, part, trial.gramAccuracy),
+				measure(epsilon, budget.AddRemove, func(x trial) float64 { return x.brcAccuracy(false) }),
+				measure(epsilon, sub, func(x trial) float64 { return x.brcAccuracy(false) }),
+				measure(epsilon, budget.AddRemove, trial.gramAccuracy))
 		}
 	}
 }
@@ -341,19 +341,19 @@ func TestBRCTargets(t *testing.T) {
 		least   float64
 		f       func(trial) float64
 	}{
-		"integer codes at 1": {true, 1, .73, func(x trial) float64 { return x.brc(false) }},
+		"integer codes at 1": {true, 1, .73, func(x trial) float64 { return x.brcAccuracy(false) }},
 		"one-hot at 1": {false, 1, .75, func(x trial) float64 {
-			return x.brc(false)
+			return x.brcAccuracy(false)
 		}},
 		"one-hot at .3 above public": {false, .3, .66, func(x trial) float64 {
-			return x.brc(false)
+			return x.brcAccuracy(false)
 		}},
-		"joint Gram at .5": {false, .5, .79, trial.gram},
+		"joint Gram at .5": {false, .5, .79, trial.gramAccuracy},
 	} {
 		data := readPublic(t, "adult.raw.csv.gz", "income", nil, adultPublic, c.codes)
 		var got []float64
 		for i := range 3 {
-			train, test := data.balanced(t, uint64(i))
+			train, test := data.splitBalanced(t, uint64(i))
 			got = append(got,
 				c.f(trial{t, train, test, c.epsilon, budget.SubstitutePrivateColumns}))
 		}

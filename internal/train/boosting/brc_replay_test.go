@@ -17,12 +17,12 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// recorded runs a trainer under a recorder.
-func (x sample) recorded(
+// trainRecorded runs a trainer under a recorder.
+func (x sample) trainRecorded(
 	t *testing.T, trainer related, tab *dataset.Table, rec *mechanism.Recorder,
 ) *method.Fit {
 	t.Helper()
-	node, err := trainer.Plan(x.facts(trainer.relation))
+	node, err := trainer.Plan(x.runFacts(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func (x sample) recorded(
 	}
 	x.tab = tab
 	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-		x.data(trainer.relation))
+		x.trainingData(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +46,9 @@ type neighbour struct {
 	table *dataset.Table
 }
 
-// neighbours returns tables that differ from the sample at the first, middle and last position. Depending on the
+// neighbourTables returns tables that differ from the sample at the first, middle and last position. Depending on the
 // relation, the record there is removed, added, or replaced, or only its private columns are replaced.
-func (x sample) neighbours(t *testing.T, rel budget.Relation) []neighbour {
+func (x sample) neighbourTables(t *testing.T, rel budget.Relation) []neighbour {
 	t.Helper()
 	var out []neighbour
 	add := func(at, drop int, row *[5]float64, format string, args ...any) {
@@ -134,11 +134,11 @@ func TestBRCReplays(t *testing.T) {
 		}
 		x := classSample(t, n)
 		first := mechanism.NewRecorder(9)
-		want := x.recorded(t, trainer, x.tab, first)
+		want := x.trainRecorded(t, trainer, x.tab, first)
 		closest := 0.
-		for _, n := range x.neighbours(t, trainer.relation) {
+		for _, n := range x.neighbourTables(t, trainer.relation) {
 			second := first.Replay()
-			got := x.recorded(t, trainer, n.table, second)
+			got := x.trainRecorded(t, trainer, n.table, second)
 			faults, ratio := mechanism.Compare(first, second)
 			closest = max(closest, ratio)
 			for _, f := range faults {
@@ -166,7 +166,7 @@ func TestPublicSideIsPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		node, err := trainer.Plan(x.facts(rel))
+		node, err := trainer.Plan(x.runFacts(rel))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestPublicSideIsPublic(t *testing.T) {
 		run := func(tab *dataset.Table, rec *mechanism.Recorder) *brcRun {
 			s := mechanism.NewRecordedSession(priced, rec).Sub(brcNode).Sub(classNode(0))
 			y := sample{tab, x.columns, x.ranges}
-			b, err := newRun(context.Background(), s, set, y.data(rel), 1)
+			b, err := newRun(context.Background(), s, set, y.trainingData(rel), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

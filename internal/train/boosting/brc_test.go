@@ -63,7 +63,7 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 		data[2].Codes, data[3].Codes = append(data[2].Codes, k), append(data[3].Codes, s)
 		data[4].Codes = append(data[4].Codes, c)
 	}
-	return table(t, columns, data)
+	return newSample(t, columns, data)
 }
 
 // related is BRC under a relation.
@@ -72,17 +72,17 @@ type related struct {
 	relation budget.Relation
 }
 
-// boosted plans and runs a trainer. It also returns the session.
-func (x sample) boosted(
+// trainBoosted plans and runs a trainer. It also returns the session.
+func (x sample) trainBoosted(
 	t testing.TB, trainer related, epsilon float64,
 ) (*regression.Classifier, *mechanism.Session) {
 	t.Helper()
-	node, err := trainer.Plan(x.facts(trainer.relation))
+	node, err := trainer.Plan(x.runFacts(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, trainer.relation)
-	fit, err := trainer.Fit(context.Background(), s, x.data(trainer.relation))
+	fit, err := trainer.Fit(context.Background(), s, x.trainingData(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func checkScore(m *regression.Classifier) error {
 // accuracy returns the accuracy of a model on the sample itself.
 func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
 	t.Helper()
-	got, err := m.Predict(nil, x.rows())
+	got, err := m.Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestBRCLearns(t *testing.T) {
 		"chosen, paper": {related{BRC{Form: Paper, Intercept: chosenIntercept},
 			budget.SubstitutePrivateColumns}, .6},
 	} {
-		fit, _ := x.boosted(t, c.trainer, 3)
+		fit, _ := x.trainBoosted(t, c.trainer, 3)
 		if err := checkScore(fit); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestBRCLearns(t *testing.T) {
 	}
 	three := classSample(t, 20000, "none", "some", "much")
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.SubstitutePrivateColumns} {
-		fit, _ := three.boosted(t, related{relation: rel}, 5)
+		fit, _ := three.trainBoosted(t, related{relation: rel}, 5)
 		if got := three.accuracy(t, fit); len(fit.Scores) != 3 || got < .62 {
 			t.Errorf("three classes, %v: accuracy %.3f", rel, got)
 		}
@@ -161,7 +161,7 @@ func TestBRCNoise(t *testing.T) {
 		node, err := BRC{
 			Rounds: 25,
 			Form:   map[bool]string{true: Laplace}[c.laplace],
-		}.Plan(x.facts(budget.Substitute))
+		}.Plan(x.runFacts(budget.Substitute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 		budget.SubstitutePrivateColumns: 4,
 	} {
 		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
-			_, s := classSample(t, 300, classes...).boosted(t, related{BRC{Rounds: 7}, rel}, 1)
+			_, s := classSample(t, 300, classes...).trainBoosted(t, related{BRC{Rounds: 7}, rel}, 1)
 			agreements := 0
 			for _, e := range s.Events() {
 				if e.Released != e.Law.Draws {
@@ -240,7 +240,7 @@ func TestBRCKeys(t *testing.T) {
 		if trainer != c.trainer {
 			t.Errorf("%s: %+v, want %+v", name, trainer, c.trainer)
 		}
-		fit, s := x.boosted(t, related{BRC: trainer}, 1)
+		fit, s := x.trainBoosted(t, related{BRC: trainer}, 1)
 		for _, e := range s.Events() {
 			want := c.upper
 			intercept := strings.HasSuffix(e.Path, "/"+interceptLeaf)
@@ -287,7 +287,7 @@ func TestBRCKeys(t *testing.T) {
 func TestBRCKeepsItsVotes(t *testing.T) {
 	x := classSample(t, 3000)
 	const rel = budget.SubstitutePrivateColumns
-	node, err := BRC{}.Plan(x.facts(rel))
+	node, err := BRC{}.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, 3, rel).Sub(brcNode).Sub(classNode(0))
-	b, err := newRun(context.Background(), s, set, x.data(rel), 1)
+	b, err := newRun(context.Background(), s, set, x.trainingData(rel), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 			Linear:  b.model().Linear,
 			Members: []regression.Member{h.member(b, 1)},
 		}
-		got, err := m.Predict(nil, x.rows())
+		got, err := m.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -438,7 +438,7 @@ func TestBRCRefusals(t *testing.T) {
 		}
 	}
 	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
-	if _, err := (BRC{}).Fit(context.Background(), s, x.data(private)); !errors.Is(err,
+	if _, err := (BRC{}).Fit(context.Background(), s, x.trainingData(private)); !errors.Is(err,
 		mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
@@ -457,12 +457,12 @@ func TestBRCIsTotal(t *testing.T) {
 	} {
 		for _, code := range []int32{0, 1, 2} {
 			codes := slices.Repeat([]int32{code}, len(x))
-			y := table(t, columns,
+			y := newSample(t, columns,
 				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes},
 					{Codes: codes}})
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
-				fit, _ := y.boosted(t, related{relation: rel}, .1)
+				fit, _ := y.trainBoosted(t, related{relation: rel}, .1)
 				if err := checkScore(fit); err != nil {
 					t.Errorf("%s, %v: %v", name, rel, err)
 				}
@@ -476,7 +476,7 @@ func TestBRCAbsurdRanges(t *testing.T) {
 	x := classSample(t, 50)
 	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300},
 		scaling.Range{Lower: -1e300, Upper: 1e300}
-	fit, _ := x.boosted(t, related{relation: budget.SubstitutePrivateColumns}, 1)
+	fit, _ := x.trainBoosted(t, related{relation: budget.SubstitutePrivateColumns}, 1)
 	if err := checkScore(fit); err != nil {
 		t.Error(err)
 	}
@@ -485,14 +485,14 @@ func TestBRCAbsurdRanges(t *testing.T) {
 // TestBRCCancels checks that a cancelled context ends the run.
 func TestBRCCancels(t *testing.T) {
 	x := classSample(t, 100)
-	node, err := BRC{}.Plan(x.facts(budget.AddRemove))
+	node, err := BRC{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := (BRC{}).Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove),
-		x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+		x.trainingData(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

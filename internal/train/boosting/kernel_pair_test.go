@@ -27,7 +27,7 @@ func surfaceSample(t testing.TB, n int) sample {
 		y := .2*x[0] + .1*x[0]*x[2] + .4*math.Sin(4*x[1])*math.Sin(4*x[3]) + .05*p.Next()
 		data[4].Floats = append(data[4].Floats, y)
 	}
-	return table(t, columns, data)
+	return newSample(t, columns, data)
 }
 
 // TestPairIsFound checks that the stage after the first selects the two interacting columns, uses only their ranks
@@ -50,11 +50,11 @@ func TestPairIsFound(t *testing.T) {
 			t.Errorf("coordinate %d of input %d has the metric %v", c, coordinate.input, row)
 		}
 	}
-	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	got, err := k.model(x.ranges).Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := explained(x.tab.Float(4), got); r2 < .9 {
+	if r2 := rSquared(x.tab.Float(4), got); r2 < .9 {
 		t.Errorf("the model explains %.3f", r2)
 	}
 }

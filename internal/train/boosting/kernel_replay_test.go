@@ -31,7 +31,7 @@ func (x sample) recordedOf(
 	t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder,
 ) *method.Fit {
 	t.Helper()
-	node, err := Kernel{}.Plan(x.facts(rel))
+	node, err := Kernel{}.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (x sample) recordedOf(
 		t.Fatal(err)
 	}
 	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec),
-		method.Data{Facts: x.facts(rel), Records: records, Ranges: x.ranges})
+		method.Data{Facts: x.runFacts(rel), Records: records, Ranges: x.ranges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.
 	return out
 }
 
-// replays runs the trainer with a fault and returns the faults that a replay on neighbours detects.
-func (x sample) replays(
+// replayFault runs the trainer with a fault and returns the faults that a replay on neighbours detects.
+func (x sample) replayFault(
 	t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int,
 ) (faults []string, closest float64) {
 	t.Helper()
@@ -96,14 +96,14 @@ func (x sample) replays(
 		found, ratio := mechanism.Compare(first, second)
 		faults = append(faults, found...)
 		closest = max(closest, ratio)
-		if f == 0 && !bytes.Equal(written(t, got.Model), written(t, want.Model)) {
+		if f == 0 && !bytes.Equal(encodeModel(t, got.Model), encodeModel(t, want.Model)) {
 			t.Error("the model depends on the record")
 		}
 	}
 	return faults, closest
 }
 
-func written(t *testing.T, m regression.Model) []byte {
+func encodeModel(t *testing.T, m regression.Model) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := regression.EncodeModel(&out, m); err != nil {
@@ -117,7 +117,7 @@ func written(t *testing.T, m regression.Model) []byte {
 func TestKernelReplays(t *testing.T) {
 	x := crossedSample(t, 400)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		faults, closest := x.replays(t, rel, 0, 3)
+		faults, closest := x.replayFault(t, rel, 0, 3)
 		for _, f := range faults {
 			t.Errorf("%v: %s", rel, f)
 		}
@@ -135,7 +135,7 @@ func TestPairReplays(t *testing.T) {
 		if len(m.Kernels) != 4 {
 			t.Fatalf("%v: %d stages, none of a pair", rel, len(m.Kernels))
 		}
-		faults, closest := x.replays(t, rel, 0, 2)
+		faults, closest := x.replayFault(t, rel, 0, 2)
 		for _, f := range faults {
 			t.Errorf("%v: %s", rel, f)
 		}
@@ -154,7 +154,7 @@ func TestKernelFaults(t *testing.T) {
 		"features of any length":     mechanism.LengthUnchecked,
 		"the clamp of another epoch": mechanism.ClampOfAnotherEpoch,
 	} {
-		faults, _ := x.replays(t, budget.AddRemove, f, 1)
+		faults, _ := x.replayFault(t, budget.AddRemove, f, 1)
 		found := false
 		for _, s := range faults {
 			found = found || strings.Contains(s, kernelNode+"/"+sumsLeaf)

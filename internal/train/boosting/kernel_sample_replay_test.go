@@ -27,10 +27,10 @@ func TestSampleReplays(t *testing.T) {
 	trainer := Kernel{most: 1500}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		first := mechanism.NewRecorder(9)
-		want := written(t,
+		want := encodeModel(t,
 			x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.All()), first).Model)
 		if bytes.Equal(want,
-			written(t,
+			encodeModel(t,
 				x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.All()),
 					mechanism.NewRecorder(9)).Model)) {
 			t.Errorf("%v: there is no sample", rel)
@@ -39,7 +39,7 @@ func TestSampleReplays(t *testing.T) {
 		for _, tab := range x.crossedNeighbours(t, rel) {
 			second := first.Replay()
 			if !bytes.Equal(want,
-				written(t,
+				encodeModel(t,
 					x.recordedOf(t, trainer, rel, memory.NewRecords(tab.All()), second).Model)) {
 				t.Errorf("%v: the model depends on the record", rel)
 			}
@@ -65,20 +65,20 @@ func TestSampleOnStream(t *testing.T) {
 		t.Fatalf("%d stages", n)
 	}
 	e, _, err := stream.Open(context.Background(),
-		stream.Source{Path: x.file(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
+		stream.Source{Path: x.writeCSV(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	got := x.recordedOf(t, trainer, budget.AddRemove, mechanism.RecordsOf(e, []int{0, 1, 2, 3}),
 		mechanism.NewRecorder(9))
-	if !bytes.Equal(written(t, got.Model), written(t, want.Model)) {
+	if !bytes.Equal(encodeModel(t, got.Model), encodeModel(t, want.Model)) {
 		t.Error("the model is another one than from memory")
 	}
 }
 
-// file writes the table as CSV.
-func (x sample) file(t *testing.T) string {
+// writeCSV writes the table as CSV.
+func (x sample) writeCSV(t *testing.T) string {
 	t.Helper()
 	lines := make([][]string, x.tab.Len()+1)
 	for j, c := range x.columns {

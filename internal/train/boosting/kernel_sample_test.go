@@ -16,12 +16,12 @@ func TestSampleIsScaled(t *testing.T) {
 		most = 3000
 	)
 	x := surfaceSample(t, n)
-	node, err := Kernel{}.Plan(x.facts(budget.AddRemove))
+	node, err := Kernel{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, 60, budget.AddRemove).Sub(kernelNode)
-	k, err := newKernelBooster(t.Context(), s, x.data(budget.AddRemove))
+	k, err := newKernelBooster(t.Context(), s, x.trainingData(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +47,11 @@ func TestSampleIsScaled(t *testing.T) {
 	if ratio := size(k) / size(x.kernelBooster(t, 60)); ratio < .6 || ratio > 1.6 {
 		t.Errorf("the first sums have %.3f of the square that they have over all records", ratio)
 	}
-	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	got, err := k.model(x.ranges).Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2 := explained(x.tab.Float(4), got); r2 < .9 {
+	if r2 := rSquared(x.tab.Float(4), got); r2 < .9 {
 		t.Errorf("the model explains %.3f", r2)
 	}
 }

@@ -50,28 +50,28 @@ func crossedSample(t testing.TB, n int) sample {
 			append(data[1].Floats, b), append(data[2].Codes, k)
 		data[3].Floats = append(data[3].Floats, y)
 	}
-	return table(t, columns, data)
+	return newSample(t, columns, data)
 }
 
-// kernel plans and runs the trainer. It also returns the session.
-func (x sample) kernel(
+// trainKernel plans and runs the trainer. It also returns the session.
+func (x sample) trainKernel(
 	t testing.TB, epsilon float64, rel budget.Relation,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	node, err := Kernel{}.Plan(x.facts(rel))
+	node, err := Kernel{}.Plan(x.runFacts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, rel)
-	fit, err := Kernel{}.Fit(context.Background(), s, x.data(rel))
+	fit, err := Kernel{}.Fit(context.Background(), s, x.trainingData(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fit, s.Sub(kernelNode)
 }
 
-// explained returns the R² of predictions.
-func explained(target, got []float64) float64 {
+// rSquared returns the R² of predictions.
+func rSquared(target, got []float64) float64 {
 	mean := 0.
 	left := 0.
 	all := 0.
@@ -90,7 +90,7 @@ func TestKernelFindsInteractions(t *testing.T) {
 	x := crossedSample(t, 4000)
 	target := x.tab.Float(3)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		fit, _ := x.kernel(t, 10, rel)
+		fit, _ := x.trainKernel(t, 10, rel)
 		m, ok := fit.Model.(*regression.Kernel)
 		if !ok {
 			t.Fatalf("%v: the model is %T", rel, fit.Model)
@@ -98,15 +98,15 @@ func TestKernelFindsInteractions(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		whole, err := m.Predict(nil, x.rows())
+		whole, err := m.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := m.Additive.Predict(nil, x.rows())
+		sum, err := m.Additive.Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := explained(target, sum), explained(target, whole); a > .4 || b < .85 {
+		if a, b := rSquared(target, sum), rSquared(target, whole); a > .4 || b < .85 {
 			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
 		}
 		for _, b := range []int{0, 1, 2, 3} {
@@ -136,12 +136,12 @@ func trainedBooster(t testing.TB) (sample, *kernelBooster) {
 
 func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
 	t.Helper()
-	node, err := Kernel{}.Plan(x.facts(budget.AddRemove))
+	node, err := Kernel{}.Plan(x.runFacts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, budget.AddRemove).Sub(kernelNode)
-	k, err := newKernelBooster(context.Background(), s, x.data(budget.AddRemove))
+	k, err := newKernelBooster(context.Background(), s, x.trainingData(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,13 +155,13 @@ func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
 // scaled units, up to the grid of the rows, and that the state is the same if features are recomputed in every pass.
 func TestKernelKeepsItsPredictions(t *testing.T) {
 	x, k := trainedBooster(t)
-	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	got, err := k.model(x.ranges).Predict(nil, x.modelRows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	far := 0
 	target := k.frame.Target()
-	state := k.state.compute(x.tab.All())
+	state := k.state.computeView(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
@@ -174,18 +174,18 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	if state.phi == nil {
 		t.Error("features were not kept")
 	}
-	if again := forgetful(k.state).compute(x.tab.All()); !slices.Equal(again.f, state.f) ||
+	if again := withoutCaches(k.state).computeView(x.tab.All()); !slices.Equal(again.f, state.f) ||
 		again.phi != nil || again.x != nil {
 		t.Error("rows and features that are not kept give other predictions")
 	}
-	if again := sent(k.state).compute(x.tab.All()); !slices.Equal(again.f, state.f) ||
+	if again := copyAsSent(k.state).computeView(x.tab.All()); !slices.Equal(again.f, state.f) ||
 		again.phi == nil || again.x == nil {
 		t.Error("a worker keeps no rows or features, or has other predictions")
 	}
 }
 
-// sent returns a copy of a state as the workers receive it.
-func sent(s *state) *state {
+// copyAsSent returns a copy of a state as the workers receive it.
+func copyAsSent(s *state) *state {
 	return &state{
 		Columns: s.Columns,
 		Ranges:  s.Ranges,
@@ -196,9 +196,9 @@ func sent(s *state) *state {
 	}
 }
 
-// forgetful returns a copy of a state that caches neither rows nor features.
-func forgetful(s *state) *state {
-	s = sent(s)
+// withoutCaches returns a copy of a state that caches neither rows nor features.
+func withoutCaches(s *state) *state {
+	s = copyAsSent(s)
 	s.rowless = true
 	s.held = 1
 	return s
@@ -212,7 +212,7 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 		epsilon float64
 	}{{400, 3}, {4000, 3}, {12000, 200}} {
 		x := crossedSample(t, c.records)
-		fit, s := x.kernel(t, c.epsilon, budget.AddRemove)
+		fit, s := x.trainKernel(t, c.epsilon, budget.AddRemove)
 		if _, kernels := fit.Model.(*regression.Kernel); kernels != (c.records >= 4000) {
 			t.Errorf("%d records give a %T", c.records, fit.Model)
 		}
@@ -246,11 +246,11 @@ func TestPassesDependOnBudget(t *testing.T) {
 	}
 	target := x.tab.Float(3)
 	for _, k := range []*kernelBooster{few, many} {
-		got, err := k.model(x.ranges).Predict(nil, x.rows())
+		got, err := k.model(x.ranges).Predict(nil, x.modelRows())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r2 := explained(target, got); r2 < .7 {
+		if r2 := rSquared(target, got); r2 < .7 {
 			t.Errorf("in turn %v: the model explains %.3f", k.inTurn, r2)
 		}
 	}
@@ -321,7 +321,7 @@ func TestKernelPrivateInputs(t *testing.T) {
 	const clip = .3
 	features := k.stages[len(k.stages)-1].features.Features()
 	want := k.session.NewCross(features, 1, clip)
-	kept := k.state.compute(x.tab.All())
+	kept := k.state.computeView(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
 		row := make([][]int16, features)
 		for j := range row {
@@ -329,7 +329,7 @@ func TestKernelPrivateInputs(t *testing.T) {
 		}
 		want.Add(row, []float64{float64(kept.y[i])/mechanism.FixedOne - min(max(kept.f[i], -1), 1)})
 	}
-	for _, s := range []*state{k.state, forgetful(k.state)} {
+	for _, s := range []*state{k.state, withoutCaches(k.state)} {
 		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records,
 			kernelStatistic{s, features, clip})
 		if err != nil {
@@ -384,7 +384,7 @@ func TestFeaturesAreShort(t *testing.T) {
 // TestKernelWithoutUsableData checks for any budget that the model is valid for a table without rows, with one row,
 // invalid cells, only categories, absurd ranges, or a constant target.
 func TestKernelWithoutUsableData(t *testing.T) {
-	only := table(t, []dataset.Column{
+	only := newSample(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
 		{Name: "y", Ranged: true, Lower: -1, Upper: 1},
 	}, []dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}})
@@ -402,11 +402,11 @@ func TestKernelWithoutUsableData(t *testing.T) {
 		}
 		data[2].Codes = append(data[2].Codes, 2)
 	}
-	tables["strange"] = table(t, strange.columns, data)
+	tables["strange"] = newSample(t, strange.columns, data)
 	for name, x := range tables {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			for _, epsilon := range []float64{.1, 30} {
-				fit, _ := x.kernel(t, epsilon, rel)
+				fit, _ := x.trainKernel(t, epsilon, rel)
 				if err := fit.Model.Validate(); err != nil {
 					t.Errorf("%s, %v: %v", name, rel, err)
 				}
@@ -472,7 +472,7 @@ func TestKernelGradient(t *testing.T) {
 		q := make([]float64, m.Features())
 		for l, mark := range m.Landmarks {
 			var away mat.VecDense
-			away.MulVec(s.metric.T(), difference(u, at(func(j int) uint8 { return mark[j] })))
+			away.MulVec(s.metric.T(), vectorDifference(u, at(func(j int) uint8 { return mark[j] })))
 			kernel := math.Exp(-mat.Dot(&away, &away) / 2)
 			for i, row := range m.Weights {
 				q[i] += math.Ldexp(float64(row[l]), gramBits-int(m.Shifts[i])) * kernel
@@ -504,7 +504,7 @@ func TestKernelGradient(t *testing.T) {
 	}
 }
 
-func difference(a, b []float64) *mat.VecDense {
+func vectorDifference(a, b []float64) *mat.VecDense {
 	var out mat.VecDense
 	out.SubVec(mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), b))
 	return &out

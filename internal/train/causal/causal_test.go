@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/causal"
 )
 
-// table returns n records in which x causes y and z is independent of both.
-func table(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
+// causalTable returns n records in which x causes y and z is independent of both.
+func causalTable(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j := range columns {
@@ -70,7 +70,7 @@ func TestStudy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := plan.Run(context.Background(), table(t, s.Schema, 20000))
+			res, err := plan.Run(context.Background(), causalTable(t, s.Schema, 20000))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestBaselineNoiseFollowsLambda(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := plan.Run(context.Background(), table(t, s.Schema, 400))
+		res, err := plan.Run(context.Background(), causalTable(t, s.Schema, 400))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func TestRehearse(t *testing.T) {
 // BenchmarkRun counts and reads 10^7 records.
 func BenchmarkRun(b *testing.B) {
 	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
-	tab := table(b, s.Schema, 1e7)
+	tab := causalTable(b, s.Schema, 1e7)
 	b.ResetTimer()
 	for range b.N {
 		plan, err := s.Plan()

@@ -33,7 +33,7 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 			schema.Columns[0].Lower = -2 * tt.scale
 			schema.Columns[0].Upper = 2 * tt.scale
 		}
-		plain := table(t, schemaOf(false, "x", "y"), 20000)
+		plain := causalTable(t, schemaOf(false, "x", "y"), 20000)
 		x := slices.Clone(plain.Float(0))
 		for i := range x {
 			x[i] *= tt.scale

@@ -51,9 +51,9 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 			{Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
 }
 
-// records returns n records. The target depends on b if a is above 0 and on the category otherwise, which a tree can
+// treeRecords returns n records. The target depends on b if a is above 0 and on the category otherwise, which a tree can
 // represent and a linear model cannot.
-func records(n int) []record {
+func treeRecords(n int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
@@ -116,8 +116,8 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 // plans caches the priced plans by their parameters, since pricing takes longer than training.
 var plans sync.Map
 
-// priced returns a plan for one run.
-func priced(
+// pricedPlan returns a plan for one run.
+func pricedPlan(
 	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
@@ -128,13 +128,13 @@ func priced(
 	}
 	p, ok := plans.Load(key{tr.maxLevels(), epsilon, rel})
 	if !ok {
-		p = calibrated(t, tr, columns, epsilon, rel)
+		p = calibratePlan(t, tr, columns, epsilon, rel)
 		plans.Store(key{tr.maxLevels(), epsilon, rel}, p)
 	}
 	return p.(*budget.Priced).Again()
 }
 
-func calibrated(
+func calibratePlan(
 	t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
@@ -158,18 +158,18 @@ func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
 	}
 }
 
-// train fits at an epsilon. It also returns the session.
-func train(
+// trainTree fits at an epsilon. It also returns the session.
+func trainTree(
 	t testing.TB, tr CostTree, classes, n int, epsilon float64,
 ) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
-	s, err := mechanism.NewSession(priced(t, tr, columns, epsilon, budget.AddRemove))
+	s, err := mechanism.NewSession(pricedPlan(t, tr, columns, epsilon, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	fit, err := tr.Fit(context.Background(), s,
-		dataOf(tableOf(t, columns, records(n), nil).All(), ranges))
+		dataOf(tableOf(t, columns, treeRecords(n), nil).All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,10 +211,10 @@ func rowsOf(rows []record) regression.Rows {
 // TestTreeBeatsTheLine checks that with negligible noise a tree of two levels, hard or soft, halves the squared error
 // of one level and classifies three classes more accurately.
 func TestTreeBeatsTheLine(t *testing.T) {
-	rows := records(6000)
+	rows := treeRecords(6000)
 	x := rowsOf(rows)
 	loss := func(tr CostTree) float64 {
-		fit, _ := train(t, tr, 0, len(rows), 1e4)
+		fit, _ := trainTree(t, tr, 0, len(rows), 1e4)
 		got, err := fit.Model.Predict(nil, x)
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestTreeBeatsTheLine(t *testing.T) {
 		return sum / float64(len(rows))
 	}
 	wrong := func(tr CostTree) float64 {
-		fit, _ := train(t, tr, 3, len(rows), 1e4)
+		fit, _ := trainTree(t, tr, 3, len(rows), 1e4)
 		got, err := fit.Model.Predict(nil, x)
 		if err != nil {
 			t.Fatal(err)
@@ -254,8 +254,8 @@ func TestTreeBeatsTheLine(t *testing.T) {
 // matrix of the limited rows, with the same coefficients.
 func TestExactLimit(t *testing.T) {
 	columns, ranges := columnsOf(0)
-	tab := tableOf(t, columns, records(3000), nil)
-	fit, _ := train(t, CostTree{Depth: 1, Budget: 2}, 0, 3000, 1e9)
+	tab := tableOf(t, columns, treeRecords(3000), nil)
+	fit, _ := trainTree(t, CostTree{Depth: 1, Budget: 2}, 0, 3000, 1e9)
 	m := fit.Model.(*regression.Tree)
 	exact := greedy.Released{Packed: exactMatrix(t, tab, columns, ranges), Sigma: 0}
 	f := newFrame(columns, ranges)
@@ -313,7 +313,7 @@ func exactMatrix(
 // TestBudgetHolds checks for any noise that no node spends more than its budget on columns that were not bought above
 // it, that free columns do not count, and that each record pays the price of its path.
 func TestBudgetHolds(t *testing.T) {
-	rows := records(200)
+	rows := treeRecords(200)
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := CostTree{
 			Depth:  rapid.IntRange(0, 4).Draw(rt, "depth"),
@@ -326,7 +326,7 @@ func TestBudgetHolds(t *testing.T) {
 			},
 		}
 		classes := rapid.SampledFrom([]int{0, 3}).Draw(rt, "classes")
-		fit, _ := train(t, tr, classes,
+		fit, _ := trainTree(t, tr, classes,
 			len(rows)*rapid.SampledFrom([]int{0, 1, 40}).Draw(rt, "times"),
 			rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"))
 		for _, m := range treesOf(fit.Model) {
@@ -382,11 +382,11 @@ func costOf(m *regression.Tree, columns []int) float64 {
 // TestDefaultDepth checks that the default is two levels if there are many records, and one level with all draws of
 // the matrix if there are few.
 func TestDefaultDepth(t *testing.T) {
-	many, _ := train(t, CostTree{}, 0, 20000, 3)
+	many, _ := trainTree(t, CostTree{}, 0, 20000, 3)
 	if n := len(many.Model.(*regression.Tree).Nodes); n != 3 {
 		t.Errorf("%d nodes for many records", n)
 	}
-	few, s := train(t, CostTree{}, 0, 300, 1)
+	few, s := trainTree(t, CostTree{}, 0, 300, 1)
 	if n := len(few.Model.(*regression.Tree).Nodes); n != 1 {
 		t.Errorf("%d nodes for few records", n)
 	}
@@ -402,11 +402,11 @@ func TestDefaultDepth(t *testing.T) {
 // of the number of its nodes.
 func TestDrawsDependOnDepthOnly(t *testing.T) {
 	for depth := 1; depth <= maxDepth; depth++ {
-		fit, s := train(t, CostTree{Depth: depth}, 0, 40000, 1000)
+		fit, s := trainTree(t, CostTree{Depth: depth}, 0, 40000, 1000)
 		if n := len(fit.Model.(*regression.Tree).Nodes); n != 1<<depth-1 {
 			t.Errorf("depth %d: %d nodes", depth, n)
 		}
-		_, few := train(t, CostTree{Depth: depth}, 0, 500, 10) // not every node is split
+		_, few := trainTree(t, CostTree{Depth: depth}, 0, 500, 10) // not every node is split
 		for i, e := range few.Events() {
 			if e.Released != s.Events()[i].Released {
 				t.Errorf("depth %d: %s has %d draws with few records", depth, e.Path, e.Released)
@@ -429,9 +429,9 @@ func TestDrawsDependOnDepthOnly(t *testing.T) {
 // grid of a threshold.
 func TestRoutesAreThoseOfTheModel(t *testing.T) {
 	columns, ranges := columnsOf(0)
-	rows := records(4000)
+	rows := treeRecords(4000)
 	tr := CostTree{Depth: 3, Budget: 2}
-	s, err := mechanism.NewSession(priced(t, tr, columns, 100, budget.AddRemove))
+	s, err := mechanism.NewSession(pricedPlan(t, tr, columns, 100, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +481,7 @@ func TestRecordWeightsSumToOne(t *testing.T) {
 	columns, ranges := columnsOf(0)
 	f := newFrame(columns, ranges)
 	r := newRows(f)
-	tab := tableOf(t, columns, records(500), nil)
+	tab := tableOf(t, columns, treeRecords(500), nil)
 	r.Encode(tab.All().Block(0, tab.Len()))
 	weights := make([]float64, f.first+1)
 	weights[0], weights[f.first] = 1, .1
@@ -515,7 +515,7 @@ func TestRoute(t *testing.T) {
 	r := greedy.Released{
 		Side:   f.side,
 		First:  f.first,
-		Packed: exactMatrix(t, tableOf(t, columns, records(2000), nil), columns, ranges),
+		Packed: exactMatrix(t, tableOf(t, columns, treeRecords(2000), nil), columns, ranges),
 	}
 	p := r.Problem()
 	theta := [][]float64{make([]float64, f.first+1), make([]float64, f.first+1),
@@ -545,11 +545,11 @@ func TestInvalidSettingsFailAtPlan(t *testing.T) {
 
 func BenchmarkCostTree(b *testing.B) {
 	columns, ranges := columnsOf(0)
-	tab := tableOf(b, columns, records(100_000), nil)
+	tab := tableOf(b, columns, treeRecords(100_000), nil)
 	for b.Loop() {
 		b.StopTimer()
 		tr := CostTree{Depth: 3}
-		s, err := mechanism.NewSession(priced(b, tr, columns, 1, budget.AddRemove))
+		s, err := mechanism.NewSession(pricedPlan(b, tr, columns, 1, budget.AddRemove))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -16,13 +16,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// run fits with a recorder.
-func run(
+// runRecorded fits with a recorder.
+func runRecorded(
 	t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []record, ids []uint64, r *mechanism.Recorder,
 ) (*method.Fit, error) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
-	p := priced(t, tr, columns, 1e3, rel) // enough for every node to have records
+	p := pricedPlan(t, tr, columns, 1e3, rel) // enough for every node to have records
 	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
 		dataOf(tableOf(t, columns, rows, ids).All(), ranges))
 }
@@ -33,9 +33,9 @@ type neighbour struct {
 	ids  []uint64
 }
 
-// neighbours returns tables that differ from a table at some of its positions: the record is removed, another one is
+// neighbourTables returns tables that differ from a table at some of its positions: the record is removed, another one is
 // added, or it is replaced by another one.
-func neighbours(base []record, ids []uint64, extra record, rel budget.Relation) []neighbour {
+func neighbourTables(base []record, ids []uint64, extra record, rel budget.Relation) []neighbour {
 	var out []neighbour
 	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
 		if rel == budget.AddRemove {
@@ -53,7 +53,7 @@ func neighbours(base []record, ids []uint64, extra record, rel budget.Relation) 
 	return out
 }
 
-func identities(n int) []uint64 {
+func sequentialIDs(n int) []uint64 {
 	ids := make([]uint64, n)
 	for i := range ids {
 		ids[i] = uint64(i)
@@ -64,8 +64,8 @@ func identities(n int) []uint64 {
 // TestReplay records a run and replays it on neighbouring tables with the released routes. The releases and the model
 // must be the same, and inputs may differ by no more than declared.
 func TestReplay(t *testing.T) {
-	base := records(600)
-	ids := identities(len(base))
+	base := treeRecords(600)
+	ids := sequentialIDs(len(base))
 	for name, tr := range map[string]CostTree{
 		"hard":    {Depth: 3, Budget: 2},
 		"soft":    {Depth: 3, Soft: true},
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				closest := 0.
 				first := mechanism.NewRecorder(1)
-				want, err := run(t, tr, classes, rel, base, ids, first)
+				want, err := runRecorded(t, tr, classes, rel, base, ids, first)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,9 +87,9 @@ func TestReplay(t *testing.T) {
 					code: 2,
 					y:    1e9,
 				}, {a: 1, b: 300, c: -1, y: 4}} {
-					for _, n := range neighbours(base, ids, extra, rel) {
+					for _, n := range neighbourTables(base, ids, extra, rel) {
 						second := first.Replay()
-						got, err := run(t, tr, classes, rel, n.rows, n.ids, second)
+						got, err := runRecorded(t, tr, classes, rel, n.rows, n.ids, second)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -116,17 +116,17 @@ func TestReplay(t *testing.T) {
 // TestFaultRoutedByExact plants a router that reads exact matrices. Replacing one record then sends other records to
 // another node, so that the inputs of the next level differ by more than one record.
 func TestFaultRoutedByExact(t *testing.T) {
-	base := records(600)
-	ids := identities(len(base))
+	base := treeRecords(600)
+	ids := sequentialIDs(len(base))
 	extra := record{a: 1, b: 100, y: -4}
 	found := func(f mechanism.Fault) (out []string) {
 		first := mechanism.NewRecorder(1).Plant(f)
-		if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first); err != nil {
+		if _, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first); err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range neighbours(base, ids, extra, budget.AddRemove) {
+		for _, n := range neighbourTables(base, ids, extra, budget.AddRemove) {
 			second := first.Replay()
-			if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids,
+			if _, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids,
 				second); err != nil {
 				t.Fatal(err)
 			}
@@ -149,12 +149,12 @@ func TestFaultRoutedByExact(t *testing.T) {
 // TestFaultNodesNotShared plants a level where every node draws for itself. The priced draws do not suffice, and the
 // session refuses.
 func TestFaultNodesNotShared(t *testing.T) {
-	base := records(600)
+	base := treeRecords(600)
 	for f, want := range map[mechanism.Fault]error{
 		0:                        nil,
 		mechanism.NodesNotShared: mechanism.ErrSpent,
 	} {
-		_, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, identities(len(base)),
+		_, err := runRecorded(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, sequentialIDs(len(base)),
 			mechanism.NewRecorder(1).Plant(f))
 		if !errors.Is(err, want) {
 			t.Errorf("fault %v: %v, want %v", f, err, want)

@@ -25,7 +25,7 @@ func studyOf(n int) Study {
 	return s
 }
 
-func paths(p *Plan) string {
+func leafPaths(p *Plan) string {
 	var out []string
 	for _, l := range p.Leaves() {
 		out = append(out, strings.TrimPrefix(l.Path, "describe/all/"))
@@ -71,7 +71,7 @@ func TestPlanSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if got := paths(p); got != c.want {
+		if got := leafPaths(p); got != c.want {
 			t.Errorf("%s: the steps are %q, want %q", c.name, got, c.want)
 		}
 		if err := p.Rehearse(context.Background()); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-func names(l int) []string {
+func letterNames(l int) []string {
 	out := make([]string, l)
 	for k := range out {
 		out[k] = string(rune('a' + k))
@@ -23,8 +23,8 @@ func names(l int) []string {
 	return out
 }
 
-// sixteen are equal bins of [-1, 1].
-func sixteen() Bins {
+// sixteenBins returns equal bins of [-1, 1].
+func sixteenBins() Bins {
 	var b Bins
 	for k := 1; k < 16; k++ {
 		b.Edges = append(b.Edges, float64(k)/8-1)
@@ -32,14 +32,14 @@ func sixteen() Bins {
 	return b
 }
 
-func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
+func newLabels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
 	t.Helper()
 	tab, err := dataset.NewTable(
 		dataset.Schema{Columns: []dataset.Column{{
 			Name:       "y",
 			Kind:       dataset.Category,
 			Labels:     true,
-			Categories: names(l),
+			Categories: letterNames(l),
 		}}},
 		[]dataset.ColumnData{{Codes: truth}}, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bin
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 	t.Helper()
-	node, err := Classification{names(l)}.Plan()
+	node, err := Classification{letterNames(l)}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Classification{names(l)}.Run(context.Background(), s, x)
+	c, err := Classification{letterNames(l)}.Run(context.Background(), s, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (p population) accuracy() float64 {
 	return (1 - p.other) * a
 }
 
-func (p population) balanced() float64 {
+func (p population) balancedAccuracy() float64 {
 	a := 0.
 	for _, r := range p.recalls {
 		a += r / float64(len(p.recalls))
@@ -103,8 +103,8 @@ func (p population) balanced() float64 {
 	return a
 }
 
-// draw returns n records.
-func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score []float64) {
+// drawRecords returns n records.
+func (p population) drawRecords(r *rand.Rand, n int) (truth []int32, prediction, score []float64) {
 	l := len(p.shares)
 	for range n {
 		k := 0
@@ -159,13 +159,13 @@ func TestClassesCoverage(t *testing.T) {
 				}
 			}
 			for range 400 {
-				truth, prediction, score := c.draw(r, c.n)
-				x := releaseClasses(t, priced, l, labels(t, l, truth, prediction, score, sixteen()))
+				truth, prediction, score := c.drawRecords(r, c.n)
+				x := releaseClasses(t, priced, l, newLabels(t, l, truth, prediction, score, sixteenBins()))
 				for k, s := range x.Recalls {
 					count(k, s, c.recalls[k])
 				}
 				count(l, x.Accuracy, c.accuracy())
-				count(l+1, x.Balanced, c.balanced())
+				count(l+1, x.Balanced, c.balancedAccuracy())
 				count(l+2, x.OtherShare, c.other)
 			}
 			for k, n := range covered {
@@ -246,7 +246,7 @@ func checkShare(t testing.TB, s Share) {
 func TestClassesLargeBudget(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1, .2}
-		truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
+		truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(5, 6)), 900)
 		exact := make([][]int, l+1)
 		table := [2][16]int{}
 		right := make([][2]int, l)
@@ -280,7 +280,7 @@ func TestClassesLargeBudget(t *testing.T) {
 			}
 		}
 		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			labels(t, l, truth, prediction, score, sixteen()))
+			newLabels(t, l, truth, prediction, score, sixteenBins()))
 		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
 			t.Errorf("cells %v, want %v", r.Counts, exact)
 		}
@@ -298,7 +298,7 @@ func TestClassesLargeBudget(t *testing.T) {
 		}
 		// Without scores the matrix has all of the budget.
 		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			labels(t, l, truth, prediction, nil, Bins{}))
+			newLabels(t, l, truth, prediction, nil, Bins{}))
 		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil ||
 			math.Abs(bare.Accuracy.Value-r.Accuracy.Value) > 1e-9 ||
 			math.Abs(bare.Other.Value-other) > 1e-9 ||
@@ -312,7 +312,7 @@ func TestClassesLargeBudget(t *testing.T) {
 // exact ones of a large budget, and of a small one the number of records has less noise than that of the matrix.
 func TestCutoffIsAnEdge(t *testing.T) {
 	p := population{[]float64{.3, .7}, []float64{.5, .9}, 0, .1}
-	truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
+	truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(5, 6)), 900)
 	hits := [2]float64{}
 	all := [2]float64{}
 	for i, k := range truth {
@@ -327,9 +327,9 @@ func TestCutoffIsAnEdge(t *testing.T) {
 			}
 		}
 	}
-	bins := sixteen()
+	bins := sixteenBins()
 	bins.Cutoff = slices.Index(bins.Edges, 0) + 1
-	x := labels(t, 2, truth, prediction, score, bins)
+	x := newLabels(t, 2, truth, prediction, score, bins)
 	r := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 600}), 2, x)
 	for k, recall := range r.Recalls {
 		if math.Abs(recall.Value-hits[k]/all[k]) > 1e-9 {
@@ -362,9 +362,9 @@ func TestClassesTotal(t *testing.T) {
 		"one class only":      {make([]int32, 300), make([]float64, 300)},
 		"strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
 	} {
-		bins := sixteen()
+		bins := sixteenBins()
 		bins.Chance = make([]float64, 16)
-		x := labels(t, 2, c.truth, c.prediction, c.prediction, bins)
+		x := newLabels(t, 2, c.truth, c.prediction, c.prediction, bins)
 		for _, epsilon := range []float64{.05, 1, 20} {
 			priced := priceClasses(t, 2,
 				budget.Target{Epsilon: epsilon, Relation: budget.Substitute})
@@ -429,7 +429,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			for i, r := range rows {
 				truth[i], prediction[i], score[i] = int32(r.truth), float64(r.guess), r.score
 			}
-			x := labels(t, l, truth, prediction, score, bins)
+			x := newLabels(t, l, truth, prediction, score, bins)
 			s, err := mechanism.NewSession(exact.Again())
 			if err != nil {
 				t.Fatal(err)
@@ -512,8 +512,8 @@ func TestConfusionSensitivity(t *testing.T) {
 // as large.
 func TestClassesUnits(t *testing.T) {
 	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0,
-		0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
-	x := labels(t, 2, truth, prediction, score, sixteen())
+		0}.drawRecords(rand.New(rand.NewPCG(1, 1)), 10)
+	x := newLabels(t, 2, truth, prediction, score, sixteenBins())
 	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
 	many := releaseClasses(t,
 		priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}),

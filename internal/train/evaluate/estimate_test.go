@@ -24,9 +24,9 @@ func binAt(k int) int {
 	return k - firstEdge
 }
 
-// specified returns the released numbers of the specification's test, at mu = 1, with the
+// specifiedRelease returns the released numbers of the specification's test, at mu = 1, with the
 // limits that are read from its sizes and the given nodes.
-func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
+func specifiedRelease(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 	s1 := math.Sqrt(1.25 / .15)
 	s2 := math.Sqrt(1.9575 / .85)
 	squareNoise := math.Sqrt(4./3) * s2
@@ -76,7 +76,7 @@ func TestSizeBinEdges(t *testing.T) {
 // TestReleasedNumbers reproduces numbers that were computed beforehand from released counts and sums,
 // with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
-	sizes, l, _ := specified()
+	sizes, l, _ := specifiedRelease()
 	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !almostEqual(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
@@ -102,7 +102,7 @@ func TestReleasedNumbers(t *testing.T) {
 			"all errors": .241424,
 		}},
 	} {
-		_, _, a := specified(c.nodes...)
+		_, _, a := specifiedRelease(c.nodes...)
 		e := computeEstimates(sizes, l, a)
 		value, lower, upper := e.r2()
 		for name, got := range map[string]float64{
@@ -126,7 +126,7 @@ func TestReleasedNumbers(t *testing.T) {
 // Residuals that are seen beyond the limit, which it does not measure, never narrow it.
 func TestLuckFactor(t *testing.T) {
 	width := func(contrast, noise float64, nodes ...float64) float64 {
-		sizes, l, a := specified(nodes...)
+		sizes, l, a := specifiedRelease(nodes...)
 		a.Contrast = contrast
 		a.ContrastNoise = noise
 		_, lower, upper := computeEstimates(sizes, l, a).r2()
@@ -146,7 +146,7 @@ func TestLuckFactor(t *testing.T) {
 // TestLimitsOfSpecification: with a fifth of the residuals and a tenth of the targets the limit of targets is within
 // their range.
 func TestLimitsOfSpecification(t *testing.T) {
-	sizes, _, _ := specified()
+	sizes, _, _ := specifiedRelease()
 	for b := range sizes.First {
 		sizes.First[b] *= .2
 		sizes.Second[b] *= .1
@@ -208,8 +208,8 @@ func TestCountNoiseMatchesSpecification(t *testing.T) {
 			t.Fatal(err)
 		}
 		mu := priced.Guarantee().Mu
-		y, p := drawn(rand.New(rand.NewPCG(1, 1)), 900, .5)
-		pairs := pairs(t, y, p, 0, 100, 50)
+		y, p := drawTargets(rand.New(rand.NewPCG(1, 1)), 900, .5)
+		pairs := newPairs(t, y, p, 0, 100, 50)
 		if got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu; math.Abs(got-c.squares) > 2e-6 {
 			t.Errorf("%v: the noise of the sums of squares is %v/mu, want %v", c.relation, got,
 				c.squares)

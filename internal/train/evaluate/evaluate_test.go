@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-func pairs(t testing.TB, y, prediction []float64, lower, upper, center float64) Pairs {
+func newPairs(t testing.TB, y, prediction []float64, lower, upper, center float64) Pairs {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}},
 		[]dataset.ColumnData{{Floats: y}}, nil)
@@ -44,8 +44,8 @@ func (f fixed) Classify(b dataset.Block) (prediction, score []float64) {
 	return prediction, f.score[b.Start() : b.Start()+b.Len()]
 }
 
-// exact returns the R² of pairs without noise, cut where a release says, predictions limited as the model limits them.
-func exact(t testing.TB, p Pairs, r R2) float64 {
+// exactR2 returns the R² of pairs without noise, cut where a release says, predictions limited as the model limits them.
+func exactR2(t testing.TB, p Pairs, r R2) float64 {
 	t.Helper()
 	v, err := p.Records.View(context.Background())
 	if err != nil {
@@ -59,7 +59,7 @@ func exact(t testing.TB, p Pairs, r R2) float64 {
 		r.ErrorLimit)
 }
 
-func price(t testing.TB, epsilon float64) *budget.Priced {
+func pricedPlan(t testing.TB, epsilon float64) *budget.Priced {
 	t.Helper()
 	priced, err := budget.Calibrate(Regression{}.Plan(),
 		budget.Target{Epsilon: epsilon, Delta: 1e-6})
@@ -69,7 +69,7 @@ func price(t testing.TB, epsilon float64) *budget.Priced {
 	return priced
 }
 
-func release(t testing.TB, priced *budget.Priced, p Pairs) R2 {
+func releaseR2(t testing.TB, priced *budget.Priced, p Pairs) R2 {
 	t.Helper()
 	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
@@ -82,9 +82,9 @@ func release(t testing.TB, priced *budget.Priced, p Pairs) R2 {
 	return r
 }
 
-// drawn returns n targets, signal plus noise of standard deviation scale, and the signal as
+// drawTargets returns n targets, signal plus noise of standard deviation scale, and the signal as
 // their predictions, in units of ten around 50.
-func drawn(rng *rand.Rand, n int, scale float64) (y, prediction []float64) {
+func drawTargets(rng *rand.Rand, n int, scale float64) (y, prediction []float64) {
 	y = make([]float64, n)
 	prediction = make([]float64, n)
 	for i := range y {
@@ -94,8 +94,8 @@ func drawn(rng *rand.Rand, n int, scale float64) (y, prediction []float64) {
 	return y, prediction
 }
 
-// truths returns the R², the RMSE and the MAE that a release estimates, of records without noise.
-func truths(y, prediction []float64, r R2) (r2, rmse, mae float64) {
+// exactMeasures returns the R², the RMSE and the MAE that a release estimates, of records without noise.
+func exactMeasures(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 	for i, v := range y {
 		v = min(max(v, r.TargetLower), r.TargetUpper)
 		error := min(math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)),
@@ -114,28 +114,28 @@ func TestCoverage(t *testing.T) {
 		n        = 2000
 		releases = 400
 	)
-	one := price(t, 1)
+	one := pricedPlan(t, 1)
 	for name, scale := range map[string]float64{"good": .3, "middling": .8, "poor": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(11, uint64(10*scale)))
-			freshTargets, freshPredictions := drawn(rng, 200_000, scale)
+			freshTargets, freshPredictions := drawTargets(rng, 200_000, scale)
 			reach := 40 * math.Hypot(1, scale)
 			covered := 0
 			errors := 0
 			mean := 0
 			all := 0
 			for range releases {
-				y, prediction := drawn(rng, n, scale)
-				r := release(t, one, pairs(t, y, prediction, 50-reach, 50+reach, 48))
-				r2, rmse, mae := truths(freshTargets, freshPredictions, r)
-				covered += hit(r.Quality, r2)
-				errors += hit(r.RMSE, rmse)
-				mean += hit(r.MAE, mae)
+				y, prediction := drawTargets(rng, n, scale)
+				r := releaseR2(t, one, newPairs(t, y, prediction, 50-reach, 50+reach, 48))
+				r2, rmse, mae := exactMeasures(freshTargets, freshPredictions, r)
+				covered += countHit(r.Quality, r2)
+				errors += countHit(r.RMSE, rmse)
+				mean += countHit(r.MAE, mae)
 				whole := r
 				whole.ErrorLimit = math.Inf(1)
-				r2, _, _ = truths(freshTargets, freshPredictions, whole)
-				all += hit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
+				r2, _, _ = exactMeasures(freshTargets, freshPredictions, whole)
+				all += countHit(Quality{Lower: r.AllErrorsLower, Upper: 1}, r2)
 				for _, q := range []Quality{r.Quality, r.RMSE, r.MAE} {
 					if q.Value < q.Lower || q.Value > q.Upper || q.Level != Level {
 						t.Fatalf("%s: %+v", name, q)
@@ -152,7 +152,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-func hit(q Quality, truth float64) int {
+func countHit(q Quality, truth float64) int {
 	if truth >= q.Lower && truth <= q.Upper {
 		return 1
 	}
@@ -163,16 +163,16 @@ func hit(q Quality, truth float64) int {
 // lies, and a record without a target counts as missing and nowhere else.
 func TestLargeBudget(t *testing.T) {
 	const n = 3000
-	y, prediction := drawn(rand.New(rand.NewPCG(1, 2)), n, .5)
+	y, prediction := drawTargets(rand.New(rand.NewPCG(1, 2)), n, .5)
 	for i := range 300 {
 		y[i*7] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[i%3]
 		prediction[i*7] = 1e9
 	}
-	large := price(t, 1e6)
+	large := pricedPlan(t, 1e6)
 	for _, center := range []float64{50, 30, 1e9} {
-		p := pairs(t, y, prediction, 10, 90, center)
-		r := release(t, large, p)
-		if exact := exact(t, p, r); math.Abs(r.Value-exact) > .002 {
+		p := newPairs(t, y, prediction, 10, 90, center)
+		r := releaseR2(t, large, p)
+		if exact := exactR2(t, p, r); math.Abs(r.Value-exact) > .002 {
 			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
 		}
 		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 ||
@@ -203,25 +203,25 @@ func TestExtremeTargetLimits(t *testing.T) {
 		n   = 3000
 		far = 60
 	)
-	large := price(t, 1e6)
+	large := pricedPlan(t, 1e6)
 	table := func(from, to float64) Pairs {
-		y, prediction := drawn(rand.New(rand.NewPCG(3, 4)), n, .5)
+		y, prediction := drawTargets(rand.New(rand.NewPCG(3, 4)), n, .5)
 		for i := range far {
 			y[i*50] = 50 + 25*from*math.Pow(to/from, float64(i+1)/far)
 		}
-		return pairs(t, y, prediction, 25, 75, 50)
+		return newPairs(t, y, prediction, 25, 75, 50)
 	}
 	for name, c := range map[string]struct {
 		p     Pairs
 		limit float64 // at least, in half widths
 		far   bool
 	}{"seen": {table(1, 20), upperEdge(binAt(9)), false}, "a gap": {table(46, 60), .9, true}} {
-		r := release(t, large, c.p)
+		r := releaseR2(t, large, c.p)
 		if r.TargetUpper < 50+25*c.limit-1e-9 || c.far && (!r.Far || r.TargetUpper > 50+25*40) {
 			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name,
 				r.TargetLower, r.TargetUpper, r.Far, c.limit)
 		}
-		if exact := exact(t, c.p, r); math.Abs(r.Value-exact) > .005 {
+		if exact := exactR2(t, c.p, r); math.Abs(r.Value-exact) > .005 {
 			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
 		}
 	}
@@ -230,20 +230,20 @@ func TestExtremeTargetLimits(t *testing.T) {
 // TestWideRange: a target whose range is thirty times its scale is cut within its range, predictions
 // too, and the release says so. Its R² is that of what is cut.
 func TestWideRange(t *testing.T) {
-	y, prediction := drawn(rand.New(rand.NewPCG(8, 8)), 1500, .5)
-	p := pairs(t, y, prediction, -250, 350, 50)
+	y, prediction := drawTargets(rand.New(rand.NewPCG(8, 8)), 1500, .5)
+	p := newPairs(t, y, prediction, -250, 350, 50)
 	covered := 0
 	wide := 0
 	const releases = 100
 	for range releases {
-		r := release(t, price(t, 1), p)
+		r := releaseR2(t, pricedPlan(t, 1), p)
 		if !r.PredictionsCut || r.TargetUpper >= 350 {
 			wide++
 		}
 		if r.TargetUpper < 70 {
 			t.Fatalf("limits %v to %v", r.TargetLower, r.TargetUpper)
 		}
-		covered += hit(r.Quality, exact(t, p, r))
+		covered += countHit(r.Quality, exactR2(t, p, r))
 	}
 	// Each covers with .95 or more, for the sampling error is not in it: below 80 has odds of 1e-8.
 	if covered < 80 {
@@ -259,7 +259,7 @@ func TestWideRange(t *testing.T) {
 // TestShareOfTargetsBeyondLimits: the share of targets beyond the limits. Here 28 of 750 are beyond a gap, and no
 // window of bins is seen.
 func TestShareOfTargetsBeyondLimits(t *testing.T) {
-	sizes, l, a := specified(0, 0)
+	sizes, l, a := specifiedRelease(0, 0)
 	o := readOctaves(sizes, l)
 	a.Cells = make([]float64, o.cellGroups().Len())
 	a.Groups = make([]float64, len(o))
@@ -290,7 +290,7 @@ func TestShareOfTargetsBeyondLimits(t *testing.T) {
 
 // TestRulesOfPublication: prediction intervals are released from n mu = 200 and 450 on.
 func TestRulesOfPublication(t *testing.T) {
-	sizes, _, a := specified() // mu = 1
+	sizes, _, a := specifiedRelease() // mu = 1
 	for n, want := range map[float64]int{199: 0, 201: 1, 449: 1, 451: 2} {
 		a.Count = n
 		for b := range sizes.First {
@@ -315,7 +315,7 @@ func TestRulesOfPublication(t *testing.T) {
 func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	nan := math.NaN()
 	big := math.MaxFloat64
-	budgets := []*budget.Priced{price(t, .05), price(t, 1), price(t, 20)}
+	budgets := []*budget.Priced{pricedPlan(t, .05), pricedPlan(t, 1), pricedPlan(t, 20)}
 	for name, c := range map[string]struct {
 		y, prediction        []float64
 		lower, upper, center float64
@@ -331,7 +331,7 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 	} {
 		for _, priced := range budgets {
 			for range 5 {
-				r := release(t, priced, pairs(t, c.y, c.prediction, c.lower, c.upper, c.center))
+				r := releaseR2(t, priced, newPairs(t, c.y, c.prediction, c.lower, c.upper, c.center))
 				if !(floor <= r.AllErrorsLower && r.AllErrorsLower <= r.Lower &&
 					r.Lower <= r.Value && r.Value <= r.Upper && r.Upper <= 1) {
 					t.Errorf("%s: R² %+v", name, r.Quality)
@@ -363,7 +363,7 @@ func TestMetricsOfAnyTableAreFinite(t *testing.T) {
 // with and without heavy tails. At 2,000 records the mean coverage of 150 intervals at .9
 // is about .93, with a standard deviation below .003: below .9 and above .97 happen with odds below 1e-12.
 func TestConformal(t *testing.T) {
-	one := price(t, 1)
+	one := pricedPlan(t, 1)
 	rng := rand.New(rand.NewPCG(7, 7))
 	for name, noise := range map[string]func() float64{
 		"normal": rng.NormFloat64, "uniform": func() float64 { return 2*rng.Float64() - 1 },
@@ -387,7 +387,7 @@ func TestConformal(t *testing.T) {
 		const runs = 150
 		for range runs {
 			y, p := fill(2000)
-			r := release(t, one, pairs(t, y, p, -3, 3, 0))
+			r := releaseR2(t, one, newPairs(t, y, p, -3, 3, 0))
 			inside := 0
 			for _, v := range fresh {
 				if len(r.Intervals) > 0 && math.Abs(v) <= r.Intervals[0].HalfWidth {

@@ -15,8 +15,8 @@ import (
 func TestGolearnFindsTheSame(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], 0, 0}
-		truth, prediction, score := p.draw(rand.New(rand.NewPCG(7, uint64(l))), 900)
-		bins := sixteen()
+		truth, prediction, score := p.drawRecords(rand.New(rand.NewPCG(7, uint64(l))), 900)
+		bins := sixteenBins()
 		if l == 2 {
 			bins.Cutoff = slices.Index(bins.Edges, 0) + 1
 		}
@@ -30,15 +30,15 @@ func TestGolearnFindsTheSame(t *testing.T) {
 			}
 			codes[i] = int32(prediction[i])
 		}
-		matrix, err := golearn.ConfusionOfCodes(names(l), truth, codes)
+		matrix, err := golearn.ConfusionOfCodes(letterNames(l), truth, codes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		scores := golearn.Scores(matrix) // in the order of the names
 		got := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l,
-			labels(t, l, truth, prediction, score, bins))
-		for k, row := range names(l) {
-			for c, column := range names(l) {
+			newLabels(t, l, truth, prediction, score, bins))
+		for k, row := range letterNames(l) {
+			for c, column := range letterNames(l) {
 				if got.Counts[k][c] != matrix[row][column] {
 					t.Errorf("%d classes, %s predicted as %s: %d, golearn counts %d", l, row,
 						column, got.Counts[k][c], matrix[row][column])

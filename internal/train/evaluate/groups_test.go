@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-func approximately(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-6 {
 		t.Errorf("%s is %v, want %v", what, got, want)
@@ -40,15 +40,15 @@ func TestGroupEstimates(t *testing.T) {
 	}
 	e := x.estimate(0)
 	r2 := e.r2(Level)
-	approximately(t, "R²", r2.value, .796610)
-	approximately(t, "its lower end", r2.lower, .755865)
-	approximately(t, "its upper end", r2.upper, .831030)
+	checkNear(t, "R²", r2.value, .796610)
+	checkNear(t, "its lower end", r2.lower, .755865)
+	checkNear(t, "its upper end", r2.upper, .831030)
 	bias := e.bias(x)
-	approximately(t, "the lower end of the bias", bias.Lower, -.019171)
-	approximately(t, "the upper end of the bias", bias.Upper, .035175)
-	approximately(t, "the bias", bias.Value, .008)
+	checkNear(t, "the lower end of the bias", bias.Lower, -.019171)
+	checkNear(t, "the upper end of the bias", bias.Upper, .035175)
+	checkNear(t, "the bias", bias.Value, .008)
 	mae := e.mae(x)
-	approximately(t, "the mean absolute error", mae.Value, .12)
+	checkNear(t, "the mean absolute error", mae.Value, .12)
 	// The sum 36 has noise of variance (.6 1.2/.25)² and a sampling error of 9 - 36²/300, the count noise of 2.4.
 	half := twoSided * math.Sqrt(square(limit*1.2/.25)+9-36*36./300+square(.12*2.4)) / 300
 	if math.Abs(mae.Lower-(.12-half)) > .0005 || math.Abs(mae.Upper-(.12+half)) > .0005 {
@@ -64,22 +64,22 @@ func TestGroupShares(t *testing.T) {
 		return groupMetric{s.Value, s.Lower, s.Upper, s.Known()}
 	}
 	a, b := share(80, 20), share(45, 15)
-	approximately(t, "the first lower end", a.lower, .689652)
-	approximately(t, "the first upper end", a.upper, .895951)
-	approximately(t, "the second lower end", b.lower, .590628)
-	approximately(t, "the second upper end", b.upper, .896887)
+	checkNear(t, "the first lower end", a.lower, .689652)
+	checkNear(t, "the first upper end", a.upper, .895951)
+	checkNear(t, "the second lower end", b.lower, .590628)
+	checkNear(t, "the second upper end", b.upper, .896887)
 	d := difference(a, b)
-	approximately(t, "the difference", d.Value, .05)
-	approximately(t, "its lower end", d.Lower, -.133718)
-	approximately(t, "its upper end", d.Upper, .236027)
+	checkNear(t, "the difference", d.Value, .05)
+	checkNear(t, "its lower end", d.Lower, -.133718)
+	checkNear(t, "its upper end", d.Upper, .236027)
 	if d.Seen() || !(Difference{Lower: .1, Upper: .2}).Seen() ||
 		!(Difference{Lower: -.2, Upper: -.1}).Seen() {
 		t.Error("a difference is seen if its interval does not contain 0")
 	}
 }
 
-// grouped returns a table with a target, a prediction and a group of each record.
-func grouped(t *testing.T, y, p []float64, group []int32, groups []string) *dataset.Table {
+// groupedTable returns a table with a target, a prediction and a group of each record.
+func groupedTable(t *testing.T, y, p []float64, group []int32, groups []string) *dataset.Table {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
 		{Name: "p"}, {Name: "y"},
@@ -102,7 +102,7 @@ func TestRegressionByGroup(t *testing.T) {
 		y[i] = max(min(r.NormFloat64()/3+.2*float64(group[i]), 1), -1)
 		p[i] = y[i] + (.05+.05*float64(group[i]))*max(min(r.NormFloat64(), 2), -2) + .02
 	}
-	records := memory.NewRecords(grouped(t, y, p, group, []string{"a", "b"}).All())
+	records := memory.NewRecords(groupedTable(t, y, p, group, []string{"a", "b"}).All())
 	pairs := Pairs{
 		Records: records, Target: 1, Model: fixed{prediction: p}, Lower: -1, Upper: 1,
 		Groups: NewGroups(records.Schema().Columns[2], 2, []string{"a", "b"}, true),
@@ -135,7 +135,7 @@ func TestRegressionByGroup(t *testing.T) {
 		}
 	}
 	pairs.Groups = Groups{}
-	plain := release(t, price(t, 1000), pairs)
+	plain := releaseR2(t, pricedPlan(t, 1000), pairs)
 	if plain.Groups != nil || math.Abs(plain.Value-got.Value) > .01 {
 		t.Errorf("R² is %v with groups and %v without", got.Value, plain.Value)
 	}
@@ -180,7 +180,7 @@ func groupedLabels(
 			Name:       "y",
 			Kind:       dataset.Category,
 			Labels:     true,
-			Categories: names(l),
+			Categories: letterNames(l),
 		}, c}},
 		[]dataset.ColumnData{{Codes: truth}, {Codes: group}}, nil)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestClassificationByGroup(t *testing.T) {
 				}
 			}
 		}
-		x := groupedLabels(t, l, truth, group, prediction, score, sixteen())
+		x := groupedLabels(t, l, truth, group, prediction, score, sixteenBins())
 		priced := priceClasses(t, l, budget.Target{Epsilon: 1000})
 		got := releaseClasses(t, priced, l, x)
 		if got.Groups == nil {

@@ -40,8 +40,8 @@ func TestPartEdges(t *testing.T) {
 	}
 }
 
-// sized returns the first release of sizes, of records whose targets are at the end of the range, with noise from r.
-func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
+// releaseSizes returns the first release of sizes, of records whose targets are at the end of the range, with noise from r.
+func releaseSizes(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 	s := mechanism.Sizes{
 		First:       make([]float64, sizeBins),
 		Second:      make([]float64, sizeBins),
@@ -58,8 +58,8 @@ func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 	return s
 }
 
-// counted returns the second release, with noise of standard deviation noise in a cell of weight 1.
-func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
+// releaseSquares returns the second release, with noise of standard deviation noise in a cell of weight 1.
+func releaseSquares(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
 	groups := o.cellGroups()
 	cell := noise / (.9 / math.Sqrt2)
 	a := mechanism.Squares{
@@ -109,10 +109,10 @@ func TestHalfWidths(t *testing.T) {
 		for i := range sizes {
 			sizes[i] = scale * math.Pow(r.Float64(), power)
 		}
-		first := sized(sizes, 1e-9, r)
+		first := releaseSizes(sizes, 1e-9, r)
 		l := readLimits(first, 1e-9)
 		o := readOctaves(first, l)
-		a := counted(l, o, sizes, 1e-9, r)
+		a := releaseSquares(l, o, sizes, 1e-9, r)
 		found += len(halfWidths(a, o, 1e9))
 		for _, w := range halfWidths(a, o, 1e9) {
 			outside := func(q float64) float64 {
@@ -157,11 +157,11 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 	excess := map[float64]float64{}
 	published := map[float64]float64{}
 	for range draws {
-		first := sized(sizes, math.Sqrt(1.25/.15)/mu, r)
+		first := releaseSizes(sizes, math.Sqrt(1.25/.15)/mu, r)
 		noise := math.Sqrt(1.9575/.85) / mu
 		l := readLimits(first, noise*math.Sqrt(4./3))
 		o := readOctaves(first, l)
-		a := counted(l, o, sizes, noise, r)
+		a := releaseSquares(l, o, sizes, noise, r)
 		for _, w := range halfWidths(a, o, 1e9) {
 			held := min(w.HalfWidth/.4, 1)
 			if held < w.Level-1./float64(len(sizes)) {

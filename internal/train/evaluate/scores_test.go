@@ -106,7 +106,7 @@ func TestPortionMatchesDefinition(t *testing.T) {
 func TestAreaCoverage(t *testing.T) {
 	const runs = 1500
 	r := rand.New(rand.NewPCG(7, 8))
-	edges := sixteen()
+	edges := sixteenBins()
 	draw := func(n int, minority, gap float64) (p, q []float64) {
 		p = make([]float64, 16)
 		q = make([]float64, 16)
@@ -159,7 +159,7 @@ func TestLargestGain(t *testing.T) {
 		l := len(pop.shares)
 		covered := 0
 		for range runs {
-			truth, prediction, _ := pop.draw(r, 1000)
+			truth, prediction, _ := pop.drawRecords(r, 1000)
 			cells := make([]float64, (l+1)*l)
 			for i := range truth {
 				cells[int(truth[i])*l+int(prediction[i])]++

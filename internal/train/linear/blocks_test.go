@@ -41,10 +41,10 @@ func manyRows(n, levels int) (Packed, []float64) {
 		z[size-1] = Kappa
 		m.SymRankOne(m, 1, mat.NewVecDense(size, z))
 	}
-	return pack(m), effects
+	return packSymmetric(m), effects
 }
 
-func pack(m *mat.SymDense) Packed {
+func packSymmetric(m *mat.SymDense) Packed {
 	g := Packed{P: m.SymmetricDim()}
 	for i := range g.P {
 		for j := i; j < g.P; j++ {
@@ -68,7 +68,7 @@ func withNoise(g Packed, sigma float64, seed uint64) Packed {
 			m.SetSym(i, j, m.At(i, j)+x)
 		}
 	}
-	return pack(m)
+	return packSymmetric(m)
 }
 
 // TestBlocksOnlyOfManyLevels checks which tables have blocks. The other category column has 3
@@ -98,8 +98,8 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 	const levels = 20
 	exact, _ := manyRows(4000, levels)
 	b := blocksOf(manyColumns(levels))
-	if got := b.denoise(exact, 1e-6); distance(got, exact) > 1e-6 {
-		t.Errorf("exact moments move by %v", distance(got, exact))
+	if got := b.denoise(exact, 1e-6); frobeniusDistance(got, exact) > 1e-6 {
+		t.Errorf("exact moments move by %v", frobeniusDistance(got, exact))
 	}
 	const sigma = 40
 	noisy := withNoise(exact, sigma, 5)
@@ -125,19 +125,19 @@ func TestProjectionIsNearerToTruth(t *testing.T) {
 			}
 		}
 	}
-	if got := pack(m); !(distance(got, exact) < .85*distance(noisy, exact)) {
-		t.Errorf("distance %v, before %v", distance(got, exact), distance(noisy, exact))
+	if got := packSymmetric(m); !(frobeniusDistance(got, exact) < .85*frobeniusDistance(noisy, exact)) {
+		t.Errorf("distance %v, before %v", frobeniusDistance(got, exact), frobeniusDistance(noisy, exact))
 	}
 }
 
-// distance is the Frobenius norm of the difference.
-func distance(a, b Packed) float64 {
+// frobeniusDistance returns the Frobenius norm of the difference.
+func frobeniusDistance(a, b Packed) float64 {
 	var d mat.SymDense
-	d.AddSym(a.Symmetric(), scaled(b.Symmetric(), -1))
+	d.AddSym(a.Symmetric(), scaleMatrix(b.Symmetric(), -1))
 	return mat.Norm(&d, 2)
 }
 
-func scaled(a *mat.SymDense, x float64) *mat.SymDense {
+func scaleMatrix(a *mat.SymDense, x float64) *mat.SymDense {
 	var out mat.SymDense
 	out.ScaleSym(x, a)
 	return &out

@@ -18,8 +18,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// wide is a table of n rows and d features. One feature determines the target.
-func wide(t testing.TB, n, d int) *dataset.Table {
+// wideTable returns a table of n rows and d features. One feature determines the target.
+func wideTable(t testing.TB, n, d int) *dataset.Table {
 	t.Helper()
 	var schema dataset.Schema
 	data := make([]dataset.ColumnData, d+1)
@@ -50,8 +50,8 @@ func TestAutoChooses(t *testing.T) {
 		branch string
 		chosen int
 	}{{1700, kendallBranch, 5}, {20000, allBranch, 20}} {
-		tab := wide(t, c.n, 20)
-		res, err := describe(tab).Fit(context.Background(), tab, Options{})
+		tab := wideTable(t, c.n, 20)
+		res, err := pricePipeline(tab).Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +88,8 @@ func TestAutoMethod(t *testing.T) {
 				named, method string
 			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"},
 				{budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
-				p := describe(wide(t, 0, d))
-				p.Selector, p.Model, p.Budget.Composition = selector, named(c.named), c.composition
+				p := pricePipeline(wideTable(t, 0, d))
+				p.Selector, p.Model, p.Budget.Composition = selector, defaultTrainer(c.named), c.composition
 				plan, err := p.Plan()
 				if err != nil {
 					t.Fatal(err)
@@ -115,7 +115,7 @@ func TestAutoRule(t *testing.T) {
 		})
 	}
 	of := func(d int, epsilon float64) int {
-		p := describe(wide(t, 0, d))
+		p := pricePipeline(wideTable(t, 0, d))
 		p.Budget.Epsilon = epsilon
 		return turn(p)
 	}
@@ -126,7 +126,7 @@ func TestAutoRule(t *testing.T) {
 	if a, b, c := of(6, 1), of(20, 1), of(20, .1); !(3*a < b && 5*b < c) {
 		t.Errorf("all from %d, %d, %d records on", a, b, c)
 	}
-	categories := describe(oneHot(t, 0))
+	categories := pricePipeline(oneHot(t, 0))
 	if n := turn(categories); n <= of(20, 1) || n >= of(80, 1) {
 		t.Errorf("20 categories of 4: all from %d records on", n)
 	}
@@ -173,7 +173,7 @@ func oneHot(t testing.TB, n int) *dataset.Table {
 // TestAutoOnCategories uses 4000 records with 20 declared categories, all with an effect, at epsilon ln 3.
 func TestAutoOnCategories(t *testing.T) {
 	tab := oneHot(t, 4000)
-	p := describe(tab)
+	p := pricePipeline(tab)
 	p.Budget = budget.Target{Epsilon: math.Log(3), Delta: 1e-5}
 	p.Holdout = 0
 	var values []float64
@@ -200,7 +200,7 @@ func TestAutoOnCategories(t *testing.T) {
 // TestAutoPrice checks that n_lo costs its share of epsilon, and that neither branch costs more than the remaining
 // budget.
 func TestAutoPrice(t *testing.T) {
-	plan, err := describe(wide(t, 0, 20)).Plan()
+	plan, err := pricePipeline(wideTable(t, 0, 20)).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,10 +227,10 @@ func TestAutoPrice(t *testing.T) {
 // TestAutoOnlyWhereThereIsAChoice checks that no count is priced if there is no choice, because there are only five
 // candidates or the method is named.
 func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
-	named := describe(wide(t, 0, 20))
+	named := pricePipeline(wideTable(t, 0, 20))
 	named.Model = adassp.JointGram{}
 	for name, p := range map[string]*Pipeline{
-		"five candidates": describe(wide(t, 0, 5)),
+		"five candidates": pricePipeline(wideTable(t, 0, 5)),
 		"named model":     named,
 	} {
 		plan, err := p.Plan()
@@ -246,7 +246,7 @@ func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 // TestSelectionShare checks that the selection spends the given share, whether ranges are released or declared.
 func TestSelectionShare(t *testing.T) {
 	for _, declared := range []bool{false, true} {
-		p := describe(wide(t, 0, 20))
+		p := pricePipeline(wideTable(t, 0, 20))
 		p.Schema = p.Schema.Clone()
 		for j := range p.Schema.Columns {
 			c := &p.Schema.Columns[j]
@@ -290,8 +290,8 @@ func TestWithoutKernel(t *testing.T) {
 		{budget.Tight, "joint-gram", "joint-gram", false, false},
 		{budget.Basic, Auto, "joint-gram", false, true},
 	} {
-		p := describe(wide(t, 0, 7))
-		p.Model = named(c.model)
+		p := pricePipeline(wideTable(t, 0, 7))
+		p.Model = defaultTrainer(c.model)
 		p.Budget.Composition = c.composition
 		q, other := p.WithoutKernel()
 		plan, err := q.Plan()
@@ -303,7 +303,7 @@ func TestWithoutKernel(t *testing.T) {
 				len(plan.branches))
 		}
 	}
-	p := describe(wide(t, 0, 3))
+	p := pricePipeline(wideTable(t, 0, 3))
 	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{
 		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}},
 		{Model: boosting.Additive{}},
@@ -322,10 +322,10 @@ func TestWithoutKernel(t *testing.T) {
 // TestModelMuOfAlternatives checks that a plan with alternatives, where a run takes one, does not add up the budgets
 // of all models.
 func TestModelMuOfAlternatives(t *testing.T) {
-	tab := wide(t, 1700, 20)
+	tab := wideTable(t, 1700, 20)
 	var mu [2]float64
 	for i, found := range []bool{false, true} {
-		p := describe(tab)
+		p := pricePipeline(tab)
 		for j := range p.Schema.Columns[:20] {
 			p.Schema.Columns[j].Found = found
 		}

@@ -18,8 +18,8 @@ func TestAutoClasses(t *testing.T) {
 		n              int
 		branch, method string
 	}{{300, logisticBranch, "logistic"}, {4000, allBranch, "boosted-kernel"}} {
-		tab := loans(t, c.n, "no", "yes")
-		res, err := classify(tab).Fit(context.Background(), tab, Options{})
+		tab := loansTable(t, c.n, "no", "yes")
+		res, err := gradePipeline(tab).Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestAutoClasses(t *testing.T) {
 				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
 			}
 		}
-		if right := accuracy(t, res.Model, tab); c.n == 4000 && right < .85 {
+		if right := exactAccuracy(t, res.Model, tab); c.n == 4000 && right < .85 {
 			t.Errorf("%d rows: accuracy %.3f", c.n, right)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAutoClasses(t *testing.T) {
 // TestAutoClassesRule checks that curves are learned from fewForCurves × w / mu records on, and that there is no
 // choice if a stage is named, under basic composition, or for more than two classes.
 func TestAutoClassesRule(t *testing.T) {
-	plan, err := classify(loans(t, 0, "no", "yes")).Plan()
+	plan, err := gradePipeline(loansTable(t, 0, "no", "yes")).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,10 @@ func TestAutoClassesRule(t *testing.T) {
 	}); n < 550 || n > 850 {
 		t.Errorf("curves from %d records on", n)
 	}
-	two := loans(t, 0, "no", "yes")
-	selected := classify(two)
-	named := classify(two)
-	basic := classify(two)
+	two := loansTable(t, 0, "no", "yes")
+	selected := gradePipeline(two)
+	named := gradePipeline(two)
+	basic := gradePipeline(two)
 	selected.Selector = selection.Kendall{K: 2}
 	named.Model = adassp.JointGram{}
 	basic.Budget.Composition = budget.Basic
@@ -71,7 +71,7 @@ func TestAutoClassesRule(t *testing.T) {
 	}{
 		"a named selection": {selected, "boosted-kernel"}, "a named model": {named, "joint-gram"},
 		"basic composition": {basic, "joint-gram"},
-		"three classes":     {classify(loans(t, 0, "a", "b", "c")), "prototypes"},
+		"three classes":     {gradePipeline(loansTable(t, 0, "a", "b", "c")), "prototypes"},
 	} {
 		plan, err := c.Plan()
 		if err != nil {

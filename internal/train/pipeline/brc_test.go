@@ -18,7 +18,7 @@ import (
 // forms learn. A single fit of the published form, the least exact, is below .7 in at most 1 of 100 runs (lowest of
 // 60: .748), so its median of nine fits is with odds below 2e-8.
 func TestBRCForms(t *testing.T) {
-	tab := loans(t, 6000, "no", "yes")
+	tab := loansTable(t, 6000, "no", "yes")
 	for _, c := range []struct {
 		form   string
 		rounds int
@@ -31,7 +31,7 @@ func TestBRCForms(t *testing.T) {
 		{boosting.Paper, 0, budget.Laplace, boosting.PublishedBRCRounds},
 		{boosting.Paper, 40, budget.Laplace, 40},
 	} {
-		p := classify(tab)
+		p := gradePipeline(tab)
 		p.Budget.Relation = budget.Substitute
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		var fits [9]float64
@@ -50,7 +50,7 @@ func TestBRCForms(t *testing.T) {
 				e.Released != c.draws {
 				t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
 			}
-			fits[k] = accuracy(t, res.Model, tab)
+			fits[k] = exactAccuracy(t, res.Model, tab)
 		}
 		if slices.Sort(fits[:]); fits[4] < .7 {
 			t.Errorf("%q, %d rounds: accuracies %v", c.form, c.rounds, fits)
@@ -61,8 +61,8 @@ func TestBRCForms(t *testing.T) {
 // TestBRCPure checks that with declared ranges and without a held-out part only the form with Laplace noise has a
 // plan at delta 0.
 func TestBRCPure(t *testing.T) {
-	tab := loans(t, 0, "no", "yes")
-	p := classify(tab)
+	tab := loansTable(t, 0, "no", "yes")
+	p := gradePipeline(tab)
 	p.Model = boosting.BRC{}
 	p.Holdout = 0
 	p.DeclaredScaling = true
@@ -93,7 +93,7 @@ func TestBRCFormsRefused(t *testing.T) {
 		want   error
 	}{{"uniform", 0, method.ErrForm}, {boosting.Paper, 0, boosting.ErrPublished},
 		{"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
-		p := classify(loans(t, 0, "no", "yes"))
+		p := gradePipeline(loansTable(t, 0, "no", "yes"))
 		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		if _, err := p.Plan(); !errors.Is(err, c.want) {
 			t.Errorf("%q, %d rounds: %v", c.form, c.rounds, err)

@@ -18,9 +18,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// loans is a table of n rows whose target has the given classes: the larger the income, the later the class. One row
+// loansTable returns a table of n rows whose target has the given classes: the larger the income, the later the class. One row
 // in twenty has no class.
-func loans(t testing.TB, n int, classes ...string) *dataset.Table {
+func loansTable(t testing.TB, n int, classes ...string) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "income"}, {Name: "age", Ranged: true, Lower: 0, Upper: 100},
@@ -52,7 +52,7 @@ func loans(t testing.TB, n int, classes ...string) *dataset.Table {
 	return tab
 }
 
-func classify(tab *dataset.Table) *Pipeline {
+func gradePipeline(tab *dataset.Table) *Pipeline {
 	return &Pipeline{
 		Task: regression.TaskClassification, Schema: tab.Schema(), Target: "grade",
 		Holdout: DefaultHoldout,
@@ -60,8 +60,8 @@ func classify(tab *dataset.Table) *Pipeline {
 	}
 }
 
-// accuracy is the exact share of the rows with a class that a model classifies correctly.
-func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
+// exactAccuracy returns the exact share of the rows with a class that a model classifies correctly.
+func exactAccuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
 	guess, err := m.Predict(nil,
 		method.RowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
@@ -93,10 +93,10 @@ func TestClassifiersBeatConstant(t *testing.T) {
 		{[]string{"low", "middle", "high"}, .55,
 			slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
 	} {
-		tab := loans(t, 30000, c.classes...)
+		tab := loansTable(t, 30000, c.classes...)
 		for _, method := range c.methods {
-			p := classify(tab)
-			p.Model = named(method)
+			p := gradePipeline(tab)
+			p.Model = defaultTrainer(method)
 			if method == "tukey" {
 				p.Budget.Epsilon = 8
 				p.Selector = selection.Fixed{Features: []string{"income"}}
@@ -114,7 +114,7 @@ func TestClassifiersBeatConstant(t *testing.T) {
 				m.Guarantee.Epsilon != p.Budget.Epsilon {
 				t.Errorf("%s: %+v, guarantee %+v", method, o, m.Guarantee)
 			}
-			exact := accuracy(t, m, tab)
+			exact := exactAccuracy(t, m, tab)
 			if exact < c.least {
 				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
 			}
@@ -133,8 +133,8 @@ func TestClassifiersBeatConstant(t *testing.T) {
 // TestClassesPlan checks that L fits of one class against the others share the model's budget, and that the joint
 // Gram matrix of several classes is one release.
 func TestClassesPlan(t *testing.T) {
-	tab := loans(t, 10, "a", "b", "c", "d")
-	p := classify(tab)
+	tab := loansTable(t, 10, "a", "b", "c", "d")
+	p := gradePipeline(tab)
 	p.Model = adassp.AdaSSP{}
 	plan, err := p.Plan()
 	if err != nil {
@@ -175,9 +175,9 @@ func TestClassesPlan(t *testing.T) {
 func TestClassesSpend(t *testing.T) {
 	for _, classes := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
 		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
-			tab := loans(t, 300, classes...)
-			p := classify(tab)
-			p.Model = named(method)
+			tab := loansTable(t, 300, classes...)
+			p := gradePipeline(tab)
+			p.Model = defaultTrainer(method)
 			p.Budget.Relation = budget.Substitute
 			if len(classes) == 2 {
 				p.Selector = selection.Kendall{K: 2}
@@ -206,10 +206,10 @@ func TestClassesSpend(t *testing.T) {
 // TestSelectionForClasses checks that a selector of numbers receives two classes as -1 and +1, and that more classes
 // are refused.
 func TestSelectionForClasses(t *testing.T) {
-	tab := loans(t, 20000, "no", "yes")
+	tab := loansTable(t, 20000, "no", "yes")
 	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1},
 		selection.SubLasso{K: 1}} {
-		p := classify(tab)
+		p := gradePipeline(tab)
 		p.Selector = s
 		p.Budget.Epsilon = 4
 		res, err := p.Fit(context.Background(), tab, Options{})
@@ -238,8 +238,8 @@ func (classReader) NeedsClasses() bool {
 // TestClassedSelector checks that a selector that declares that it needs classes receives them, for any number of
 // classes, and that another one receives a number.
 func TestClassedSelector(t *testing.T) {
-	tab := loans(t, 50, "a", "b", "c")
-	plan, err := classify(tab).Plan()
+	tab := loansTable(t, 50, "a", "b", "c")
+	plan, err := gradePipeline(tab).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestClassedSelector(t *testing.T) {
 }
 
 func TestClassesRefused(t *testing.T) {
-	tab := loans(t, 10, "a", "b", "c")
+	tab := loansTable(t, 10, "a", "b", "c")
 	for name, c := range map[string]struct {
 		change func(*Pipeline)
 		want   error
@@ -282,9 +282,9 @@ func TestClassesRefused(t *testing.T) {
 		"kendall": {func(p *Pipeline) {
 			p.Selector = selection.Kendall{K: 1}
 		}, ErrTwoClasses},
-		"unknown model": {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
+		"unknown model": {func(p *Pipeline) { p.Model = defaultTrainer("oracle") }, ErrModel},
 	} {
-		p := classify(tab)
+		p := gradePipeline(tab)
 		p.Schema = p.Schema.Clone()
 		c.change(p)
 		if _, err := p.Plan(); !errors.Is(err, c.want) {
@@ -296,7 +296,7 @@ func TestClassesRefused(t *testing.T) {
 // TestClassesTotal checks that no table is an error: an empty one, one with a single class, one without records in a
 // class, or one with records outside the classes.
 func TestClassesTotal(t *testing.T) {
-	schema := loans(t, 0, "no way", "yes way").Schema()
+	schema := loansTable(t, 0, "no way", "yes way").Schema()
 	for name, codes := range map[string][]int32{
 		"none": nil, "one record": {1}, "one class": {1, 1, 1, 1, 1, 1},
 		"no class": {2, 2, 2, 9, -4}, "unseen": {0, 0, 2, 0, 2},
@@ -312,8 +312,8 @@ func TestClassesTotal(t *testing.T) {
 		}
 		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp",
 			"boosted-additive", "boosted-kernel"} {
-			p := classify(tab)
-			p.Model = named(method)
+			p := gradePipeline(tab)
+			p.Model = defaultTrainer(method)
 			p.Holdout = .5
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil || res.Model == nil || res.Confusion == nil {

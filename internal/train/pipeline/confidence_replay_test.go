@@ -16,7 +16,7 @@ import (
 // if it does not, and neither without a private choice. With a large budget the four columns that separate the
 // classes are nearly certain. Keys are fixed.
 func TestConfidenceOfRuns(t *testing.T) {
-	p, tab := graded(t, 3000)
+	p, tab := gradedPipeline(t, 3000)
 	p.Budget.Epsilon = 8
 	for _, tt := range []struct {
 		x            selection.Selector

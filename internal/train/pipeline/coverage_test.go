@@ -55,7 +55,7 @@ func TestIntervalOnRealData(t *testing.T) {
 			covered := 0
 			widths := make([]float64, fits)
 			for i := range widths {
-				half, fresh := halves(t, tab, uint64(i))
+				half, fresh := splitHalves(t, tab, uint64(i))
 				res, err := p.FitPlan(context.Background(), plan.Again(), half, Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -75,8 +75,8 @@ func TestIntervalOnRealData(t *testing.T) {
 	}
 }
 
-// halves assigns the records of a table of numbers to two tables at random.
-func halves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *dataset.Table) {
+// splitHalves assigns the records of a table of numbers to two tables at random.
+func splitHalves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *dataset.Table) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(tab.Len())
 	table := func(rows []int) *dataset.Table {

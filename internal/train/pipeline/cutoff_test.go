@@ -66,8 +66,8 @@ func TestBestCutoff(t *testing.T) {
 // TestCutoffHelps checks that the cutoff compensates for a shift of an otherwise exact score.
 func TestCutoffHelps(t *testing.T) {
 	const n = 4000
-	tab, p := shifted(t, n)
-	s := session(t, 1, budget.AddRemove)
+	tab, p := shiftedTable(t, n)
+	s := cutoffSession(t, 1, budget.AddRemove)
 	counts, err := releaseCutoff(context.Background(), s, memory.NewRecords(tab.All()), p)
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +77,8 @@ func TestCutoffHelps(t *testing.T) {
 	}
 }
 
-// shifted is a table whose second class starts at x = 0, and the score x + .4.
-func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
+// shiftedTable returns a table whose second class starts at x = 0, and the score x + .4.
+func shiftedTable(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 	t.Helper()
 	x := make([]float64, n)
 	codes := make([]int32, n)
@@ -104,7 +104,7 @@ func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 	}
 }
 
-func session(t *testing.T, epsilon float64, rel budget.Relation) *mechanism.Session {
+func cutoffSession(t *testing.T, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(
 		budget.Sequence("two-classes", budget.GaussianLeaf(cutoffLeaf, 1, 1)),
@@ -138,7 +138,7 @@ func TestCutoffSensitivity(t *testing.T) {
 		budget.Substitute: math.Sqrt2,
 	} {
 		cells := func(rows ...record) []float64 {
-			s := session(t, 1000, rel)
+			s := cutoffSession(t, 1000, rel)
 			codes := make([]int32, len(rows))
 			scores := make([]float64, len(rows))
 			for i, r := range rows {

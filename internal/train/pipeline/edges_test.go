@@ -27,7 +27,7 @@ import (
 // TestPlanOfAnother checks that a plan is carried out as it was priced or refused. If, for example, the relation
 // could be changed afterwards, the exact range of a column would be published.
 func TestPlanOfAnother(t *testing.T) {
-	tab := houses(t, 400)
+	tab := housesTable(t, 400)
 	for name, change := range map[string]func(p *Pipeline){
 		"relation": func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns },
 		"epsilon":  func(p *Pipeline) { p.Budget.Epsilon = 9 },
@@ -45,7 +45,7 @@ func TestPlanOfAnother(t *testing.T) {
 		},
 	} {
 		for _, search := range []bool{false, true} {
-			p := describe(tab)
+			p := pricePipeline(tab)
 			p.Schema = p.Schema.Clone()
 			p.Model = adassp.JointGram{}
 			if search {
@@ -75,8 +75,8 @@ func TestPlanOfAnother(t *testing.T) {
 // TestCuratorIsNotPrinted checks that no formatting verb, encoder or log prints the part of a result that is meant
 // for the data owner only.
 func TestCuratorIsNotPrinted(t *testing.T) {
-	tab := houses(t, 777)
-	res, err := describe(tab).Fit(context.Background(), tab, Options{})
+	tab := housesTable(t, 777)
+	res, err := pricePipeline(tab).Fit(context.Background(), tab, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ type peeking struct{ selection.None }
 
 // TestSelectorFromElsewhere checks that only selectors of package selection can run.
 func TestSelectorFromElsewhere(t *testing.T) {
-	tab := houses(t, 300)
+	tab := housesTable(t, 300)
 	for name, set := range map[string]func(p *Pipeline){
 		"alone":     func(p *Pipeline) { p.Selector = peeking{} },
 		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
@@ -132,7 +132,7 @@ func TestSelectorFromElsewhere(t *testing.T) {
 			}
 		},
 	} {
-		p := describe(tab)
+		p := pricePipeline(tab)
 		set(p)
 		if _, err := p.Plan(); !errors.Is(err, ErrSelector) {
 			t.Errorf("%s: %v", name, err)
@@ -143,8 +143,8 @@ func TestSelectorFromElsewhere(t *testing.T) {
 // TestEndedRunReleasesNothing checks that a run that ended early makes no releases afterwards, even if its trainer is
 // still running.
 func TestEndedRunReleasesNothing(t *testing.T) {
-	tab := houses(t, 50)
-	p := describe(tab)
+	tab := housesTable(t, 50)
+	p := pricePipeline(tab)
 	p.Model = adassp.JointGram{}
 	plan, err := p.Plan()
 	if err != nil {
@@ -175,8 +175,8 @@ func TestEndedRunReleasesNothing(t *testing.T) {
 // TestTrainerEnds checks that a trainer that is abandoned after its release continues to the end of its
 // eigendecomposition, makes no further release, and then exits: synctest.Test returns once no goroutine is left.
 func TestTrainerEnds(t *testing.T) {
-	tab := wide(t, 40, 300)
-	p := describe(tab)
+	tab := wideTable(t, 40, 300)
+	p := pricePipeline(tab)
 	p.Model = adassp.JointGram{}
 	plan, err := p.Plan()
 	if err != nil {
@@ -230,8 +230,8 @@ func TestTrainerEnds(t *testing.T) {
 // regardless of the outcome of the first; a run refused for other reasons does not use the plan up. A caller can
 // request one more run explicitly.
 func TestPlanPaysOnce(t *testing.T) {
-	tab := houses(t, 400)
-	p := describe(tab)
+	tab := housesTable(t, 400)
+	p := pricePipeline(tab)
 	p.Model = adassp.JointGram{}
 	price := func() *Plan {
 		t.Helper()

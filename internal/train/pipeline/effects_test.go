@@ -46,11 +46,11 @@ func effectsIn(t testing.TB, m regression.Model) (terms []regression.Term) {
 // TestEmptyLevelIsNotSignificant checks that a level without records gets an effect that is significant by its
 // standard error in no more than about 5% of runs. Of 200 runs with that chance more than 30 do so with probability
 // below 1e-7; with a chance of 28% 30 or fewer do with probability below 1e-4. Without fresh noise there are 60 runs, of
-// which more than 13 do with probability 1e-6; see [exhaustive].
+// which more than 13 do with probability 1e-6; see [isExhaustive].
 func TestEmptyLevelIsNotSignificant(t *testing.T) {
 	runs := 60
 	most := 13
-	if exhaustive() {
+	if isExhaustive() {
 		runs = 200
 		most = 30
 	}
@@ -66,7 +66,7 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 			p := &Pipeline{
 				Schema: tab.Schema(),
 				Target: "price",
-				Model:  named(method),
+				Model:  defaultTrainer(method),
 				Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 			}
 			plan, err := p.Plan()
@@ -96,7 +96,7 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 // TestImportancesOfMethods checks that every method that releases the spread of columns reports their importances,
 // for numbers and for classes, and that the other methods report no importances.
 func TestImportancesOfMethods(t *testing.T) {
-	numbers := houses(t, 4000)
+	numbers := housesTable(t, 4000)
 	for method, want := range map[string]int{
 		"joint-gram":       3,
 		"adassp":           3,
@@ -105,8 +105,8 @@ func TestImportancesOfMethods(t *testing.T) {
 		"boosted-kernel":   3,
 		"tukey":            0,
 	} {
-		p := describe(numbers)
-		p.Model = named(method)
+		p := pricePipeline(numbers)
+		p.Model = defaultTrainer(method)
 		p.Budget.Epsilon = 8
 		res, err := p.Fit(context.Background(), numbers, Options{})
 		if err != nil {
@@ -126,7 +126,7 @@ func TestImportancesOfMethods(t *testing.T) {
 		}
 	}
 	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
-		loans := loans(t, 4000, classes...)
+		loans := loansTable(t, 4000, classes...)
 		for method, want := range map[string]int{
 			"joint-gram":       3,
 			"boosted-additive": 3,
@@ -135,8 +135,8 @@ func TestImportancesOfMethods(t *testing.T) {
 			"logistic":         0,
 			"brc":              0,
 		} {
-			p := classify(loans)
-			p.Model = named(method)
+			p := gradePipeline(loans)
+			p.Model = defaultTrainer(method)
 			p.Budget.Epsilon = 8
 			res, err := p.Fit(context.Background(), loans, Options{})
 			if err != nil {

@@ -117,7 +117,7 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 				if form != boosting.Paper && !(classes > 2 && TwoClasses(m)) {
 					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes,
 						func(p *Pipeline) {
-							p.Model = formed(m, form)
+							p.Model = trainerInForm(m, form)
 						}}
 				}
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// stays returns n records of a clinic whose stays last 3.27 days on average, where the given share has no target,
+// staysTable returns n records of a clinic whose stays last 3.27 days on average, where the given share has no target,
 // along with the mean of the other records.
-func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
+func staysTable(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "age"}, {Name: "risk"}, {Name: "weight"},
@@ -100,16 +100,16 @@ func TestEmptyTargets(t *testing.T) {
 	for _, m := range Methods(regression.TaskRegression) {
 		for _, declared := range []bool{false, true} {
 			for _, empty := range emptyShares() {
-				tab, want := stays(t, 12000, empty, declared)
+				tab, want := staysTable(t, 12000, empty, declared)
 				p := &Pipeline{
 					Schema: tab.Schema(),
 					Target: "days",
-					Model:  named(m),
+					Model:  defaultTrainer(m),
 					Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
 				}
 				fits := 4
 				off := .03
-				if declared && exhaustive() {
+				if declared && isExhaustive() {
 					fits = 16
 				}
 				if m == "cost-tree" {
@@ -127,9 +127,9 @@ func TestEmptyTargets(t *testing.T) {
 
 var long = flag.Bool("long", false, "test all shares of empty targets")
 
-// exhaustive reports whether tests average over more fits: with -long, and with fresh noise, where the stated rates of false
+// isExhaustive reports whether tests average over more fits: with -long, and with fresh noise, where the stated rates of false
 // alarms apply. With the fixed noise of other runs, a test that passed once passes again.
-func exhaustive() bool {
+func isExhaustive() bool {
 	return *long || os.Getenv("DPTRAIN_TEST_SEED") == "fresh"
 }
 
@@ -141,9 +141,9 @@ func emptyShares() []float64 {
 	return []float64{.3}
 }
 
-// classless returns n records of two classes, about 30% in the second. The given share of the records has no
+// classlessTable returns n records of two classes, about 30% in the second. The given share of the records has no
 // class.
-func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
+func classlessTable(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "income"}, {Name: "age"},
@@ -181,9 +181,9 @@ func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes 
 // alarm below 1e-6 a case. Without fresh noise the means are of 4; see [exhaustive].
 func TestEmptyClasses(t *testing.T) {
 	for _, m := range append(Methods(regression.TaskClassification), Auto) {
-		want := recalls(t, m, 0)
+		want := meanRecalls(t, m, 0)
 		for _, empty := range emptyShares() {
-			if got := recalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 &&
+			if got := meanRecalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 &&
 				math.Abs(got[1]-want[1]) <= .1) {
 				t.Errorf("%s, %v without a class: recalls %.3f, with all of them %.3f", m, empty,
 					got, want)
@@ -192,15 +192,15 @@ func TestEmptyClasses(t *testing.T) {
 	}
 }
 
-// recalls returns the mean recall of either class over several fits.
-func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
+// meanRecalls returns the mean recall of either class over several fits.
+func meanRecalls(t *testing.T, method string, empty float64) (out [2]float64) {
 	t.Helper()
-	tab, truth := classless(t, 12000, empty)
+	tab, truth := classlessTable(t, 12000, empty)
 	p := &Pipeline{
 		Schema: tab.Schema(),
 		Target: "repaid",
 		Task:   regression.TaskClassification,
-		Model:  named(method),
+		Model:  defaultTrainer(method),
 		Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
 	}
 	plan, err := p.Plan()
@@ -208,7 +208,7 @@ func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
 		t.Fatal(err)
 	}
 	fits := 4
-	if exhaustive() {
+	if isExhaustive() {
 		fits = 8
 	}
 	var hit, of [2]float64

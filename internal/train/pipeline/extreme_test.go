@@ -61,7 +61,7 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 				Target:  "y",
 				Holdout: DefaultHoldout,
 				Budget:  budget.Target{Epsilon: 3, Delta: 1e-6},
-				Model:   named(method),
+				Model:   defaultTrainer(method),
 			}
 			res, err := p.Fit(t.Context(), tab, Options{})
 			if err != nil {
@@ -135,7 +135,7 @@ func TestAlikeNumbersAreNamed(t *testing.T) {
 		}
 		p := &Pipeline{
 			Schema: schema, Target: target, Budget: budget.Target{Epsilon: 8, Delta: 1e-6},
-			Model: named("joint-gram"), Selector: selection.None{},
+			Model: defaultTrainer("joint-gram"), Selector: selection.None{},
 		}
 		res, err := p.Fit(t.Context(), tab, Options{})
 		if err != nil {

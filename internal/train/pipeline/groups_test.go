@@ -16,7 +16,7 @@ import (
 // TestGroups: metrics by group have the price of a run without them, whether the column is a feature, is read for them only, or
 // has its values found. The values of a column that is no feature are in no model.
 func TestGroups(t *testing.T) {
-	tab := houses(t, 20000)
+	tab := housesTable(t, 20000)
 	found := tab.Schema().Clone()
 	found.Columns[2] = dataset.Column{
 		Name:  "kind",
@@ -37,7 +37,7 @@ func TestGroups(t *testing.T) {
 		table *dataset.Table
 		only  bool
 	}{"feature": {tab, false}, "no feature": {tab, true}, "found": {undeclared, false}} {
-		plain := describe(c.table)
+		plain := pricePipeline(c.table)
 		plain.Model = adassp.JointGram{}
 		p := plain.clone()
 		p.Groups = "kind"
@@ -96,7 +96,7 @@ func TestGroups(t *testing.T) {
 
 // TestGroupsRehearse: a run with a very small budget is rehearsed with its groups, those that are to be found included.
 func TestGroupsRehearse(t *testing.T) {
-	tab := houses(t, 10)
+	tab := housesTable(t, 10)
 	for name, change := range map[string]func(*Pipeline){
 		"feature":    func(*Pipeline) {},
 		"no feature": func(p *Pipeline) { p.GroupsOnly = true },
@@ -118,7 +118,7 @@ func TestGroupsRehearse(t *testing.T) {
 			}
 		},
 	} {
-		p := describe(tab).clone()
+		p := pricePipeline(tab).clone()
 		p.Model = adassp.JointGram{}
 		p.Budget.Epsilon = .001
 		p.Groups = "kind"
@@ -147,7 +147,7 @@ func wordCodes(codes []int32) []int32 {
 
 // TestGroupsRefused: groups that a run cannot have are refused before any row is read.
 func TestGroupsRefused(t *testing.T) {
-	tab := houses(t, 10)
+	tab := housesTable(t, 10)
 	many := tab.Schema().Clone()
 	many.Columns[2].Categories = stage.Placeholders("kind", 33)
 	for name, change := range map[string]func(*Pipeline){
@@ -170,7 +170,7 @@ func TestGroupsRefused(t *testing.T) {
 			p.Schema.Columns[2].Found = true
 		},
 	} {
-		p := describe(tab).clone()
+		p := pricePipeline(tab).clone()
 		change(p)
 		if _, err := p.Plan(); !errors.Is(err, ErrGroups) {
 			t.Errorf("%s: %v", name, err)
@@ -187,7 +187,7 @@ func TestGroupsMayChange(t *testing.T) {
 	}{{budget.AddRemove, false, false}, {budget.Substitute, false, true},
 		{budget.SubstitutePrivateColumns, false, false},
 		{budget.SubstitutePrivateColumns, true, true}} {
-		p := describe(houses(t, 10)).clone()
+		p := pricePipeline(housesTable(t, 10)).clone()
 		p.Budget.Relation = c.relation
 		p.Schema.Columns[2].Private = c.private
 		p.Groups = "kind"

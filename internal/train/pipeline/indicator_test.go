@@ -16,9 +16,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// tested is a table of n records where three in ten have no x, and these have the larger targets: y = 5 + x, or 8
+// indicatorTable returns a table of n records where three in ten have no x, and these have the larger targets: y = 5 + x, or 8
 // where x is missing; or the class "yes" above 5.5.
-func tested(t testing.TB, n int, classes bool) *dataset.Table {
+func indicatorTable(t testing.TB, n int, classes bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Indicator: true}, {Name: "z"},
 		{Name: "y", Ranged: true, Lower: 0, Upper: 10}}}
@@ -67,12 +67,12 @@ func TestIndicator(t *testing.T) {
 	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
 		"boosted-kernel", "tukey", "svm", "logistic"} {
 		classes := method == "svm" || method == "logistic"
-		tab := tested(t, 30000, classes)
+		tab := indicatorTable(t, 30000, classes)
 		p := &Pipeline{
 			Schema:  tab.Schema(),
 			Target:  "y",
 			Holdout: .1,
-			Model:   named(method),
+			Model:   defaultTrainer(method),
 			Budget:  budget.Target{Epsilon: 8, Delta: 1e-5},
 		}
 		if classes {
@@ -100,7 +100,7 @@ func TestIndicator(t *testing.T) {
 		} else if math.Abs(at[0]-8) > 1 || math.Abs(at[1]-5) > 1 {
 			t.Errorf("%s: predictions %v, want 8 and 5", method, at)
 		}
-		if !slices.ContainsFunc(terms(res.Model), func(x regression.Term) bool {
+		if !slices.ContainsFunc(modelTerms(res.Model), func(x regression.Term) bool {
 			return x.Missing && x.StdError >= 0
 		}) {
 			t.Errorf("%s: no term for missing cells", method)
@@ -108,8 +108,8 @@ func TestIndicator(t *testing.T) {
 	}
 }
 
-// terms lists the terms of a model.
-func terms(m regression.Model) []regression.Term {
+// modelTerms lists the terms of a model.
+func modelTerms(m regression.Model) []regression.Term {
 	switch m := m.(type) {
 	case *regression.Linear:
 		return m.Terms
@@ -120,7 +120,7 @@ func terms(m regression.Model) []regression.Term {
 	case *regression.Kernel:
 		return m.Terms
 	case *regression.Classifier:
-		return terms(m.Scores[0])
+		return modelTerms(m.Scores[0])
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func terms(m regression.Model) []regression.Term {
 // TestIndicatorIsKept checks that selectors choose a column with its indicator, and that BRC refuses a plan for
 // columns with an indicator.
 func TestIndicatorIsKept(t *testing.T) {
-	tab := tested(t, 20000, true)
+	tab := indicatorTable(t, 20000, true)
 	p := &Pipeline{
 		Task:   regression.TaskClassification,
 		Schema: tab.Schema(),
@@ -147,11 +147,11 @@ func TestIndicatorIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name(), err)
 		}
-		if slices.Contains(res.Selected, "x") != slices.ContainsFunc(terms(res.Model),
+		if slices.Contains(res.Selected, "x") != slices.ContainsFunc(modelTerms(res.Model),
 			func(x regression.Term) bool {
 				return x.Missing
 			}) {
-			t.Errorf("%s: selected %q, terms %+v", s.Name(), res.Selected, terms(res.Model))
+			t.Errorf("%s: selected %q, terms %+v", s.Name(), res.Selected, modelTerms(res.Model))
 		}
 	}
 }

@@ -2,9 +2,9 @@ package pipeline
 
 import "github.com/dptrain/dptrain/internal/train/method"
 
-// named returns the default trainer of a method, nil for auto, and a trainer from outside this module for an unknown
+// defaultTrainer returns the default trainer of a method, nil for auto, and a trainer from outside this module for an unknown
 // name.
-func named(name string) method.Trainer {
+func defaultTrainer(name string) method.Trainer {
 	if name == "" || name == Auto {
 		return nil
 	}
@@ -14,12 +14,12 @@ func named(name string) method.Trainer {
 	return stranger{name: name}
 }
 
-// formed is like named for a form of the method.
-func formed(name, form string) method.Trainer {
+// trainerInForm is like defaultTrainer for a form of the method.
+func trainerInForm(name, form string) method.Trainer {
 	if m, ok := TrainerNamed(name); ok {
 		return m.New(method.Values{"form": form})
 	}
-	return named(name)
+	return defaultTrainer(name)
 }
 
 type stranger struct {

@@ -24,9 +24,9 @@ func (p *sequence) next() float64 {
 	return float64(int64(*p)>>11) / (1 << 52)
 }
 
-// houses is a table of n rows with a linear target, a category column and an
+// housesTable returns a table of n rows with a linear target, a category column and an
 // undeclared range for every number.
-func houses(t testing.TB, n int) *dataset.Table {
+func housesTable(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "area"}, {Name: "age"},
@@ -54,7 +54,7 @@ func houses(t testing.TB, n int) *dataset.Table {
 	return tab
 }
 
-func describe(tab *dataset.Table) *Pipeline {
+func pricePipeline(tab *dataset.Table) *Pipeline {
 	return &Pipeline{
 		Schema: tab.Schema(), Target: "price", Holdout: DefaultHoldout,
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
@@ -62,8 +62,8 @@ func describe(tab *dataset.Table) *Pipeline {
 }
 
 func TestFit(t *testing.T) {
-	tab := houses(t, 20000)
-	p := describe(tab)
+	tab := housesTable(t, 20000)
+	p := pricePipeline(tab)
 	var stages []string
 	res, err := p.Fit(context.Background(), tab, Options{Progress: func(s string) {
 		stages = append(stages, s)
@@ -115,8 +115,8 @@ func TestPlanEqualsSpend(t *testing.T) {
 		"fixed":      func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age"}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := houses(t, 20000)
-			p := describe(tab)
+			tab := housesTable(t, 20000)
+			p := pricePipeline(tab)
 			change(p)
 			plan, err := p.Plan()
 			if err != nil {
@@ -145,10 +145,10 @@ func TestPlanEqualsSpend(t *testing.T) {
 }
 
 func TestSubstituteNeedsMoreNoise(t *testing.T) {
-	tab := houses(t, 10)
+	tab := housesTable(t, 10)
 	scales := map[budget.Relation]map[string]float64{}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		p := describe(tab)
+		p := pricePipeline(tab)
 		p.Budget.Relation = rel
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
@@ -161,7 +161,7 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 	}
 	raised := map[budget.Relation]float64{}
 	for rel := range scales {
-		p := describe(tab)
+		p := pricePipeline(tab)
 		p.Budget.Relation = rel
 		plan, err := p.Plan()
 		if err != nil {
@@ -181,7 +181,7 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	tab := houses(t, 5)
+	tab := housesTable(t, 5)
 	for name, c := range map[string]struct {
 		change func(*Pipeline)
 		want   error
@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 		"private columns": {func(p *Pipeline) {
 			p.Budget.Relation = budget.SubstitutePrivateColumns
 		}, ErrRelation},
-		"model":    {func(p *Pipeline) { p.Model = named("forest") }, ErrModel},
+		"model":    {func(p *Pipeline) { p.Model = defaultTrainer("forest") }, ErrModel},
 		"declared": {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
 		"narrow range": {func(p *Pipeline) {
 			c := &p.Schema.Columns[0]
@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		}, linear.ErrTooWide},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := describe(tab)
+			p := pricePipeline(tab)
 			p.Schema = p.Schema.Clone()
 			c.change(p)
 			if _, err := p.Plan(); !errors.Is(err, c.want) {
@@ -241,7 +241,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	p := describe(tab)
+	p := pricePipeline(tab)
 	p.Schema = p.Schema.Clone()
 	p.Schema.Columns[0].Name = "size"
 	if _, err := p.Fit(context.Background(), tab, Options{}); !errors.Is(err, ErrSchema) {
@@ -250,10 +250,10 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	tab := houses(t, 5000)
+	tab := housesTable(t, 5000)
 	for _, at := range []string{"split", "scaling", "model", "held-out metric"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := describe(tab).Fit(ctx, tab, Options{Progress: func(s string) {
+		_, err := pricePipeline(tab).Fit(ctx, tab, Options{Progress: func(s string) {
 			if s == at {
 				cancel()
 			}
@@ -276,12 +276,12 @@ func TestAnyTableYieldsModel(t *testing.T) {
 	} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			codes := make([]int32, len(x))
-			tab, err := dataset.NewTable(houses(t, 0).Schema(),
+			tab, err := dataset.NewTable(housesTable(t, 0).Schema(),
 				[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Floats: x}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := describe(tab)
+			p := pricePipeline(tab)
 			p.Budget.Relation = rel
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil {
@@ -311,8 +311,8 @@ func TestAbsurdRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := describe(tab)
-			p.Model = named(method)
+			p := pricePipeline(tab)
+			p.Model = defaultTrainer(method)
 			for range 3 {
 				if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 					t.Errorf("%s, %s: %v", name, method, err)
@@ -324,11 +324,11 @@ func TestAbsurdRanges(t *testing.T) {
 
 // TestColumnNamesDoNotMatter checks that renaming a column changes no price and no privacy parameter.
 func TestColumnNamesDoNotMatter(t *testing.T) {
-	a, err := describe(houses(t, 0)).Plan()
+	a, err := pricePipeline(housesTable(t, 0)).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := describe(houses(t, 0))
+	p := pricePipeline(housesTable(t, 0))
 	p.Schema = p.Schema.Clone()
 	p.Schema.Columns[0].Name = "zzz"
 	b, err := p.Plan()

@@ -37,7 +37,7 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 		Target:  "y",
 		Holdout: DefaultHoldout,
 		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
-		Model:   named("joint-gram"),
+		Model:   defaultTrainer("joint-gram"),
 	}
 	searching := plain
 	searching.Model = nil
@@ -45,7 +45,7 @@ func TestPlanEndsWithItsContext(t *testing.T) {
 	for _, name := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive",
 		"boosted-kernel"} {
 		searching.Search.Candidates = append(searching.Search.Candidates,
-			Candidate{Model: named(name)})
+			Candidate{Model: defaultTrainer(name)})
 	}
 	for _, tt := range []struct {
 		name  string

@@ -26,11 +26,11 @@ func TestRehearse(t *testing.T) {
 		{"kendall", selection.Kendall{K: 2}, "boosted-adassp", true},
 		{"tukey", selection.SubLasso{K: 2}, "tukey", false},
 	} {
-		table := wide(t, 100, 7)
-		p := describe(table)
+		table := wideTable(t, 100, 7)
+		p := pricePipeline(table)
 		refused := false
 		for _, epsilon := range []float64{1, 1e-4, 1e-7, 1e-10} {
-			p.Selector, p.Model, p.Budget.Epsilon = c.selector, named(c.model), epsilon
+			p.Selector, p.Model, p.Budget.Epsilon = c.selector, defaultTrainer(c.model), epsilon
 			if epsilon < 1e-9 && c.refused {
 				p.Budget.Delta = 1e-7 // which then decides
 			}
@@ -60,7 +60,7 @@ func TestRehearse(t *testing.T) {
 
 // TestRehearseBranches checks that the branch that a run would not take at first is rehearsed too.
 func TestRehearseBranches(t *testing.T) {
-	p := describe(wide(t, 0, 7))
+	p := pricePipeline(wideTable(t, 0, 7))
 	p.Budget.Epsilon = 1e-3
 	plan, err := p.Plan()
 	if err != nil {
@@ -101,7 +101,7 @@ func TestRehearseBranches(t *testing.T) {
 
 // TestRehearseSearch checks that every candidate of a search is rehearsed, including one that is rarely tried.
 func TestRehearseSearch(t *testing.T) {
-	p, _ := searcher(t, 1)
+	p, _ := searchPipeline(t, 1)
 	p.Search.Runs = 1.01
 	for _, epsilon := range []float64{3, 1e-10} {
 		p.Budget.Epsilon = epsilon

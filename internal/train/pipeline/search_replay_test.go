@@ -12,7 +12,7 @@ import (
 // TestSearchFindsTheBest checks that with a large budget and twelve tries the model with a curve wins. The seeds are
 // fixed, and so is the outcome.
 func TestSearchFindsTheBest(t *testing.T) {
-	p, tab := searcher(t, 3000)
+	p, tab := searchPipeline(t, 3000)
 	p.Budget.Epsilon = 20
 	plan, err := p.Plan()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestSearchFindsTheBest(t *testing.T) {
 
 // TestSearchHidesTries checks that runs with one try and runs with nine tries report the same facts.
 func TestSearchHidesTries(t *testing.T) {
-	p, tab := searcher(t, 400)
+	p, tab := searchPipeline(t, 400)
 	checkHidesTries(t, p, tab, "fit/train", 12, []int{1, 2, 9}, func(res *Result) (int, any) {
 		told := *res.Search
 		told.Score = 0

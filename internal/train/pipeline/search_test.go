@@ -19,9 +19,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// searcher returns a table of n records whose target is a non-linear function of its first column, and a pipeline
+// searchPipeline returns a table of n records whose target is a non-linear function of its first column, and a pipeline
 // that searches among three models for it.
-func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
+func searchPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{}
 	cols := make([]dataset.ColumnData, 5)
@@ -52,7 +52,7 @@ func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 // TestSearchPlan checks that every candidate trains and scores, that all candidates together cost as much as a try
 // may, and that the held-out part keeps the whole budget.
 func TestSearchPlan(t *testing.T) {
-	p, _ := searcher(t, 1)
+	p, _ := searchPipeline(t, 1)
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestSearchIsRefused(t *testing.T) {
 			p.Search.Candidates[2] = p.Search.Candidates[0]
 		}, ErrSearch, "1 and 3"},
 		"unknown": {func(p *Pipeline) {
-			p.Search.Candidates[1].Model = named("nonprivate-ols")
+			p.Search.Candidates[1].Model = defaultTrainer("nonprivate-ols")
 		}, ErrModel, "candidates[1]"},
 		"classes": {func(p *Pipeline) {
 			p.Search.Candidates[0].Model = svm.SVM{}
@@ -157,7 +157,7 @@ func TestSearchIsRefused(t *testing.T) {
 			p.Search.Candidates[1].SelectionShare = 2
 		}, ErrShare, "candidates[1]"},
 	} {
-		p, _ := searcher(t, 1)
+		p, _ := searchPipeline(t, 1)
 		c.change(p)
 		if _, err := p.Plan(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -167,7 +167,7 @@ func TestSearchIsRefused(t *testing.T) {
 
 // TestSearchResult checks that the result is that of one candidate, and that the run spends the planned budget.
 func TestSearchResult(t *testing.T) {
-	p, tab := searcher(t, 6000)
+	p, tab := searchPipeline(t, 6000)
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestSearchResult(t *testing.T) {
 
 // TestSearchOfClasses searches with two classes, where one candidate chooses automatically.
 func TestSearchOfClasses(t *testing.T) {
-	p, tab := searcher(t, 3000)
+	p, tab := searchPipeline(t, 3000)
 	p.Task = regression.TaskClassification
 	p.Schema.Columns[4] = dataset.Column{
 		Name:       "y",
@@ -266,7 +266,7 @@ func TestSearchOfClasses(t *testing.T) {
 // TestSearchUnits checks that, if units are protected, all records of a unit are used for training, for scoring, or
 // in the held-out part.
 func TestSearchUnits(t *testing.T) {
-	p, tab := patients(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
+	p, tab := patientsPipeline(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
 	p.Model = nil
 	p.Search = &Search{
 		Runs:       3,
@@ -285,7 +285,7 @@ func TestSearchUnits(t *testing.T) {
 
 // TestSearchIsCancelled checks that a search ends with its context.
 func TestSearchIsCancelled(t *testing.T) {
-	p, tab := searcher(t, 500)
+	p, tab := searchPipeline(t, 500)
 	p.Search.Runs = MaxRuns
 	ctx, cancel := context.WithCancel(context.Background())
 	plan, err := p.Plan()

@@ -12,7 +12,7 @@ import (
 // TestSizesFindTheBest checks that with a large budget and twelve tries one column does not win. The seeds are fixed,
 // and so is the outcome.
 func TestSizesFindTheBest(t *testing.T) {
-	p, tab := graded(t, 3000)
+	p, tab := gradedPipeline(t, 3000)
 	p.Budget.Epsilon = 30
 	plan, err := p.Plan()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestSizesFindTheBest(t *testing.T) {
 
 // TestSizesHideTries checks that runs with one try and runs with eight tries report the same facts.
 func TestSizesHideTries(t *testing.T) {
-	p, tab := graded(t, 300)
+	p, tab := gradedPipeline(t, 300)
 	checkHidesTries(t, p, tab, "fit/train/model", 10, []int{1, 8}, func(res *Result) (int, any) {
 		told := *res.Sizes
 		told.Right = 0

@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/tukey"
 )
 
-// graded returns a table of n records in two classes, which four of eight columns separate, and a pipeline that tries
+// gradedPipeline returns a table of n records in two classes, which four of eight columns separate, and a pipeline that tries
 // three numbers of columns.
-func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
+func gradedPipeline(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{}
 	data := make([]dataset.ColumnData, 9)
@@ -43,7 +43,7 @@ func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := classify(tab)
+	run := gradePipeline(tab)
 	run.Selector = selection.DPFSDR{Sizes: []int{1, 4, 8}}
 	run.SizeRuns = 4
 	run.Model = svm.SVM{}
@@ -53,7 +53,7 @@ func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 // TestSizesPlan checks that the statistics are released once, that every size has the same price, and that the tries
 // cost less than composing the average of four tries would.
 func TestSizesPlan(t *testing.T) {
-	p, _ := graded(t, 1)
+	p, _ := gradedPipeline(t, 1)
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestSizesPlan(t *testing.T) {
 // TestSizesFit checks that the model has as many columns as the winning size, and that the events contain only the
 // releases of that size.
 func TestSizesFit(t *testing.T) {
-	p, tab := graded(t, 4000)
+	p, tab := gradedPipeline(t, 4000)
 	p.Budget.Epsilon = 30
 	p.SizeRuns = 12
 	for range 4 {
@@ -172,7 +172,7 @@ func TestSizesAreRefused(t *testing.T) {
 		}, ErrSearch},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := graded(t, 1)
+			p, _ := gradedPipeline(t, 1)
 			c.change(p)
 			if _, err := p.Plan(); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
@@ -187,7 +187,7 @@ func TestSizesAreTotal(t *testing.T) {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			for _, x := range []selection.Selector{selection.DPFSDR{Sizes: []int{1, 2}},
 				selection.DPFS{Sizes: []int{2, 8}}, selection.CRFS{Sizes: []int{1, 3, 8}}} {
-				p, tab := graded(t, n)
+				p, tab := gradedPipeline(t, n)
 				p.Selector = x
 				p.Budget.Relation = relation
 				res, err := p.Fit(context.Background(), tab, Options{})

@@ -30,7 +30,7 @@ func TestStageKinds(t *testing.T) {
 			t.Errorf("%s: no statistic", k.Node)
 		}
 	}
-	plain := describe(houses(t, 10))
+	plain := pricePipeline(housesTable(t, 10))
 	if list := plain.stages(); len(list) > 0 {
 		t.Errorf("a plain run has the stages %T", list)
 	}

@@ -57,8 +57,8 @@ func TestStageOrder(t *testing.T) {
 		{selection.SubLasso{K: 2}, "tukey", budget.AddRemove,
 			"count selection/sublasso " + ranges + " model/tukey"},
 	} {
-		p := describe(houses(t, 0))
-		p.Selector, p.Model, p.Budget.Relation = c.selector, named(c.model), c.relation
+		p := pricePipeline(housesTable(t, 0))
+		p.Selector, p.Model, p.Budget.Relation = c.selector, defaultTrainer(c.model), c.relation
 		plan, err := p.Plan()
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
@@ -70,7 +70,7 @@ func TestStageOrder(t *testing.T) {
 		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == "tukey") {
 			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
 		}
-		res, err := p.Fit(context.Background(), houses(t, 4000), Options{})
+		res, err := p.Fit(context.Background(), housesTable(t, 4000), Options{})
 		if err != nil {
 			t.Errorf("%T+%s: %v", c.selector, c.model, err)
 		} else if len(res.Selected) != 2 && c.selector != nil {
@@ -82,7 +82,7 @@ func TestStageOrder(t *testing.T) {
 // TestTukeyNeedsRecords checks that enough records give a good model, that too few give an abstention without an error,
 // and that a fallback gives a model in either case.
 func TestTukeyNeedsRecords(t *testing.T) {
-	p := describe(houses(t, 0))
+	p := pricePipeline(housesTable(t, 0))
 	p.Model = tukey.Tukey{}
 	p.Budget = budget.Target{Epsilon: 3, Delta: 1e-5}
 	plan, err := p.Plan()
@@ -93,14 +93,14 @@ func TestTukeyNeedsRecords(t *testing.T) {
 	if enough < 2000 || enough > 40000 {
 		t.Fatalf("%d records are needed", plan.Records())
 	}
-	res, err := p.Fit(context.Background(), houses(t, enough), Options{})
+	res, err := p.Fit(context.Background(), housesTable(t, enough), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Abstained || res.Method != "tukey" || res.R2 == nil || res.R2.Value < .6 {
 		t.Errorf("%d records: abstained %v, R2 %+v", enough, res.Abstained, res.R2)
 	}
-	few := houses(t, plan.Records()/4)
+	few := housesTable(t, plan.Records()/4)
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestTukeyNeedsRecords(t *testing.T) {
 			t.Errorf("%s released %d times", e.Path, e.Released)
 		}
 	}
-	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil ||
+	if res, err = p.Fit(context.Background(), housesTable(t, 2*enough), Options{}); err != nil ||
 		res.Abstained || res.Method != "tukey" {
 		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
 	}
@@ -134,14 +134,14 @@ func hasWarning(r *Result, code string) bool {
 func TestFallbackRefusals(t *testing.T) {
 	for _, c := range [][2]string{{"joint-gram", "adassp"}, {"tukey", "tukey"},
 		{Auto, "joint-gram"}} {
-		p := describe(houses(t, 0))
-		p.Model, p.Fallback = named(c[0]), named(c[1])
+		p := pricePipeline(housesTable(t, 0))
+		p.Model, p.Fallback = defaultTrainer(c[0]), defaultTrainer(c[1])
 		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	p := describe(houses(t, 0))
-	p.Model, p.Fallback = tukey.Tukey{}, named("nonsense")
+	p := pricePipeline(housesTable(t, 0))
+	p.Model, p.Fallback = tukey.Tukey{}, defaultTrainer("nonsense")
 	if _, err := p.Plan(); !errors.Is(err, ErrModel) {
 		t.Error(err)
 	}
@@ -150,7 +150,7 @@ func TestFallbackRefusals(t *testing.T) {
 // TestRecordsBoundHoldsUsually checks that with the planned number of rows the released bound of n lets the mechanism
 // run about 95% of the time.
 func TestRecordsBoundHoldsUsually(t *testing.T) {
-	p := describe(houses(t, 0))
+	p := pricePipeline(housesTable(t, 0))
 	p.Model = tukey.Tukey{}
 	p.Budget = budget.Target{Epsilon: 1, Delta: 1e-5}
 	plan, err := p.Plan()
@@ -201,7 +201,7 @@ func TestTukeyWidestChoice(t *testing.T) {
 // TestTrainerPanic checks that a panic of a trainer, which has its own goroutine, reaches the caller, where it can be
 // recovered.
 func TestTrainerPanic(t *testing.T) {
-	d := method.Data{Facts: method.Facts{Columns: wide(t, 0, 2).Schema().Columns}}
+	d := method.Data{Facts: method.Facts{Columns: wideTable(t, 0, 2).Schema().Columns}}
 	if p := parallel.Catch(func() {
 		_, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d)
 	}); p == nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/transform"
 )
 
-// skewed is a run on a target that is the exponential, or the square, of a linear function with approximately normal
+// skewedPipeline returns a run on a target that is the exponential, or the square, of a linear function with approximately normal
 // errors: sums of four uniform numbers with standard deviation .5.
-func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *dataset.Table) {
+func skewedPipeline(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	p := &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "y"}}},
@@ -44,7 +44,7 @@ func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *datas
 // function.
 func TestTransform(t *testing.T) {
 	for _, transform := range []rescale.Transform{rescale.Log, rescale.Sqrt} {
-		p, table := skewed(t, transform, 8000)
+		p, table := skewedPipeline(t, transform, 8000)
 		res, err := p.Fit(t.Context(), table, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTransform(t *testing.T) {
 // TestTransformIsOfOneRecord checks that the rule reads one cell only, whatever its value, and that cells it treats
 // as equal are equal afterwards.
 func TestTransformIsOfOneRecord(t *testing.T) {
-	p, _ := skewed(t, rescale.Log, 1)
+	p, _ := skewedPipeline(t, rescale.Log, 1)
 	p.Schema.Columns[2] = dataset.Column{Name: "y", Ranged: true, Lower: 2, Upper: 50}
 	cells := []float64{math.Inf(-1), -3, 0, 1.5, 2, 50, 1e300, math.Inf(1), math.NaN()}
 	none := make([]float64, len(cells))
@@ -122,7 +122,7 @@ func TestTransformRules(t *testing.T) {
 		"this one has classes": func(p *Pipeline) { p.Task = "classification" },
 		"the engine":           nil,
 	} {
-		p, table := skewed(t, rescale.Log, 10)
+		p, table := skewedPipeline(t, rescale.Log, 10)
 		if change != nil {
 			change(p)
 			if _, err := p.Plan(); !errors.Is(err, transform.ErrTarget) && p.Task == "" || err == nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// patients returns a table of n records and a pipeline that protects the patient given by a record's identity, with
+// patientsPipeline returns a table of n records and a pipeline that protects the patient given by a record's identity, with
 // at most the number most of records per patient.
-func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
+func patientsPipeline(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{
 		Unit: "patient",
@@ -64,7 +64,7 @@ func TestUnitIsRefused(t *testing.T) {
 		}, budget.ErrTarget},
 		"feature": {func(p *Pipeline) { p.Schema.Unit = "x" }, dataset.ErrSchema},
 	} {
-		p, _ := patients(t, 1, 4, func(int) uint64 { return 0 })
+		p, _ := patientsPipeline(t, 1, 4, func(int) uint64 { return 0 })
 		c.change(p)
 		if _, err := p.Plan(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -75,7 +75,7 @@ func TestUnitIsRefused(t *testing.T) {
 // TestUnitStaysTogether checks that no unit keeps more records than the cap, and that all kept records of a unit are
 // in one part.
 func TestUnitStaysTogether(t *testing.T) {
-	p, tab := patients(t, 3000, 4, func(i int) uint64 { return uint64(math.Sqrt(float64(i * 20))) })
+	p, tab := patientsPipeline(t, 3000, 4, func(i int) uint64 { return uint64(math.Sqrt(float64(i * 20))) })
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestUnitStaysTogether(t *testing.T) {
 // TestOneRecordAUnit checks that, if every record is a separate unit and the cap is one, the plan and the noise are
 // those of records.
 func TestOneRecordAUnit(t *testing.T) {
-	p, tab := patients(t, 500, 1, func(i int) uint64 { return uint64(7 * i) })
+	p, tab := patientsPipeline(t, 500, 1, func(i int) uint64 { return uint64(7 * i) })
 	unit, err := p.Fit(context.Background(), tab, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestOneRecordAUnit(t *testing.T) {
 // TestStrengthOfUnits checks that the automatic choice and the required number of rows are computed from a record's
 // part of the noise.
 func TestStrengthOfUnits(t *testing.T) {
-	p, _ := patients(t, 1, 5, func(int) uint64 { return 0 })
+	p, _ := patientsPipeline(t, 1, 5, func(int) uint64 { return 0 })
 	p.Model = nil
 	for _, name := range []string{"a", "b", "c", "d", "e"} { // enough to choose among
 		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name})

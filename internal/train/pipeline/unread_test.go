@@ -16,9 +16,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// misread is a table of n records with two numbers x and z, columns that contain no number, and a target: y = 30 + 10
+// misreadTable returns a table of n records with two numbers x and z, columns that contain no number, and a target: y = 30 + 10
 // x, or the class "yes" where x > 0. If none is set, x, z and y are unreadable too.
-func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
+func misreadTable(t testing.TB, n int, classes, none bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"},
 		{Name: "z"}, {Name: "y"}}}
@@ -55,14 +55,14 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 	return tab
 }
 
-// run plans and carries out a run on the table, up to four times while one of the empty columns is selected: a bin
+// runRetrying plans and carries out a run on the table, up to four times while one of the empty columns is selected: a bin
 // without records passes somewhere in at most one run of 1,000 (docs/proofs/scaling.md), so in four of four with odds
 // below 1e-12.
-func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Result {
+func (c unreadCase) runRetrying(t *testing.T, tab *dataset.Table, empty ...string) *Result {
 	t.Helper()
 	var res *Result
 	for range 4 {
-		res = c.once(t, tab)
+		res = c.runOnce(t, tab)
 		if !slices.ContainsFunc(res.Selected, func(name string) bool {
 			return slices.Contains(empty, name)
 		}) {
@@ -72,11 +72,11 @@ func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Resu
 	return res
 }
 
-func (c unreadCase) once(t *testing.T, tab *dataset.Table) *Result {
+func (c unreadCase) runOnce(t *testing.T, tab *dataset.Table) *Result {
 	t.Helper()
 	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout,
 		Budget:   budget.Target{Epsilon: 3, Delta: 1e-6},
-		Selector: c.selector, Model: formed(c.model, c.form), Fallback: named(c.fallback)}
+		Selector: c.selector, Model: trainerInForm(c.model, c.form), Fallback: defaultTrainer(c.fallback)}
 	if c.classes {
 		p.Task = regression.TaskClassification
 	}
@@ -140,8 +140,8 @@ func everyWay() []unreadCase {
 	)
 }
 
-// uses lists the columns that a model uses.
-func uses(m regression.Model) []string {
+// inputNames lists the columns that a model uses.
+func inputNames(m regression.Model) []string {
 	var names []string
 	for _, c := range m.Inputs() {
 		names = append(names, c.Name)
@@ -154,8 +154,8 @@ func uses(m regression.Model) []string {
 // deviations of its noise above the threshold.
 func TestUnreadColumnsLeave(t *testing.T) {
 	for _, c := range everyWay() {
-		res := c.run(t, misread(t, 20000, c.classes, false), "id", "date")
-		used := uses(res.Model)
+		res := c.runRetrying(t, misreadTable(t, 20000, c.classes, false), "id", "date")
+		used := inputNames(res.Model)
 		if slices.Contains(used, "id") || slices.Contains(used, "date") ||
 			!slices.Contains(used, "x") || !slices.Equal(used, res.Selected) {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
@@ -180,8 +180,8 @@ func TestUnreadColumnsLeave(t *testing.T) {
 // TestNoFeatureLeft checks that every method ends with a model that predicts a constant if no feature has a number.
 func TestNoFeatureLeft(t *testing.T) {
 	for _, c := range everyWay() {
-		res := c.run(t, misread(t, 12000, c.classes, true), "id", "x", "date", "z")
-		if used := uses(res.Model); len(used) > 0 || len(res.Selected) > 0 {
+		res := c.runRetrying(t, misreadTable(t, 12000, c.classes, true), "id", "x", "date", "z")
+		if used := inputNames(res.Model); len(used) > 0 || len(res.Selected) > 0 {
 			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
 		}
 		at, err := res.Model.Predict(nil, regression.Rows{N: 2})
@@ -199,7 +199,7 @@ func TestNoFeatureLeft(t *testing.T) {
 // and no feature is selected. The table is so small that the check of the target, whose noise is 11 records, cannot
 // be sure that the target is unreadable: it would take some 211 empty cells.
 func TestTargetUnread(t *testing.T) {
-	tab := misread(t, 150, false, false)
+	tab := misreadTable(t, 150, false, false)
 	schema := tab.Schema()
 	data := make([]dataset.ColumnData, 5)
 	for j := range data {
@@ -216,8 +216,8 @@ func TestTargetUnread(t *testing.T) {
 		if c.classes {
 			continue
 		}
-		res := c.run(t, tab, "id", "x", "date", "z")
-		if len(res.Selected) > 0 || len(uses(res.Model)) > 0 {
+		res := c.runRetrying(t, tab, "id", "x", "date", "z")
+		if len(res.Selected) > 0 || len(inputNames(res.Model)) > 0 {
 			t.Errorf("%+v: %q were selected", c, res.Selected)
 		}
 		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
@@ -232,10 +232,10 @@ func TestTargetUnread(t *testing.T) {
 // TestFewRecordsCauseNoUnreadWarning checks that, if the budget is too small to detect any column, no message claims
 // that its cells are not numbers.
 func TestFewRecordsCauseNoUnreadWarning(t *testing.T) {
-	p := describe(houses(t, 60))
+	p := pricePipeline(housesTable(t, 60))
 	p.Budget.Epsilon = .1
 	p.Model = adassp.JointGram{}
-	res, err := p.Fit(context.Background(), houses(t, 60), Options{})
+	res, err := p.Fit(context.Background(), housesTable(t, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestFewRecordsCauseNoUnreadWarning(t *testing.T) {
 // those of a table without it, and the price is that of the plan.
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
-	tab := misread(t, 20000, false, false)
+	tab := misreadTable(t, 20000, false, false)
 	short, err := dataset.NewTable(
 		dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
 		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)},
@@ -265,8 +265,8 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := c.run(t, tab, "id", "date")
-	without := c.run(t, short)
+	with := c.runRetrying(t, tab, "id", "date")
+	without := c.runRetrying(t, short)
 	for i, e := range with.Events {
 		o := without.Events[i]
 		if e.Path != o.Path || math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
@@ -284,7 +284,7 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 func TestPublicColumnsThatAreNotRead(t *testing.T) {
 	for _, private := range []string{"date", "x"} {
 		for _, model := range []string{"joint-gram", "brc"} {
-			tab := misread(t, 6000, true, false)
+			tab := misreadTable(t, 6000, true, false)
 			schema := tab.Schema()
 			data := make([]dataset.ColumnData, 5)
 			for j := range data {
@@ -296,7 +296,7 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y",
-				Holdout: .1, Model: named(model),
+				Holdout: .1, Model: defaultTrainer(model),
 				Budget: budget.Target{
 					Epsilon:  3,
 					Delta:    1e-6,
@@ -322,7 +322,7 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 
 // TestSearchWithUnread checks that tries of a search leave unread columns out too.
 func TestSearchWithUnread(t *testing.T) {
-	tab := misread(t, 20000, false, false)
+	tab := misreadTable(t, 20000, false, false)
 	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2,
 		Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
 		Search: &Search{

@@ -39,9 +39,9 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
-// records returns n records on a plane. The label is the third of a circle that contains the record or, for two
+// circleRecords returns n records on a plane. The label is the third of a circle that contains the record or, for two
 // classes, the half.
-func records(n, classes int) []record {
+func circleRecords(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
@@ -79,7 +79,7 @@ func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
 	}
 }
 
-func priced(
+func pricedPlan(
 	t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
@@ -95,11 +95,11 @@ func priced(
 	return p
 }
 
-func train(
+func trainModel(
 	t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range,
 ) *regression.Classifier {
 	t.Helper()
-	s, err := mechanism.NewSession(priced(t, v.Schema().Columns, epsilon, budget.AddRemove))
+	s, err := mechanism.NewSession(pricedPlan(t, v.Schema().Columns, epsilon, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func cellsOf(v dataset.View) regression.Rows {
 func TestPrototypesSeparateClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .9, 3: .85, 4: .85} {
 		columns, ranges := columnsOf(classes)
-		v := tableOf(t, columns, records(3000, classes), nil).All()
-		m := train(t, 8, v, ranges)
+		v := tableOf(t, columns, circleRecords(3000, classes), nil).All()
+		m := trainModel(t, 8, v, ranges)
 		got, err := m.Predict(nil, cellsOf(v))
 		if err != nil {
 			t.Fatal(err)
@@ -170,21 +170,21 @@ func TestAnyTableYieldsClassifier(t *testing.T) {
 	same := make([]record, 500)
 	for name, rows := range map[string][]record{
 		"empty":        nil,
-		"one":          records(1, 3),
+		"one":          circleRecords(1, 3),
 		"in no class":  none,
 		"all the same": same,
 	} {
 		for _, epsilon := range []float64{1e-3, 1, 100} {
 			v := tableOf(t, columns, rows, nil).All()
-			m := train(t, epsilon, v, ranges)
+			m := trainModel(t, epsilon, v, ranges)
 			if _, err := m.Predict(nil, cellsOf(v)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
 	// This view has only the target column.
-	only := tableOf(t, columns, records(50, 3), nil).All().Columns([]int{3})
-	s, err := mechanism.NewSession(priced(t, columns, 1, budget.AddRemove))
+	only := tableOf(t, columns, circleRecords(50, 3), nil).All().Columns([]int{3})
+	s, err := mechanism.NewSession(pricedPlan(t, columns, 1, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestAnyTableYieldsClassifier(t *testing.T) {
 // means instead. If they are unbalanced or larger, prototypes move.
 func TestFewRecordsStayAtMeans(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	uneven := records(90, 3)
+	uneven := circleRecords(90, 3)
 	for i := range uneven {
 		uneven[i].code = int32(i % 30 / 29)
 	}
@@ -209,13 +209,13 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 		rows    []record
 		epsilon float64
 		still   bool
-	}{{records(90, 3), 2, true}, {uneven, 2, false}, {records(3000, 3), 2, false},
-		{records(90, 3), 100, false}} {
+	}{{circleRecords(90, 3), 2, true}, {uneven, 2, false}, {circleRecords(3000, 3), 2, false},
+		{circleRecords(90, 3), 100, false}} {
 		v := tableOf(t, columns, c.rows, nil).All()
 		still := 0
 		const runs = 20
 		for range runs {
-			s, err := mechanism.NewSession(priced(t, columns, c.epsilon, budget.AddRemove))
+			s, err := mechanism.NewSession(pricedPlan(t, columns, c.epsilon, budget.AddRemove))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestTwoReleasesOfCells(t *testing.T) {
 		tested: []float64{14, 20},
 		noise:  2 / math.Sqrt(5),
 	}
-	if !reflect.DeepEqual(rounded(c), rounded(want)) {
+	if !reflect.DeepEqual(roundSums(c), roundSums(want)) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
 	if !c.isEven() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() ||
@@ -271,7 +271,7 @@ func TestTwoReleasesOfCells(t *testing.T) {
 	}
 }
 
-func rounded(c cellSums) cellSums {
+func roundSums(c cellSums) cellSums {
 	round := func(x float64) float64 { return math.Round(1e9*x) / 1e9 }
 	for _, list := range append([][]float64{c.counts, c.tested}, c.sums...) {
 		for i := range list {
@@ -289,7 +289,7 @@ func TestWideRanges(t *testing.T) {
 	ranges[0].Upper = 1e308
 	ranges[1].Lower = 200
 	ranges[1].Upper = math.Nextafter(200, 300)
-	train(t, 1, tableOf(t, columns, records(100, 2), nil).All(), ranges)
+	trainModel(t, 1, tableOf(t, columns, circleRecords(100, 2), nil).All(), ranges)
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -346,8 +346,8 @@ func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []
 	return r
 }
 
-// exactly returns the exact cells of a statistic over a table.
-func exactly(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset.View) []int64 {
+// exactCells returns the exact cells of a statistic over a table.
+func exactCells(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset.View) []int64 {
 	t.Helper()
 	values, err := mechanism.Pass{Statistic: x, Relation: rel}.Sums(context.Background(), v, nil)
 	if err != nil {
@@ -385,20 +385,20 @@ func TestStepSensitivity(t *testing.T) {
 			"step":  stepStatistic{r.rows, r.at, .5},
 			"cells": cellStatistic{r.rows, r.at},
 		} {
-			search(t, name+" "+what, x, columns, rows)
+			searchSensitivity(t, name+" "+what, x, columns, rows)
 		}
 	}
 }
 
-// search compares the change between a table of one record and an empty table, or a table of another record, with the
+// searchSensitivity compares the change between a table of one record and an empty table, or a table of another record, with the
 // declared sensitivity.
-func search(
+func searchSensitivity(
 	t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record,
 ) {
 	t.Helper()
 	added := make([][]int64, len(rows))
 	for i := range rows {
-		added[i] = exactly(t, x, budget.AddRemove, tableOf(t, columns, rows[i:i+1], nil).All())
+		added[i] = exactCells(t, x, budget.AddRemove, tableOf(t, columns, rows[i:i+1], nil).All())
 	}
 	distance := func(a, b []int64) float64 {
 		sum := 0.
@@ -437,11 +437,11 @@ func search(
 // in any order.
 func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	rows := records(2500, 3)
+	rows := circleRecords(2500, 3)
 	v := tableOf(t, columns, rows, nil).All()
-	r := runOf(v, ranges, waves(3, 6), []int32{0, 1, 2})
+	r := runOf(v, ranges, sineMatrix(3, 6), []int32{0, 1, 2})
 	x := stepStatistic{r.rows, r.at, .5}
-	want := exactly(t, x, budget.AddRemove, v)
+	want := exactCells(t, x, budget.AddRemove, v)
 	kept := &whitened{
 		Columns:  r.rows.Columns,
 		Ranges:   r.rows.Ranges,
@@ -449,7 +449,7 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 		Constant: r.rows.Constant,
 		Keep:     true,
 	}
-	if got := exactly(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(
+	if got := exactCells(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(
 		got, want) {
 		t.Error("other sums with rows that are kept")
 	}
@@ -457,7 +457,7 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	for i, row := range rows {
 		turned[len(rows)-1-i] = row
 	}
-	if got := exactly(t, x, budget.AddRemove,
+	if got := exactCells(t, x, budget.AddRemove,
 		tableOf(t, columns, turned, nil).All()); !reflect.DeepEqual(got, want) {
 		t.Error("other sums in another order")
 	}
@@ -467,14 +467,14 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 // grid, and that the scores of the model are the logits for rows that need no shortening.
 func TestStatisticIsTheStep(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	rows := records(40, 3)
+	rows := circleRecords(40, 3)
 	v := tableOf(t, columns, rows, nil).All()
 	class := []int32{0, 1, 1, 2}
-	r := runOf(v, ranges, waves(4, 6), class)
+	r := runOf(v, ranges, sineMatrix(4, 6), class)
 	for _, z := range r.at.Centers {
 		shortenTo(z, .5)
 	}
-	values := exactly(t, stepStatistic{r.rows, r.at, .5}, budget.AddRemove, v)
+	values := exactCells(t, stepStatistic{r.rows, r.at, .5}, budget.AddRemove, v)
 	m := r.rows.takeWhitener()
 	m.whitenBlock(v.Block(0, v.Len()))
 	want := make([]float64, len(values))
@@ -491,7 +491,7 @@ func TestStatisticIsTheStep(t *testing.T) {
 		for j, z := range r.at.Centers {
 			w[j] = r.at.Gamma * (2*dot(x[:6], z) - dot(z, z)*x[6]/r.at.One)
 		}
-		likely := r.likely(w)
+		likely := r.likelyClass(w)
 		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
 			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
 		}
@@ -511,8 +511,8 @@ func TestStatisticIsTheStep(t *testing.T) {
 	}
 }
 
-// likely returns the class with the largest sum of e^logit.
-func (r *run) likely(logits []float64) int {
+// likelyClass returns the class with the largest sum of e^logit.
+func (r *run) likelyClass(logits []float64) int {
 	sums := make([]float64, r.frame.classCount())
 	for j, x := range logits {
 		sums[r.at.Class[j]] += math.Exp(x)
@@ -567,8 +567,8 @@ func TestStretchOfNoiseIsUniform(t *testing.T) {
 
 func BenchmarkFit(b *testing.B) {
 	columns, ranges := columnsOf(4)
-	v := tableOf(b, columns, records(20_000, 4), nil).All()
+	v := tableOf(b, columns, circleRecords(20_000, 4), nil).All()
 	for b.Loop() {
-		train(b, 1, v, ranges)
+		trainModel(b, 1, v, ranges)
 	}
 }

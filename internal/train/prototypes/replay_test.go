@@ -14,14 +14,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// replayed records a run with a fault and replays it on neighbouring tables. It returns the violations, whether the
+// replayFault records a run with a fault and replays it on neighbouring tables. It returns the violations, whether the
 // model changed, and how close the inputs came to the declared sensitivity.
-func replayed(
+func replayFault(
 	t *testing.T, classes int, epsilon float64, rel budget.Relation, fault mechanism.Fault,
 ) (found []string, other bool, closest float64) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
-	base := records(60, classes)
+	base := circleRecords(60, classes)
 	for i := 20; i < len(base); i++ { // the third class has few records
 		base[i].code = min(base[i].code, 1)
 	}
@@ -29,7 +29,7 @@ func replayed(
 	for i := range ids {
 		ids[i] = uint64(i)
 	}
-	p := priced(t, columns, epsilon, rel)
+	p := pricedPlan(t, columns, epsilon, rel)
 	run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
 		fit, err := Prototypes{}.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
 			dataOf(tableOf(t, columns, rows, ids).All(), ranges))
@@ -76,7 +76,7 @@ func TestReplay(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		for _, epsilon := range []float64{1, 100} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-				found, other, closest := replayed(t, classes, epsilon, rel, 0)
+				found, other, closest := replayFault(t, classes, epsilon, rel, 0)
 				for _, fault := range found {
 					t.Errorf("%d classes, %v: %s", classes, rel, fault)
 				}
@@ -100,9 +100,9 @@ func TestPlantedFaultsAreDetected(t *testing.T) {
 	} {
 		seen := false
 		for epsilon := 100.; !seen && epsilon < 300; epsilon *= 1.1 {
-			found, other, _ := replayed(t, 3, epsilon, budget.AddRemove, fault)
+			found, other, _ := replayFault(t, 3, epsilon, budget.AddRemove, fault)
 			seen = len(found) > 0 || other
-			if clean, same, _ := replayed(t, 3, epsilon, budget.AddRemove, 0); len(clean) > 0 ||
+			if clean, same, _ := replayFault(t, 3, epsilon, budget.AddRemove, 0); len(clean) > 0 ||
 				same {
 				t.Errorf("epsilon %v without the fault: %v", epsilon, clean)
 			}

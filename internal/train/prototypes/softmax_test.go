@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// waves returns the n x d matrix sin(1.7 i + 2.3 j + .5 i j), i and j from 1.
-func waves(n, d int) [][]float64 {
+// sineMatrix returns the n x d matrix sin(1.7 i + 2.3 j + .5 i j), i and j from 1.
+func sineMatrix(n, d int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
 		out[i] = make([]float64, d)
@@ -20,7 +20,7 @@ func waves(n, d int) [][]float64 {
 	return out
 }
 
-func cloned(x [][]float64) [][]float64 {
+func cloneMatrix(x [][]float64) [][]float64 {
 	out := make([][]float64, len(x))
 	for i, row := range x {
 		out[i] = append([]float64(nil), row...)
@@ -43,8 +43,8 @@ func weightsOf(x, z [][]float64, y, class []int32, gamma float64) [][]float64 {
 	return out
 }
 
-// objective returns L = -sum log p_i and its gradient 2 gamma^2 sum (p_ij - r_ij)(x_i - z_j).
-func objective(
+// exactObjective returns L = -sum log p_i and its gradient 2 gamma^2 sum (p_ij - r_ij)(x_i - z_j).
+func exactObjective(
 	x, z [][]float64, y, class []int32, gamma float64,
 ) (loss float64, gradient [][]float64) {
 	gradient = make([][]float64, len(z))
@@ -66,7 +66,7 @@ func objective(
 	return loss, gradient
 }
 
-func norm(x [][]float64) float64 {
+func frobeniusNorm(x [][]float64) float64 {
 	sum := 0.
 	for _, row := range x {
 		sum += dot(row, row)
@@ -83,7 +83,7 @@ func checkNear(t *testing.T, what string, got, want float64) {
 
 // waveSample returns a table of three classes with two prototypes each. The prototypes are records of the table.
 func waveSample() (x, z [][]float64, y, class []int32) {
-	x = waves(60, 3)
+	x = sineMatrix(60, 3)
 	for _, r := range x {
 		scores := []float64{r[0] + r[1], 2 * r[1] * r[2], -r[0]}
 		best := int32(0)
@@ -104,23 +104,23 @@ func waveSample() (x, z [][]float64, y, class []int32) {
 // were computed beforehand by a separate program.
 func TestSoftmaxMatchesSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
-	loss, g := objective(x, z, y, class, 1)
+	loss, g := exactObjective(x, z, y, class, 1)
 	checkNear(t, "L", loss, 38.661033393)
-	checkNear(t, "|G|", norm(g), 23.521455902)
+	checkNear(t, "|G|", frobeniusNorm(g), 23.521455902)
 	for k, want := range []float64{-10.221681708, -4.452334482, -1.724587357} {
 		checkNear(t, "G[0]", g[0][k], want)
 	}
 	for range 20 {
-		_, g := objective(x, z, y, class, 1)
+		_, g := exactObjective(x, z, y, class, 1)
 		for j := range z {
 			for k := range z[j] {
 				z[j][k] -= .01 * g[j][k]
 			}
 		}
 	}
-	loss, g = objective(x, z, y, class, 1)
+	loss, g = exactObjective(x, z, y, class, 1)
 	checkNear(t, "L after 20 steps", loss, 15.387576804)
-	checkNear(t, "|G| after 20 steps", norm(g), 5.129731047)
+	checkNear(t, "|G| after 20 steps", frobeniusNorm(g), 5.129731047)
 	for k, want := range []float64{1.414259689, -.101747898, .762508622} {
 		checkNear(t, "Z[0]", z[0][k], want)
 	}
@@ -149,14 +149,14 @@ func TestSoftmaxMatchesSpecification(t *testing.T) {
 
 func TestTinySpecification(t *testing.T) {
 	x, y := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}, []int32{0, 0, 0, 1, 1, 1}
-	loss, g := objective(x, [][]float64{{.5, .5}, {2, 1}}, y, []int32{0, 1}, .5)
+	loss, g := exactObjective(x, [][]float64{{.5, .5}, {2, 1}}, y, []int32{0, 1}, .5)
 	checkNear(t, "L", loss, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
 		checkNear(t, "G", g[k/2][k%2], want)
 	}
 	z := [][]float64{{.5, .5}, {0, 1.5}, {2, 1}, {3, 3}}
 	class := []int32{0, 1, 1, 0}
-	loss, _ = objective(x, z, y, class, .5)
+	loss, _ = exactObjective(x, z, y, class, .5)
 	checkNear(t, "L of four", loss, 4.769413172)
 	by := 0.
 	for i, w := range weightsOf(x, z, y, class, .5) {
@@ -172,7 +172,7 @@ func TestTinySpecification(t *testing.T) {
 // TestPrivateStepSpecification checks the sums of a step over shortened rows and clipped weights.
 func TestPrivateStepSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
-	x = cloned(x)
+	x = cloneMatrix(x)
 	for _, row := range x {
 		shortenTo(row, math.Sqrt(1.8))
 	}

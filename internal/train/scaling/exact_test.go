@@ -16,8 +16,8 @@ import (
 // TestPublicColumnsAreFree checks that under private columns the range of a public column is exact and has no leaf in
 // the plan, and that under the other relations it is released like any other.
 func TestPublicColumnsAreFree(t *testing.T) {
-	x := append(ramp(3000, -3, 40), math.NaN())
-	tab, columns := table(t, x, x)
+	x := append(rampValues(3000, -3, 40), math.NaN())
+	tab, columns := numericTable(t, x, x)
 	columns[1].Private = true
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		if _, private := (Private{

@@ -27,7 +27,7 @@ func TestPooledRange(t *testing.T) {
 		{-1.5, 1.5, 16, -2, 2}, {0, 21, 11.5, 2, 32}, {-21, 0, 11.5, -32, -2},
 		{.1, .8, 10, .0625, 1}, {-900, 900, 15, -1024, 1024},
 	} {
-		x := ramp(4000, c.lower, c.upper)
+		x := rampValues(4000, c.lower, c.upper)
 		single := pooledCounts(x, c.records)
 		for b, n := range single {
 			if n > threshold {

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// table builds a numeric table and its columns.
-func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column) {
+// numericTable builds a numeric table and its columns.
+func numericTable(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column) {
 	t.Helper()
 	var schema dataset.Schema
 	var data []dataset.ColumnData
@@ -30,16 +30,16 @@ func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column
 	return tab, schema.Columns
 }
 
-// ranges runs private scaling at a budget.
-func ranges(
+// releaseRanges runs private scaling at a budget.
+func releaseRanges(
 	t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column,
 ) []Range {
 	t.Helper()
-	return run(t, Private{Columns: columns, Target: target}, epsilon, tab)
+	return runScaling(t, Private{Columns: columns, Target: target}, epsilon, tab)
 }
 
-// run carries out the stage.
-func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
+// runScaling carries out the stage.
+func runScaling(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	t.Helper()
 	node, private := p.Plan()
 	if !private {
@@ -61,7 +61,7 @@ func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	return out
 }
 
-func ramp(n int, lower, upper float64) []float64 {
+func rampValues(n int, lower, upper float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = lower + (upper-lower)*(float64(i)+.5)/float64(n)
@@ -74,8 +74,8 @@ func ramp(n int, lower, upper float64) []float64 {
 func TestRangesFollowTheData(t *testing.T) {
 	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7},
 		{-8e12, -1e12}, {1000, 1001}} {
-		tab, columns := table(t, ramp(20000, c.lower, c.upper))
-		r := ranges(t, 50, -1, tab, columns)[0]
+		tab, columns := numericTable(t, rampValues(20000, c.lower, c.upper))
+		r := releaseRanges(t, 50, -1, tab, columns)[0]
 		middle := (c.lower + c.upper) / 2
 		half := (c.upper - c.lower) / 2 * (1 - 2*featureReading.outer) * featureReading.widen
 		// The last bins are 1/32 of an interval that is at most a few bins of the magnitude wider than the data: an
@@ -93,9 +93,9 @@ func TestRangesFollowTheData(t *testing.T) {
 // TestTargetKeepsItsSign checks that a target that is never negative gets no negative range, and that a feature gets
 // one.
 func TestTargetKeepsItsSign(t *testing.T) {
-	x := ramp(20000, 1, 100)
-	tab, columns := table(t, x, x)
-	r := ranges(t, 50, 1, tab, columns)
+	x := rampValues(20000, 1, 100)
+	tab, columns := numericTable(t, x, x)
+	r := releaseRanges(t, 50, 1, tab, columns)
 	if r[0].Lower >= 0 || r[1].Lower != 0 {
 		t.Errorf("feature %+v, target %+v", r[0], r[1])
 	}
@@ -121,15 +121,15 @@ func TestRangesOfAnyTableAreFinite(t *testing.T) {
 	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
 		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
-		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7),
-		"huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
-		"two far values": append(ramp(400, -1e30, -1e30), ramp(400, 1e30, 1e30)...),
-		"mostly zero":    append(make([]float64, 5000), ramp(60, 1, 3)...),
+		"zeros": make([]float64, 500), "constant": rampValues(500, 7, 7),
+		"huge": rampValues(500, 1e300, 1.7e308), "tiny": rampValues(500, 1e-310, 1e-300),
+		"two far values": append(rampValues(400, -1e30, -1e30), rampValues(400, 1e30, 1e30)...),
+		"mostly zero":    append(make([]float64, 5000), rampValues(60, 1, 3)...),
 	} {
 		for _, epsilon := range []float64{.01, 1, 50} {
 			for range 5 {
-				tab, columns := table(t, x, x)
-				for _, r := range ranges(t, epsilon, 1, tab, columns) {
+				tab, columns := numericTable(t, x, x)
+				for _, r := range releaseRanges(t, epsilon, 1, tab, columns) {
 					if !(r.Lower < r.Upper) || math.IsInf(r.Lower, 0) || math.IsInf(r.Upper, 0) {
 						t.Errorf("%s at %v: [%v, %v]", name, epsilon, r.Lower, r.Upper)
 					}
@@ -307,17 +307,17 @@ func TestPureRanges(t *testing.T) {
 // TestOutlineHoldsTheTails checks that ranges of an outline contain all but one part in a hundred of the values, are
 // at most four times as wide, for skewed values too, and cost two histograms.
 func TestOutlineHoldsTheTails(t *testing.T) {
-	skewed := ramp(20000, 0, 1)
+	skewed := rampValues(20000, 0, 1)
 	for i, x := range skewed {
 		skewed[i] = math.Exp(6 * x)
 	}
-	for name, x := range map[string][]float64{"even": ramp(20000, -5, 3), "skewed": skewed} {
-		tab, columns := table(t, x)
+	for name, x := range map[string][]float64{"even": rampValues(20000, -5, 3), "skewed": skewed} {
+		tab, columns := numericTable(t, x)
 		p := Private{Columns: columns, Target: -1, Outline: true}
 		if node, ok := p.Plan(); !ok || len(node.Kids) != 2 {
 			t.Fatal("the plan of an outline has other steps")
 		}
-		r := run(t, p, 50, tab)[0]
+		r := runScaling(t, p, 50, tab)[0]
 		outside := 0
 		for _, v := range x {
 			if v < r.Lower || v > r.Upper {
@@ -337,10 +337,10 @@ func TestOutlineOfZeros(t *testing.T) {
 	for i := range none {
 		none[i] = math.NaN()
 	}
-	tab, columns := table(t, make([]float64, 5000), none)
+	tab, columns := numericTable(t, make([]float64, 5000), none)
 	var r []Range
 	for range 3 {
-		if r = run(t, Private{Columns: columns, Target: -1, Outline: true}, 50, tab); r[1].Unread {
+		if r = runScaling(t, Private{Columns: columns, Target: -1, Outline: true}, 50, tab); r[1].Unread {
 			break
 		}
 	}

@@ -33,8 +33,8 @@ func TestMedianOfCounts(t *testing.T) {
 	}
 }
 
-// lognormal returns n quantiles of the distribution of exp(2 + z), z standard normal, in a mixed order.
-func lognormal(n int) []float64 {
+// lognormalQuantiles returns n quantiles of the distribution of exp(2 + z), z standard normal, in a mixed order.
+func lognormalQuantiles(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
 		q := (float64(i*7919%n) + .5) / float64(n)
@@ -47,8 +47,8 @@ func lognormal(n int) []float64 {
 // although the middle of its range is 20 or more. At epsilon 20 the noise in a bin of about a tenth of 10,007 records
 // is below 20, and a bin is at most 2 wide.
 func TestMissingIsTheMedian(t *testing.T) {
-	tab, columns := table(t, append(lognormal(10007), math.NaN()))
-	r := ranges(t, 20, -1, tab, columns)[0]
+	tab, columns := numericTable(t, append(lognormalQuantiles(10007), math.NaN()))
+	r := releaseRanges(t, 20, -1, tab, columns)[0]
 	e := NewEncoder(columns, []Range{r})
 	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
 		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
@@ -75,8 +75,8 @@ func TestUnread(t *testing.T) {
 	for i := range none {
 		none[i] = math.NaN()
 	}
-	tab, columns := table(t, ramp(4000, 1, 100), none, ramp(4000, 5, 6))
-	got := ranges(t, 50, 2, tab, columns)
+	tab, columns := numericTable(t, rampValues(4000, 1, 100), none, rampValues(4000, 5, 6))
+	got := releaseRanges(t, 50, 2, tab, columns)
 	for j, want := range []bool{false, true, false} {
 		if got[j].Unread != want || got[j].Faint {
 			t.Errorf("column %d: %+v", j, got[j])
@@ -89,16 +89,16 @@ func TestUnread(t *testing.T) {
 			t.Errorf("column %d has %+v numbers", j, n)
 		}
 	}
-	tab, columns = table(t, ramp(10, 1, 100), none[:10])
-	for j, r := range ranges(t, .1, -1, tab, columns) {
+	tab, columns = numericTable(t, rampValues(10, 1, 100), none[:10])
+	for j, r := range releaseRanges(t, .1, -1, tab, columns) {
 		if r.Unread && !r.Faint {
 			t.Errorf("ten records, column %d: %+v", j, r)
 		}
 	}
 	// Under substitution the number of records is public and can be read directly.
-	tab, columns = table(t, none)
+	tab, columns = numericTable(t, none)
 	p := Private{Columns: columns, Target: -1, Relation: budget.Substitute}
-	if r := run(t, p, 50, tab)[0]; !r.Unread || r.Faint {
+	if r := runScaling(t, p, 50, tab)[0]; !r.Unread || r.Faint {
 		t.Errorf("4000 public records: %+v", r)
 	}
 	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns),

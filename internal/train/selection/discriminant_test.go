@@ -47,7 +47,7 @@ func TestFScores(t *testing.T) {
 	for j, entries := range vectors {
 		between, within := 0.0, 0.0
 		for _, e := range entries {
-			b, w := scatter(e, y, 3)
+			b, w := classScatter(e, y, 3)
 			between, within = between+b, within+w
 		}
 		want[j] = between / within
@@ -64,20 +64,20 @@ func TestFScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := d.correlatedDegree(0, 1),
-		math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
+		math.Abs(pearsonCorrelation(columns[0], columns[1])); math.Abs(got-want) > .01 {
 		t.Errorf("theta %v, want %v", got, want)
 	}
 	most := 0.0
 	for _, e := range vectors[2] {
-		most = max(most, math.Abs(pearson(columns[0], e)))
+		most = max(most, math.Abs(pearsonCorrelation(columns[0], e)))
 	}
 	if got := d.correlatedDegree(2, 0); math.Abs(got-most) > .01 {
 		t.Errorf("theta of the category column %v, want %v", got, most)
 	}
 }
 
-// scatter returns the numerator and the denominator of equation 8.
-func scatter(x []float64, y []int32, classes int) (between, within float64) {
+// classScatter returns the numerator and the denominator of equation 8.
+func classScatter(x []float64, y []int32, classes int) (between, within float64) {
 	sum, n, all := make([]float64, classes), make([]float64, classes), 0.0
 	for i, v := range x {
 		sum[y[i]] += v
@@ -94,7 +94,7 @@ func scatter(x []float64, y []int32, classes int) (between, within float64) {
 	return between, within
 }
 
-func pearson(x, y []float64) float64 {
+func pearsonCorrelation(x, y []float64) float64 {
 	var mx, my, xx, yy, xy float64
 	for i := range x {
 		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
@@ -202,7 +202,7 @@ func TestDistanceIsUnbiased(t *testing.T) {
 // TestScoresMeanError checks that the mean error of the released scores falls with epsilon and is small with 1e5
 // records.
 func TestScoresMeanError(t *testing.T) {
-	columns, y := separated(rand.New(rand.NewPCG(2, 5)), 1e5, []float64{.8, .4}, 6)
+	columns, y := separatedClasses(rand.New(rand.NewPCG(2, 5)), 1e5, []float64{.8, .4}, 6)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	exact, err := ExactScores(context.Background(), f, v)
 	if err != nil {

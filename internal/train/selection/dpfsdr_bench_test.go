@@ -52,7 +52,7 @@ func BenchmarkClassScores(b *testing.B) {
 // these.
 func BenchmarkClassSelectors(b *testing.B) {
 	for _, n := range []int{500, 2000, 10000, 100000} {
-		columns, y := separated(rand.New(rand.NewPCG(5, 6)), n, []float64{.8, .6, .5, .4}, 20)
+		columns, y := separatedClasses(rand.New(rand.NewPCG(5, 6)), n, []float64{.8, .6, .5, .4}, 20)
 		v, f := classTable(b, 4, columns, nil, 0, 2, y)
 		for _, epsilon := range []float64{.2, 1, 5} {
 			for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{}, DPFSDR{K: 4, Exact: true},

@@ -100,9 +100,9 @@ func checkPicked(t testing.TB, picked []int, p int) {
 	}
 }
 
-// separated draws records of two classes whose means are 2 shift[j] apart in column j, copies of these columns with a
+// separatedClasses draws records of two classes whose means are 2 shift[j] apart in column j, copies of these columns with a
 // little noise, and the given number of other columns, which are uninformative.
-func separated(
+func separatedClasses(
 	rng *rand.Rand, n int, shift []float64, others int,
 ) (columns [][]float64, y []int32) {
 	k := len(shift)
@@ -132,7 +132,7 @@ func separated(
 // its penalty only with more than a hundred times that, and the order of the pairs changes only with more than fifty
 // times that.
 func TestDPFSDRFindsWhatSeparates(t *testing.T) {
-	columns, y := separated(rand.New(rand.NewPCG(5, 6)), 1e5, []float64{.8, .6, .5, .4}, 20)
+	columns, y := separatedClasses(rand.New(rand.NewPCG(5, 6)), 1e5, []float64{.8, .6, .5, .4}, 20)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, x := range []Selector{DPFSDR{}, CRFS{}, DPFSDR{K: 4, Exact: true},
@@ -201,7 +201,7 @@ func TestClassesAndCategories(t *testing.T) {
 
 // TestRowOrder checks that the released sums are bit-identical for any order of the records.
 func TestRowOrder(t *testing.T) {
-	columns, y := separated(rand.New(rand.NewPCG(2, 2)), 5000, []float64{.5, 1}, 3)
+	columns, y := separatedClasses(rand.New(rand.NewPCG(2, 2)), 5000, []float64{.5, 1}, 3)
 	v, f := classTable(t, 2, columns, nil, 0, 2, y)
 	order := rand.New(rand.NewPCG(3, 3)).Perm(len(y))
 	other, shuffled := make([][]float64, len(columns)), []int32(nil)
@@ -324,7 +324,7 @@ func TestClassPlan(t *testing.T) {
 // TestClassRanges checks that ranges are required, and that those of the scaling stage suffice, which has no range
 // for the target.
 func TestClassRanges(t *testing.T) {
-	columns, y := separated(rand.New(rand.NewPCG(4, 4)), 20000, []float64{1}, 2)
+	columns, y := separatedClasses(rand.New(rand.NewPCG(4, 4)), 20000, []float64{1}, 2)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	without := f
 	without.Ranges = nil
@@ -357,7 +357,7 @@ func TestClassRanges(t *testing.T) {
 }
 
 func TestClassCancel(t *testing.T) {
-	columns, y := separated(rand.New(rand.NewPCG(4, 4)), 100, []float64{1, 1}, 2)
+	columns, y := separatedClasses(rand.New(rand.NewPCG(4, 4)), 100, []float64{1, 1}, 2)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

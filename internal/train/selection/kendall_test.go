@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// choose runs a selector on columns, the last of them the target.
-func choose(
+// selectColumns runs a selector on columns, the last of them the target.
+func selectColumns(
 	t testing.TB, x Selector, epsilon float64, rel budget.Relation, columns ...[]float64,
 ) []int {
 	t.Helper()
@@ -51,8 +51,8 @@ func choose(
 	return out
 }
 
-// waves are columns of n records, each a different rearrangement.
-func waves(n int, steps ...int) [][]float64 {
+// rearrangedColumns returns columns of n records, each a different rearrangement.
+func rearrangedColumns(n int, steps ...int) [][]float64 {
 	out := make([][]float64, len(steps))
 	for j, step := range steps {
 		for i := range n {
@@ -66,7 +66,7 @@ func waves(n int, steps ...int) [][]float64 {
 // first, that a copy of it is not selected second, and that scale and direction do not matter.
 func TestKendallFindsWhatMatters(t *testing.T) {
 	const n = 2003
-	w := waves(n, 757, 331, 1201, 89)
+	w := rearrangedColumns(n, 757, 331, 1201, 89)
 	y := make([]float64, n)
 	inverse, copied := make([]float64, n), make([]float64, n)
 	for i := range y {
@@ -75,11 +75,11 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 		copied[i] = math.Exp(w[0][i] / n)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		if got := choose(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y); !slices.Equal(got,
+		if got := selectColumns(t, Kendall{K: 1}, 5, rel, w[2], inverse, w[3], y); !slices.Equal(got,
 			[]int{1}) {
 			t.Errorf("%v: first choice %v, want column 1", rel, got)
 		}
-		if got := choose(t, Kendall{K: 2}, 5, rel, w[1], inverse, copied, w[3],
+		if got := selectColumns(t, Kendall{K: 2}, 5, rel, w[1], inverse, copied, w[3],
 			y); !slices.Equal(got, []int{0, 1}) && !slices.Equal(got, []int{0, 2}) {
 			t.Errorf("%v: choices %v, want column 0 and one of the copies", rel, got)
 		}
@@ -90,7 +90,7 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 // six standard deviations.
 func TestKendallLaw(t *testing.T) {
 	x, z, y := []float64{1, 2, 3, 4, 5}, []float64{2, 2, 2, 2, 2}, []float64{1, 2, 3, 4, 5}
-	node, _, err := Kendall{K: 1}.Plan(facts("x", "z"))
+	node, _, err := Kendall{K: 1}.Plan(numericFacts("x", "z"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestKendallLaw(t *testing.T) {
 	p := 1 / (1 + math.Exp(-2.5*law.Epsilon/2.5))
 	first := 0.0
 	const runs = 3000
-	f := facts("x", "z")
+	f := numericFacts("x", "z")
 	schema := dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}
 	tab, err := dataset.NewTable(schema,
 		[]dataset.ColumnData{{Floats: x}, {Floats: z}, {Floats: y}}, nil)
@@ -141,7 +141,7 @@ func TestKendallIsTotal(t *testing.T) {
 		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
 	} {
 		for _, epsilon := range []float64{.01, 1, 30} {
-			got := choose(t, Kendall{K: 2}, epsilon, budget.AddRemove, columns...)
+			got := selectColumns(t, Kendall{K: 2}, epsilon, budget.AddRemove, columns...)
 			if len(got) != 2 || got[0] >= got[1] || got[0] < 0 || got[1] > 2 {
 				t.Errorf("%s: chose %v", name, got)
 			}
@@ -150,7 +150,7 @@ func TestKendallIsTotal(t *testing.T) {
 }
 
 func TestKendallPlan(t *testing.T) {
-	f := facts("a", "b", "c")
+	f := numericFacts("a", "b", "c")
 	for _, k := range []int{-1, 0, 3, 4} {
 		if _, _, err := (Kendall{K: k}).Plan(f); !errors.Is(err, ErrCount) {
 			t.Errorf("k = %d: %v", k, err)
@@ -167,7 +167,7 @@ func TestKendallPlan(t *testing.T) {
 func TestKendallPerRound(t *testing.T) {
 	for k, want := range map[int]float64{10: .0741, 5: .117} {
 		node, _, err := Kendall{K: k}.Plan(
-			facts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))
+			numericFacts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/memory"
 )
 
-func facts(names ...string) Facts {
+func numericFacts(names ...string) Facts {
 	f := Facts{Target: dataset.Column{Name: "y"}}
 	for _, n := range names {
 		f.Columns = append(f.Columns, dataset.Column{Name: n})
@@ -37,7 +37,7 @@ func ExampleNone() {
 // TestFreeSelectors checks that neither free selector releases a value, and that an invalid list is refused at plan
 // time.
 func TestFreeSelectors(t *testing.T) {
-	f := facts("a", "b", "c")
+	f := numericFacts("a", "b", "c")
 	for _, s := range []Selector{None{}, Fixed{Features: []string{"c", "a"}}} {
 		if _, private, err := s.Plan(f); private || err != nil {
 			t.Errorf("%s: private %v, %v", s.Name(), private, err)

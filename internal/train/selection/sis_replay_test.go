@@ -17,9 +17,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// record runs x on a table of numeric columns, whose last category column, if
+// recordSIS runs x on a table of numeric columns, whose last category column, if
 // any, comes before the target.
-func record(
+func recordSIS(
 	t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, columns [][]float64, codes []int32,
 ) []int {
 	t.Helper()
@@ -66,7 +66,7 @@ func TestSISScores(t *testing.T) {
 		{ScoreTau, []float64{2. / 3, 4. / 3, 1. / 3}},
 	} {
 		rec := mechanism.NewRecorder(1)
-		record(t, SIS{K: 1, Score: c.score, TopK: mechanism.OneShot}, budget.AddRemove, rec,
+		recordSIS(t, SIS{K: 1, Score: c.score, TopK: mechanism.OneShot}, budget.AddRemove, rec,
 			columns, codes)
 		in := rec.Releases()[0].Input
 		for j, w := range c.want {
@@ -83,7 +83,7 @@ func TestSISCorrelationScores(t *testing.T) {
 	columns := [][]float64{{1, .25, -.25, 7}, {-1, math.NaN(), .125, 0}, {.5, -1, 1, .25}}
 	for seed := range byte(8) {
 		rec := mechanism.NewRecorder(seed)
-		record(t, SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot}, budget.AddRemove,
+		recordSIS(t, SIS{K: 1, Score: ScoreCorrelation, TopK: mechanism.OneShot}, budget.AddRemove,
 			rec, columns, []int32{0, 1, 2, 0})
 		var center, choice mechanism.Release
 		for _, r := range rec.Releases() {
@@ -143,7 +143,7 @@ func TestSISReplay(t *testing.T) {
 			for _, row := range []int{0, n / 2, n - 1} {
 				first := mechanism.NewRecorder(byte(row))
 				next := first.Replay()
-				a := record(t, x, rel, first, columns, codes)
+				a := recordSIS(t, x, rel, first, columns, codes)
 				near, nearCodes := make([][]float64, len(columns)), slices.Clone(codes)
 				for j, c := range columns {
 					if near[j] = slices.Clone(c); rel == budget.AddRemove {
@@ -155,7 +155,7 @@ func TestSISReplay(t *testing.T) {
 				if nearCodes[row] = 3 - codes[row]; rel == budget.AddRemove {
 					nearCodes = slices.Delete(nearCodes, row, row+1)
 				}
-				b := record(t, x, rel, next, near, nearCodes)
+				b := recordSIS(t, x, rel, next, near, nearCodes)
 				faults, closest := mechanism.Compare(first, next)
 				if len(faults) > 0 || !slices.Equal(a, b) {
 					t.Errorf("%v, %s, row %d: chose %v and %v, %v", rel, score, row, a, b, faults)

@@ -71,8 +71,8 @@ func priceSIS(t testing.TB, x SIS, epsilon float64, f Facts) *budget.Priced {
 	return priced
 }
 
-// pick runs a SIS once at an epsilon, with delta 0.
-func pick(t testing.TB, x SIS, epsilon float64, v dataset.View, f Facts) []int {
+// runSIS runs a SIS once at an epsilon, with delta 0.
+func runSIS(t testing.TB, x SIS, epsilon float64, v dataset.View, f Facts) []int {
 	t.Helper()
 	return pickPriced(t, x, priceSIS(t, x, epsilon, f), v, f)
 }
@@ -117,7 +117,7 @@ func TestSISFindsWhatMatters(t *testing.T) {
 	for _, f.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, score := range sisScores() {
 			for _, form := range sisForms() {
-				if got := pick(t, SIS{K: 3, Score: score, TopK: form}, 30, v, f); !slices.Equal(got,
+				if got := runSIS(t, SIS{K: 3, Score: score, TopK: form}, 30, v, f); !slices.Equal(got,
 					[]int{0, 4, 7}) {
 					t.Errorf("%v, %s, %v: chose %v, want [0 4 7]", f.Relation, score, form, got)
 				}
@@ -138,11 +138,11 @@ func TestSISCentresTheTarget(t *testing.T) {
 	}
 	v, f := sisTable(t, scaling.Range{Lower: -1, Upper: 1}, constant, signal, y)
 	x := SIS{K: 1, TopK: mechanism.OneShot, Score: ScoreProduct}
-	if got := pick(t, x, 100, v, f); got[0] != 0 {
+	if got := runSIS(t, x, 100, v, f); got[0] != 0 {
 		t.Errorf("product chose column %d, the product of the means is in column 0", got[0])
 	}
 	for _, x.Score = range []SISScore{ScoreCorrelation, ScoreTau} {
-		if got := pick(t, x, 100, v, f); got[0] != 1 {
+		if got := runSIS(t, x, 100, v, f); got[0] != 1 {
 			t.Errorf("%s chose column %d, want 1", x.Score, got[0])
 		}
 	}
@@ -167,7 +167,7 @@ func TestSISCategories(t *testing.T) {
 	}
 	v, f := sisView(t, scaling.Range{Lower: -3, Upper: 3}, schema, data)
 	for _, score := range []SISScore{ScoreTau, ScoreCorrelation} {
-		if got := pick(t, SIS{K: 1, Score: score, TopK: mechanism.OneShot}, 100, v,
+		if got := runSIS(t, SIS{K: 1, Score: score, TopK: mechanism.OneShot}, 100, v,
 			f); got[0] != 1 {
 			t.Errorf("%s chose column %d, want 1", score, got[0])
 		}
@@ -197,7 +197,7 @@ func TestSISReadsTheView(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{Lower: -5, Upper: 5}, columns...)
 	for _, score := range sisScores() {
 		x := SIS{K: 2, Score: score, TopK: mechanism.OneShot}
-		if got := pick(t, x, 200, v.Select(rows), f); !slices.Equal(got, []int{2, 3}) {
+		if got := runSIS(t, x, 200, v.Select(rows), f); !slices.Equal(got, []int{2, 3}) {
 			t.Errorf("%s: chose %v, want [2 3]", score, got)
 		}
 	}
@@ -227,7 +227,7 @@ func TestSISIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
 	ranges := []scaling.Range{{Lower: -1, Upper: 1}, {Lower: -big, Upper: big},
 		{Lower: 1, Upper: 1 + 0x1p-52}, {Lower: 0, Upper: 5e-324}}
-	facts := facts("c0", "c1", "c2")
+	facts := numericFacts("c0", "c1", "c2")
 	for _, facts.Relation = range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for i, score := range sisScores() {
 			x := SIS{K: 2, Score: score, TopK: sisForms()[i]}
@@ -255,7 +255,7 @@ func TestSISOddCategories(t *testing.T) {
 	}}, []dataset.ColumnData{{Codes: []int32{0, -5, 9}}, {Codes: []int32{1, 7, 0}},
 		{Floats: []float64{1, math.NaN(), 0}}})
 	for _, score := range sisScores() {
-		pick(t, SIS{K: 1, Score: score}, 1, v, f)
+		runSIS(t, SIS{K: 1, Score: score}, 1, v, f)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestSISAnyTable(t *testing.T) {
 			TopK:  rapid.SampledFrom(sisForms()).Draw(r, "form"),
 			Score: rapid.SampledFrom(sisScores()).Draw(r, "score"),
 		}
-		pick(t, x, rapid.Float64Range(.01, 40).Draw(r, "epsilon"), v, f)
+		runSIS(t, x, rapid.Float64Range(.01, 40).Draw(r, "epsilon"), v, f)
 	})
 }
 
@@ -312,7 +312,7 @@ func TestSISLaw(t *testing.T) {
 }
 
 func TestSISPlan(t *testing.T) {
-	f := facts("a", "b", "c")
+	f := numericFacts("a", "b", "c")
 	gamma := SIS{K: 1, TopK: mechanism.Lipschitz, Gamma: .25, HasGamma: true}
 	if _, private, err := gamma.Plan(f); err != nil || !private {
 		t.Errorf("gamma 1/4: private %v, %v", private, err)
@@ -365,7 +365,7 @@ func TestSISPlan(t *testing.T) {
 // TestSISWithoutRanges checks that a score on scaled columns reports missing ranges, and that auto needs no ranges on
 // a wide table.
 func TestSISWithoutRanges(t *testing.T) {
-	v, f := sisTable(t, scaling.Range{}, waves(7, 1, 2, 3, 4)...)
+	v, f := sisTable(t, scaling.Range{}, rearrangedColumns(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
 	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
 		if _, err := x.Select(context.Background(), sisSession(t, x, f), f,
@@ -377,13 +377,13 @@ func TestSISWithoutRanges(t *testing.T) {
 	for j := range steps {
 		steps[j] = j + 1
 	}
-	v, f = sisTable(t, scaling.Range{}, waves(7, steps...)...)
+	v, f = sisTable(t, scaling.Range{}, rearrangedColumns(7, steps...)...)
 	f.Ranges = nil
-	pick(t, SIS{K: 3}, 1, v, f)
+	runSIS(t, SIS{K: 3}, 1, v, f)
 }
 
 func TestSISCancelled(t *testing.T) {
-	v, f := sisTable(t, scaling.Range{Lower: 0, Upper: 9}, waves(9, 1, 2, 3, 4)...)
+	v, f := sisTable(t, scaling.Range{Lower: 0, Upper: 9}, rearrangedColumns(9, 1, 2, 3, 4)...)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, score := range sisScores() {

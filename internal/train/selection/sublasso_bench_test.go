@@ -27,14 +27,14 @@ func BenchmarkSubLasso(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.Log("votes", tally(b, f, 5, deal()))
+			b.Log("votes", tallyVotes(b, f, 5, deal()))
 		})
 	}
 }
 
 // BenchmarkSubLassoWide uses a table with far more columns than records.
 func BenchmarkSubLassoWide(b *testing.B) {
-	f, tab := noise(100, 7000)
+	f, tab := noiseTable(100, 7000)
 	s := anySession(b, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
 	parts := tab.All().Split(10, func(uint64) int { return rng.IntN(10) })

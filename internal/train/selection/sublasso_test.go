@@ -40,7 +40,7 @@ func TestSubLassoFindsWhatMatters(t *testing.T) {
 		columns[20] = append(columns[20], y)
 	}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		got := choose(t, SubLasso{K: 3, Buckets: 40}, 60, rel, columns...)
+		got := selectColumns(t, SubLasso{K: 3, Buckets: 40}, 60, rel, columns...)
 		if !slices.Equal(got, []int{4, 11, 19}) {
 			t.Errorf("%v: chose %v, want [4 11 19]", rel, got)
 		}
@@ -66,7 +66,7 @@ func TestSubLassoIsTotal(t *testing.T) {
 		"duplicates": {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
 	} {
 		for _, buckets := range []int{0, 2, 9} {
-			got := choose(t, SubLasso{K: 2, Buckets: buckets}, 1, budget.AddRemove, columns...)
+			got := selectColumns(t, SubLasso{K: 2, Buckets: buckets}, 1, budget.AddRemove, columns...)
 			if len(got) != 2 || got[0] >= got[1] || got[0] < 0 || got[1] > 2 {
 				t.Errorf("%s: chose %v", name, got)
 			}
@@ -75,7 +75,7 @@ func TestSubLassoIsTotal(t *testing.T) {
 }
 
 func TestSubLassoPlan(t *testing.T) {
-	f := facts("a", "b", "c")
+	f := numericFacts("a", "b", "c")
 	for want, list := range map[error][]SubLasso{
 		ErrCount:   {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
 		ErrBuckets: {{K: 1, Buckets: -1}, {K: 1, Buckets: 1}, {K: 1, Buckets: MaxBuckets + 1}},
@@ -107,7 +107,7 @@ func TestSubLassoPlan(t *testing.T) {
 // TestSubLassoCancelled checks that a cancelled context ends the run with its error, before any release.
 func TestSubLassoCancelled(t *testing.T) {
 	s := anySession(t, 1)
-	f, tab := noise(30, 3)
+	f, tab := noiseTable(30, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f,
@@ -123,8 +123,8 @@ func TestSubLassoCancelled(t *testing.T) {
 	}
 }
 
-// noise returns n records of d normal columns and a target computed from the first.
-func noise(n, d int) (Facts, *dataset.Table) {
+// noiseTable returns n records of d normal columns and a target computed from the first.
+func noiseTable(n, d int) (Facts, *dataset.Table) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
 	var schema dataset.Schema
 	data := make([]dataset.ColumnData, d+1)

@@ -32,8 +32,8 @@ func castOn(
 	return vote
 }
 
-// numbers declares numeric columns.
-func numbers(columns ...[]float64) (s dataset.Schema, data []dataset.ColumnData) {
+// numericColumns declares numeric columns.
+func numericColumns(columns ...[]float64) (s dataset.Schema, data []dataset.ColumnData) {
 	for j, c := range columns {
 		s.Columns = append(s.Columns, dataset.Column{Name: string(rune('a' + j))})
 		data = append(data, dataset.ColumnData{Floats: c})
@@ -64,7 +64,7 @@ func TestBallotOrder(t *testing.T) {
 		{4, .1, []int{1, 2, 0, 3}}, {3, .1, []int{1, 2, 0}}, {1, .1, []int{1}},
 		{4, .215, []int{1, 2, 0}}, {4, .3, []int{1, 2}}, {4, .9, nil},
 	} {
-		schema, data := numbers(a, b, c, d, y)
+		schema, data := numericColumns(a, b, c, d, y)
 		if got := castOn(t, schema, data, test.k, test.lambda); !slices.Equal(got, test.want) {
 			t.Errorf("k %d, lambda %v: votes %v, want %v", test.k, test.lambda, got, test.want)
 		}
@@ -77,7 +77,7 @@ func TestBallotOrder(t *testing.T) {
 func TestBallotCells(t *testing.T) {
 	nan := math.NaN()
 	y := []float64{1, 1, 5, 5, 9, 9}
-	schema, data := numbers([]float64{1, nan, 5, nan, nan, 9}, []float64{4, 4, 4, 4, 4, 4}, y)
+	schema, data := numericColumns([]float64{1, nan, 5, nan, nan, 9}, []float64{4, 4, 4, 4, 4, 4}, y)
 	if got := castOn(t, schema, data, 2, .1); !slices.Equal(got, []int{0}) {
 		t.Errorf("missing cells and a constant: votes %v, want [0]", got)
 	}
@@ -114,7 +114,7 @@ func TestBallotCells(t *testing.T) {
 // TestBallotReuse checks that a ballot reuses its memory, and that its votes depend neither on the tables it read
 // before nor on the number of cores.
 func TestBallotReuse(t *testing.T) {
-	f, tab := noise(300, 6)
+	f, tab := noiseTable(300, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
 	parts := tab.All().Split(9, func(uint64) int { return rng.IntN(9) })
 	parts = append(parts, tab.All(), tab.Select(nil), tab.Select([]int32{5}))
@@ -160,7 +160,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 				}
 				ids = append(ids, uint64(i))
 			}
-			schema, data := numbers(columns...)
+			schema, data := numericColumns(columns...)
 			tab, err := dataset.NewTable(schema, data, ids)
 			if err != nil {
 				t.Fatal(err)
@@ -192,8 +192,8 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 	}
 }
 
-// tally counts the votes of parts one after the other, where they can be read.
-func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
+// tallyVotes counts the votes of parts one after the other, where they can be read.
+func tallyVotes(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 	t.Helper()
 	counts := make([]int, len(f.Columns))
 	b := newBucketVoter(f.Columns, k, defaultLambda)
@@ -211,12 +211,12 @@ func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 
 // TestVotesOnAllCores checks that the counts are those of casting one ballot after the other.
 func TestVotesOnAllCores(t *testing.T) {
-	f, tab := noise(900, 8)
+	f, tab := noiseTable(900, 8)
 	rng := rand.New(rand.NewPCG(4, 4))
 	parts := tab.All().Split(30, func(uint64) int { return rng.IntN(30) })
 	s := anySession(t, 3)
 	want := s.NewVotes(8, 3)
-	for j, c := range tally(t, f, 3, parts) {
+	for j, c := range tallyVotes(t, f, 3, parts) {
 		for range c {
 			want.Add([]int{j})
 		}

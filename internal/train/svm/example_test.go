@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// rooms returns a table of rooms that are comfortable from 17 degrees upwards.
-func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
+// roomsTable returns a table of rooms that are comfortable from 17 degrees upwards.
+func roomsTable() (dataset.View, []dataset.Column, []scaling.Range) {
 	columns := []dataset.Column{
 		{Name: "degrees", Ranged: true, Lower: 10, Upper: 24},
 		{Name: "comfortable", Kind: dataset.Category, Categories: []string{"no", "yes"}},
@@ -37,8 +37,8 @@ func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
 	return table.All(), columns, []scaling.Range{{Lower: 10, Upper: 24, Declared: true}, {}}
 }
 
-// session prices a plan.
-func session(node budget.Node) *mechanism.Session {
+// newSession opens a session of a plan.
+func newSession(node budget.Node) *mechanism.Session {
 	priced, err := budget.Calibrate(budget.Sequence("fit", node), budget.Target{Epsilon: 2,
 		Delta: 1e-6})
 	if err != nil {
@@ -62,7 +62,7 @@ func printClasses(m *regression.Classifier) {
 }
 
 func ExampleSVM() {
-	view, columns, ranges := rooms()
+	view, columns, ranges := roomsTable()
 	trainer := svm.SVM{}
 	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
@@ -70,7 +70,7 @@ func ExampleSVM() {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Fit(context.Background(), session(node),
+	fit, err := trainer.Fit(context.Background(), newSession(node),
 		method.Data{
 			Facts:   facts,
 			Records: memory.NewRecords(view),

@@ -87,8 +87,8 @@ func publicCategory(name string, lines [][]string, j int) (dataset.Column, datas
 	return c, dataset.ColumnData{Codes: codes}
 }
 
-// split puts a tenth of the records into the test part.
-func split(tab *dataset.Table, seed uint64) (train, test dataset.View) {
+// splitTest puts a tenth of the records into the test part.
+func splitTest(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(tab.Len())
 	rows := make([]int32, len(order))
 	for i, k := range order {
@@ -100,9 +100,9 @@ func split(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 	return tab.All().Select(rows[cut:]), tab.All().Select(rows[:cut])
 }
 
-// private trains at (epsilon, 1e-5), add-remove, with privately found ranges, and returns the accuracy on the test
+// privateAccuracy trains at (epsilon, 1e-5), add-remove, with privately found ranges, and returns the accuracy on the test
 // part. SVM gets 97% of the number of records as the lower bound.
-func private(t testing.TB, tr method.Trainer, epsilon float64, train, test dataset.View) float64 {
+func privateAccuracy(t testing.TB, tr method.Trainer, epsilon float64, train, test dataset.View) float64 {
 	t.Helper()
 	columns := train.Schema().Columns
 	ranger := scaling.Private{Columns: columns, Target: len(columns) - 1}
@@ -131,18 +131,18 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	if err != nil {
 		t.Fatal(err)
 	}
-	return accuracy(t, fit.Model.(*regression.Classifier), test)
+	return accuracyOf(t, fit.Model.(*regression.Classifier), test)
 }
 
 // TestPublicTables checks the median accuracy of five runs at epsilon 1 on spambase against a threshold well below
 // the values in docs/proofs/svm.md and docs/proofs/logistic.md.
 func TestPublicTables(t *testing.T) {
 	tab := publicTable(t, "spambase.csv.gz", "1")
-	for name, tr := range trainers() {
+	for name, tr := range allTrainers() {
 		var got []float64
 		for seed := range uint64(5) {
-			train, test := split(tab, seed)
-			got = append(got, private(t, tr, 1, train, test))
+			train, test := splitTest(tab, seed)
+			got = append(got, privateAccuracy(t, tr, 1, train, test))
 		}
 		if least := map[string]float64{
 			"svm":      .75,
@@ -163,13 +163,13 @@ func median(x []float64) float64 {
 // jointGram is the trainer of package adassp on a target of -1 and +1, for comparison.
 type jointGram struct{ adassp.JointGram }
 
-func (t jointGram) numbers(columns []dataset.Column) []dataset.Column {
+func (t jointGram) numericColumns(columns []dataset.Column) []dataset.Column {
 	return append(slices.Clone(columns[:len(columns)-1]),
 		dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1})
 }
 
 func (t jointGram) Plan(f method.Facts) (budget.Node, error) {
-	return t.JointGram.Plan(method.Facts{Columns: t.numbers(f.Columns)})
+	return t.JointGram.Plan(method.Facts{Columns: t.numericColumns(f.Columns)})
 }
 
 func (t jointGram) Fit(
@@ -179,7 +179,7 @@ func (t jointGram) Fit(
 	if err != nil {
 		return nil, err
 	}
-	columns := t.numbers(d.Columns)
+	columns := t.numericColumns(d.Columns)
 	whole := v.Block(0, v.Len())
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns[:len(columns)-1] {
@@ -281,7 +281,7 @@ func BenchmarkAccuracy(b *testing.B) {
 				var got []float64
 				for b.Loop() {
 					for seed := range set.runs {
-						got = append(got, f(split(tab, seed)))
+						got = append(got, f(splitTest(tab, seed)))
 					}
 				}
 				b.ReportMetric(median(got), "accuracy")
@@ -295,14 +295,14 @@ func BenchmarkAccuracy(b *testing.B) {
 		for _, epsilon := range []float64{.5, 1, 3} {
 			for _, name := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {
 				run(fmt.Sprintf("%s/%v", name, epsilon), func(train, test dataset.View) float64 {
-					tr := trainers()[name]
+					tr := allTrainers()[name]
 					switch name {
 					case "joint-gram":
 						tr = jointGram{}
 					case "svm-.02n":
 						tr = SVM{Lambda: .02 * float64(train.Len())}
 					}
-					return private(b, tr, epsilon, train, test)
+					return privateAccuracy(b, tr, epsilon, train, test)
 				})
 			}
 		}
@@ -312,11 +312,11 @@ func BenchmarkAccuracy(b *testing.B) {
 // BenchmarkAdult measures one run on the Adult table.
 func BenchmarkAdult(b *testing.B) {
 	tab := publicTable(b, "adult.raw.csv.gz", ">50K")
-	train, test := split(tab, 1)
-	for name, tr := range trainers() {
+	train, test := splitTest(tab, 1)
+	for name, tr := range allTrainers() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if got := private(b, tr, 1, train, test); math.IsNaN(got) {
+				if got := privateAccuracy(b, tr, 1, train, test); math.IsNaN(got) {
 					b.Fatal("no accuracy")
 				}
 			}

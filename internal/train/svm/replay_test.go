@@ -19,16 +19,16 @@ import (
 func TestReplay(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		columns, ranges := columnsOf(classes)
-		base := records(40, classes)
+		base := planeRecords(40, classes)
 		ids := make([]uint64, len(base))
 		for i := range ids {
 			ids[i] = uint64(i)
 		}
 		extra := record{a: math.Inf(1), b: -1e308, k: 9, code: 0}
-		for name, tr := range trainers() {
+		for name, tr := range allTrainers() {
 			closest := 0.
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-				p := priced(t, tr, columns, 1, rel)
+				p := pricedPlan(t, tr, columns, 1, rel)
 				run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
 					fit, err := tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
 						dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges))

@@ -37,9 +37,9 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 			{Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
-// records returns n records. Two classes are the signs of a + (b-200)/100 + [c is x] - .2; more classes are sectors
+// planeRecords returns n records. Two classes are the signs of a + (b-200)/100 + [c is x] - .2; more classes are sectors
 // of the plane.
-func records(n, classes int) []record {
+func planeRecords(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
@@ -83,7 +83,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	return tab
 }
 
-func trainers() map[string]method.Trainer {
+func allTrainers() map[string]method.Trainer {
 	return map[string]method.Trainer{
 		"svm": SVM{}, "output": logistic.Logistic{Form: logistic.Output},
 		"logistic": logistic.Logistic{},
@@ -101,7 +101,7 @@ func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
 	}
 }
 
-func priced(
+func pricedPlan(
 	t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation,
 ) *budget.Priced {
 	t.Helper()
@@ -117,11 +117,11 @@ func priced(
 	return p
 }
 
-func train(
+func trainClassifier(
 	t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range,
 ) *regression.Classifier {
 	t.Helper()
-	s, err := mechanism.NewSession(priced(t, tr, v.Schema().Columns, epsilon, rel))
+	s, err := mechanism.NewSession(pricedPlan(t, tr, v.Schema().Columns, epsilon, rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +159,8 @@ func rowsOf(v dataset.View) regression.Rows {
 	return r
 }
 
-// accuracy returns the share of rows whose class is predicted correctly.
-func accuracy(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
+// accuracyOf returns the share of rows whose class is predicted correctly.
+func accuracyOf(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
 	t.Helper()
 	got, err := m.Predict(nil, rowsOf(v))
 	if err != nil {
@@ -180,11 +180,11 @@ func accuracy(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
 func TestSVMSeparatesClasses(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
-		v := tableOf(t, columns, records(20000, classes), nil).All()
-		for name, tr := range trainers() {
+		v := tableOf(t, columns, planeRecords(20000, classes), nil).All()
+		for name, tr := range allTrainers() {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute,
 				budget.SubstitutePrivateColumns} {
-				if got := accuracy(t, train(t, tr, 10, rel, v, ranges), v); got < want {
+				if got := accuracyOf(t, trainClassifier(t, tr, 10, rel, v, ranges), v); got < want {
 					t.Errorf("%s, %d classes, %v: accuracy %v, want at least %v", name, classes,
 						rel, got, want)
 				}
@@ -199,15 +199,15 @@ func TestSVMSeparatesClasses(t *testing.T) {
 // Laplace noise has about the spread of 320 fits with Gaussian noise.
 func TestSVMSpreadMatchesStandardErrors(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	v := tableOf(t, columns, records(300, 2), nil).All()
-	for name, tr := range trainers() {
+	v := tableOf(t, columns, planeRecords(300, 2), nil).All()
+	for name, tr := range allTrainers() {
 		fits := 200.
 		if strings.HasPrefix(name, "pure") {
 			fits = 800
 		}
 		var sum, squares, claimed float64
 		for range int(fits) {
-			score := train(t, tr, 2, budget.AddRemove, v, ranges).Scores[0]
+			score := trainClassifier(t, tr, 2, budget.AddRemove, v, ranges).Scores[0]
 			l, ok := score.(*regression.Linear)
 			if !ok {
 				l = &score.(*regression.ClippedLinear).Linear
@@ -229,29 +229,29 @@ func TestSVMSpreadMatchesStandardErrors(t *testing.T) {
 func TestSVMAcceptsAnyTable(t *testing.T) {
 	for classes := 2; classes <= 4; classes++ {
 		columns, ranges := columnsOf(classes)
-		weird := records(60, classes)
+		weird := planeRecords(60, classes)
 		for i := range weird {
 			weird[i].a = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e308}[i%4]
 			weird[i].code = int32(i%(classes+2)) - 1
 		}
-		one := records(50, classes)
+		one := planeRecords(50, classes)
 		for i := range one {
 			one[i].code = 1
 		}
-		none := records(50, classes)
+		none := planeRecords(50, classes)
 		for i := range none {
 			none[i].code = int32(classes)
 		}
 		for what, rows := range map[string][]record{
 			"no rows":   {},
-			"one row":   records(1, classes),
+			"one row":   planeRecords(1, classes),
 			"weird":     weird,
 			"one class": one,
 			"no class":  none,
 		} {
 			v := tableOf(t, columns, rows, nil).All()
-			for name, tr := range trainers() {
-				fit := train(t, tr, 1, budget.AddRemove, v, ranges)
+			for name, tr := range allTrainers() {
+				fit := trainClassifier(t, tr, 1, budget.AddRemove, v, ranges)
 				got, err := fit.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).All()))
 				if err != nil {
 					t.Fatal(err)
@@ -276,7 +276,7 @@ func TestSVMNoiseScale(t *testing.T) {
 	}{{2, budget.AddRemove, 1}, {2, budget.Substitute, 2}, {3, budget.AddRemove, math.Sqrt(3)}} {
 		columns, ranges := columnsOf(c.classes)
 		tr := SVM{Lambda: 20}
-		s, err := mechanism.NewSession(priced(t, tr, columns, 1, c.rel))
+		s, err := mechanism.NewSession(pricedPlan(t, tr, columns, 1, c.rel))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,13 +372,13 @@ func TestCancelled(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for name, tr := range trainers() {
-		s, err := mechanism.NewSession(priced(t, tr, columns, 1, budget.AddRemove))
+	for name, tr := range allTrainers() {
+		s, err := mechanism.NewSession(pricedPlan(t, tr, columns, 1, budget.AddRemove))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if fit, err := tr.Fit(ctx, s,
-			dataOf(tableOf(t, columns, records(10, 2), nil).All(), 10, ranges)); !errors.Is(err,
+			dataOf(tableOf(t, columns, planeRecords(10, 2), nil).All(), 10, ranges)); !errors.Is(err,
 			context.Canceled) || fit != nil {
 			t.Errorf("%s: %v, %v", name, fit, err)
 		}
@@ -388,13 +388,13 @@ func TestCancelled(t *testing.T) {
 // TestSVMReleasesEveryDraw checks that every priced draw is released.
 func TestSVMReleasesEveryDraw(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	for name, tr := range trainers() {
-		s, err := mechanism.NewSession(priced(t, tr, columns, 1, budget.AddRemove))
+	for name, tr := range allTrainers() {
+		s, err := mechanism.NewSession(pricedPlan(t, tr, columns, 1, budget.AddRemove))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := tr.Fit(context.Background(), s,
-			dataOf(tableOf(t, columns, records(10, 3), nil).All(), 10, ranges)); err != nil {
+			dataOf(tableOf(t, columns, planeRecords(10, 3), nil).All(), 10, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range s.Events() {

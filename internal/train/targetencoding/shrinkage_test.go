@@ -14,8 +14,8 @@ func TestEncodingWithoutSignal(t *testing.T) {
 	sums := make([]float64, 200)
 	r := testrows.Points(3)
 	for v := range counts { // 100 records each, of mean .2, and noise of 10 and 20
-		counts[v] = 100 + 20*noise(&r)
-		sums[v] = 20 + 10*noise(&r)
+		counts[v] = 100 + 20*drawNoise(&r)
+		sums[v] = 20 + 10*drawNoise(&r)
 	}
 	got := encodeColumn(counts, sums, 10, 5, 2)
 	for v, x := range got.values {
@@ -26,8 +26,8 @@ func TestEncodingWithoutSignal(t *testing.T) {
 	}
 }
 
-// noise is the sum of uniform numbers with standard deviation 1.
-func noise(r *testrows.Points) float64 {
+// drawNoise returns the sum of uniform numbers with standard deviation 1.
+func drawNoise(r *testrows.Points) float64 {
 	return r.Next() + r.Next() + r.Next()
 }
 
@@ -38,9 +38,9 @@ func TestEncodingMeans(t *testing.T) {
 	var counts, sums, truth []float64
 	for v := range 300 {
 		n := 2000 / float64(v+1)
-		effect := .3 * noise(&r)
+		effect := .3 * drawNoise(&r)
 		truth = append(truth, .1+effect)
-		counts, sums = append(counts, n+20*noise(&r)), append(sums, n*(.1+effect)+10*noise(&r))
+		counts, sums = append(counts, n+20*drawNoise(&r)), append(sums, n*(.1+effect)+10*drawNoise(&r))
 	}
 	e := newShrinkage(counts, sums, 10)
 	shrunk := 0.

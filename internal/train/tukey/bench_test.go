@@ -64,8 +64,8 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan measures the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6),
-		usual(6, .005, 1e-6)} {
+	for _, c := range []depthCheck{usualCheck(6, math.Log(3), 1e-5), usualCheck(100, .1, 1e-6),
+		usualCheck(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				m, _ := c.minimumBuckets()

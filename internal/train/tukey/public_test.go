@@ -100,7 +100,7 @@ func TestPublicData(t *testing.T) {
 				if err := fit.Linear().Validate(); err != nil {
 					t.Fatal(err)
 				}
-				scores = append(scores, score(t, fit.Model, held))
+				scores = append(scores, rawR2(t, fit.Model, held))
 			}
 			slices.Sort(scores)
 			median := (scores[4] + scores[5]) / 2
@@ -113,8 +113,8 @@ func TestPublicData(t *testing.T) {
 	}
 }
 
-// score returns the raw R2 of a model on a view of numeric columns.
-func score(t testing.TB, m regression.Model, v dataset.View) float64 {
+// rawR2 returns the raw R2 of a model on a view of numeric columns.
+func rawR2(t testing.TB, m regression.Model, v dataset.View) float64 {
 	t.Helper()
 	last := len(v.Schema().Columns) - 1
 	all := v.Block(0, v.Len())

@@ -18,18 +18,18 @@ import (
 // TestReplay records a run and replays it on neighbouring tables. There must be one release that moves by at most one
 // point, and the same outcome.
 func TestReplay(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	for _, trainer := range []Tukey{{}, {CheckShare: .6}} {
-		replayed(t, trainer, columns, ranges)
+		checkReplay(t, trainer, columns, ranges)
 	}
 }
 
-func replayed(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []scaling.Range) {
+func checkReplay(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []scaling.Range) {
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	base := mixedRecords(trainer.Records(facts), .5)
 	extra := record{id: 1 << 40, a: 1e308, b: -1, y: 1e308, k: 2}
-	for _, rel := range relations() {
-		p := priced(t, facts, rel)
+	for _, rel := range bothRelations() {
+		p := pricedPlan(t, facts, rel)
 		run := func(records []record, r *mechanism.Recorder) any {
 			fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(p, r),
 				dataOf(facts, mixedTable(t, records).All(), len(base), ranges))

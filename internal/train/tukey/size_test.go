@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// usual returns a check with the default split.
-func usual(d int, epsilon, delta float64) depthCheck {
+// usualCheck returns a check with the default split.
+func usualCheck(d int, epsilon, delta float64) depthCheck {
 	return depthCheck{d, epsilon, delta, mechanism.UsualSplit()}
 }
 
@@ -31,7 +31,7 @@ func TestLeastValues(t *testing.T) {
 		{3, 1e-6, map[int]int{2: 147, 5: 191, 10: 243, 20: 337}},
 	} {
 		for d, want := range c.want {
-			got, ok := usual(d, c.epsilon, c.delta).minimumBuckets()
+			got, ok := usualCheck(d, c.epsilon, c.delta).minimumBuckets()
 			if !ok || got > want+4 || got < want-4 {
 				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got,
 					want)
@@ -42,9 +42,9 @@ func TestLeastValues(t *testing.T) {
 
 // TestLeastIsLeast compares the search with a scan of every number of buckets.
 func TestLeastIsLeast(t *testing.T) {
-	for _, c := range []depthCheck{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5),
-		usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01),
-		usual(2, 30, .3), usual(50, 1, 1e-9),
+	for _, c := range []depthCheck{usualCheck(1, 1, 1e-6), usualCheck(2, math.Log(3), 1e-5),
+		usualCheck(6, .93, 9e-6), usualCheck(11, 2, 1e-4), usualCheck(30, 4, 1e-6), usualCheck(3, 10, .01),
+		usualCheck(2, 30, .3), usualCheck(50, 1, 1e-9),
 		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}}} {
 		got, ok := c.minimumBuckets()
 		if !ok {
@@ -65,7 +65,7 @@ func TestLeastIsLeast(t *testing.T) {
 // TestLeastPasses checks that with the planned number of normally distributed models the mechanism passes as often as
 // planned, and far less often with 3/4 as many. The tolerance is six standard deviations, a false-alarm rate of 1e-9.
 func TestLeastPasses(t *testing.T) {
-	c := usual(3, 2, 1e-4)
+	c := usualCheck(3, 2, 1e-4)
 	least, _ := c.minimumBuckets()
 	priced, err := budget.Calibrate(
 		budget.Sequence("fit",
@@ -107,8 +107,8 @@ func TestLeastPasses(t *testing.T) {
 	}
 }
 
-// numbers declares numeric columns.
-func numbers(d int) []dataset.Column {
+// numericColumns declares numeric columns.
+func numericColumns(d int) []dataset.Column {
 	out := make([]dataset.Column, d)
 	for j := range out {
 		out[j].Name = fmt.Sprint("c", j)
@@ -125,26 +125,26 @@ func TestPlanRefuses(t *testing.T) {
 		err     error
 		is      any
 	}{
-		{"too few buckets", 11, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6},
+		{"too few buckets", 11, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
 			ErrBuckets, nil},
-		{"negative buckets", -1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6},
+		{"negative buckets", -1, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6},
 			ErrBuckets, nil},
 		{"buckets that do not pass", 100,
-			method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
 		{"too many buckets", mostBuckets + 1,
-			method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6},
+			method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"tiny epsilon", 0, method.Facts{Columns: numericColumns(3), Epsilon: 1e-3, Delta: 1e-6},
 			ErrInfeasible, nil},
 		{"tiny epsilon and delta", 0,
-			method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
-		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible,
+			method.Facts{Columns: numericColumns(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
+		{"no delta", 0, method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 0}, ErrInfeasible,
 			nil},
-		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible,
+		{"no epsilon", 0, method.Facts{Columns: numericColumns(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible,
 			nil},
 		{"epsilon is no number", 0,
-			method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
+			method.Facts{Columns: numericColumns(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
 		{"too wide", 0,
-			method.Facts{Columns: numbers(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6},
+			method.Facts{Columns: numericColumns(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6},
 			linear.ErrTooWide, nil},
 	} {
 		trainer := Tukey{Buckets: c.buckets}
@@ -156,7 +156,7 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %d records", c.name, trainer.Records(c.facts))
 		}
 	}
-	node, err := Tukey{}.Plan(method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6})
+	node, err := Tukey{}.Plan(method.Facts{Columns: numericColumns(3), Epsilon: 1, Delta: 1e-6})
 	if want := (budget.Law{
 		Kind:    budget.Approximate,
 		Epsilon: 1,
@@ -184,11 +184,11 @@ func TestBucketsFollowRecords(t *testing.T) {
 		Other:      true,
 	}
 	facts := method.Facts{
-		Columns: append([]dataset.Column{category}, numbers(2)...),
+		Columns: append([]dataset.Column{category}, numericColumns(2)...),
 		Epsilon: 1,
 		Delta:   1e-6,
 	}
-	least, _ := usual(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
+	least, _ := usualCheck(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
 	if got := (Tukey{}).Records(facts); got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
 	}
@@ -200,7 +200,7 @@ func TestBucketsFollowRecords(t *testing.T) {
 // TestDepthSplitNeedsBuckets checks that the settings reach the check, that another split needs more buckets, and that
 // an omitted share is the remainder of the other.
 func TestDepthSplitNeedsBuckets(t *testing.T) {
-	facts := method.Facts{Columns: numbers(4), Epsilon: 1, Delta: 1e-6}
+	facts := method.Facts{Columns: numericColumns(4), Epsilon: 1, Delta: 1e-6}
 	made := func(v method.Values) Tukey { return Tukey{}.Method().New(v).(Tukey) }
 	usual := Tukey{}.Records(facts)
 	for _, v := range []method.Values{{checkKey: .4}, {stepKey: .3}, {checkKey: .4, stepKey: .3}} {

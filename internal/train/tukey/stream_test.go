@@ -18,7 +18,7 @@ import (
 
 // TestModelsOfStream checks that the models of buckets are the same from a scratch file as from memory, bit for bit.
 func TestModelsOfStream(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	var text strings.Builder
 	text.WriteString("a,b,k,y\n")
 	for i, r := range mixedRecords(4000, .5) {
@@ -43,7 +43,7 @@ func TestModelsOfStream(t *testing.T) {
 	}
 	defer e.Close()
 	f := newFrame(columns, ranges)
-	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	s := newSession(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
 	want, err := f.fitBuckets(t.Context(), s, memory.NewRecords(table.All()), 37)
 	if err != nil {
 		t.Fatal(err)

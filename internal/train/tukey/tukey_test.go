@@ -18,21 +18,21 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func relations() []budget.Relation {
+func bothRelations() []budget.Relation {
 	return []budget.Relation{budget.AddRemove, budget.Substitute}
 }
 
-// session opens a session for a trainer's leaf alone.
-func session(t testing.TB, facts method.Facts, rel budget.Relation) *mechanism.Session {
+// newSession opens a session for a trainer's leaf alone.
+func newSession(t testing.TB, facts method.Facts, rel budget.Relation) *mechanism.Session {
 	t.Helper()
-	s, err := mechanism.NewSession(priced(t, facts, rel))
+	s, err := mechanism.NewSession(pricedPlan(t, facts, rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Priced {
+func pricedPlan(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Priced {
 	t.Helper()
 	node, err := Tukey{}.Plan(facts)
 	if err != nil {
@@ -56,8 +56,8 @@ func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Ra
 	}
 }
 
-// mixed declares two numbers, a category and a target.
-func mixed() ([]dataset.Column, []scaling.Range) {
+// mixedColumns declares two numbers, a category and a target.
+func mixedColumns() ([]dataset.Column, []scaling.Range) {
 	return []dataset.Column{
 			{Name: "a"},
 			{Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
@@ -78,7 +78,7 @@ type record struct {
 
 func mixedTable(t testing.TB, records []record) *dataset.Table {
 	t.Helper()
-	columns, _ := mixed()
+	columns, _ := mixedColumns()
 	data := make([]dataset.ColumnData, 4)
 	ids := make([]uint64, 0, len(records))
 	for _, r := range records {
@@ -116,12 +116,12 @@ func mixedRecords(n int, noise float64) []record {
 // TestRecoversModel checks slopes, category effects and predictions of a model with a column far from 0, under both
 // relations.
 func TestRecoversModel(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(20000, .5))
-	for _, rel := range relations() {
-		fit, err := trainer.Fit(context.Background(), session(t, facts, rel),
+	for _, rel := range bothRelations() {
+		fit, err := trainer.Fit(context.Background(), newSession(t, facts, rel),
 			dataOf(facts, tab.All(), tab.Len(), ranges))
 		if err != nil {
 			t.Fatal(err)
@@ -165,9 +165,9 @@ func TestRecoversModel(t *testing.T) {
 // TestOneRecordMovesOneModel checks that adding, removing or replacing a record at any position changes the model of
 // at most one bucket, bit for bit.
 func TestOneRecordMovesOneModel(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	f := newFrame(columns, ranges)
-	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	s := newSession(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
 	const (
 		n = 60
 		m = 16
@@ -217,7 +217,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 // TestBucketModel compares the fit of a bucket with the ridge regression of package regression on standardised
 // columns.
 func TestBucketModel(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	f := newFrame(columns, ranges)
 	records := mixedRecords(40, 1)
 	records[3].b = math.NaN() // 1
@@ -272,7 +272,7 @@ func TestBucketModel(t *testing.T) {
 
 // TestTukeyAcceptsAnyTable checks that a run on any table succeeds or abstains.
 func TestTukeyAcceptsAnyTable(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}
 	constant := func(n int, r record) []record {
@@ -298,7 +298,7 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 	} {
 		answered := 0
 		for range 5 {
-			fit, err := trainer.Fit(context.Background(), session(t, facts, budget.AddRemove),
+			fit, err := trainer.Fit(context.Background(), newSession(t, facts, budget.AddRemove),
 				dataOf(facts, mixedTable(t, records).All(), trainer.Records(facts), ranges))
 			switch {
 			case err == nil:
@@ -318,7 +318,7 @@ func TestTukeyAcceptsAnyTable(t *testing.T) {
 
 // TestConstantTarget checks that the model predicts a constant target.
 func TestConstantTarget(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 5, Delta: 1e-5}
 	records := mixedRecords(20000, 1)
@@ -326,7 +326,7 @@ func TestConstantTarget(t *testing.T) {
 		records[i].y = 7
 	}
 	tab := mixedTable(t, records)
-	fit, err := trainer.Fit(context.Background(), session(t, facts, budget.Substitute),
+	fit, err := trainer.Fit(context.Background(), newSession(t, facts, budget.Substitute),
 		dataOf(facts, tab.All(), tab.Len(), ranges))
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +348,7 @@ func TestConstantTarget(t *testing.T) {
 // TestRareCategoryPasses covers a category that is absent from many buckets and so has slope 0 there. Without the
 // coins of [jitterWidth] the check would abstain.
 func TestRareCategoryPasses(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	z, err := trainer.bucketCounts(facts)
@@ -372,7 +372,7 @@ func TestRareCategoryPasses(t *testing.T) {
 	}{{true, 10}, {false, 0}} {
 		passed := 0
 		for range 10 {
-			s := session(t, facts, budget.AddRemove)
+			s := newSession(t, facts, budget.AddRemove)
 			f := newFrame(columns, ranges)
 			if !c.jitter {
 				clear(f.jitter)
@@ -401,11 +401,11 @@ func TestRareCategoryPasses(t *testing.T) {
 
 // TestAbstainsBelowRecords checks that with too few records no row is read and the leaf is not spent.
 func TestAbstainsBelowRecords(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(50, 1))
-	s := session(t, facts, budget.AddRemove)
+	s := newSession(t, facts, budget.AddRemove)
 	if _, err := trainer.Fit(context.Background(), s,
 		dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
 		t.Errorf("got %v, want ErrAbstained", err)
@@ -425,7 +425,7 @@ func TestAbstainsBelowRecords(t *testing.T) {
 
 // TestWithoutRanges checks that features without a range are anchored at 0.
 func TestWithoutRanges(t *testing.T) {
-	columns, _ := mixed()
+	columns, _ := mixedColumns()
 	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
 	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 ||
 		f.cells[1].missing != 1 || f.jitter[2] != jitterWidth/2 {
@@ -434,13 +434,13 @@ func TestWithoutRanges(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	columns, ranges := mixed()
+	columns, ranges := mixedColumns()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := mixedTable(t, mixedRecords(50, 1))
-	if _, err := trainer.Fit(ctx, session(t, facts, budget.AddRemove),
+	if _, err := trainer.Fit(ctx, newSession(t, facts, budget.AddRemove),
 		dataOf(facts, tab.All(), 1<<30, ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

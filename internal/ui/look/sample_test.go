@@ -81,8 +81,8 @@ func TestFirstOfParquet(t *testing.T) {
 	}
 }
 
-// preview returns the preview of a table.
-func preview(t *testing.T, text string, r look.Reading) *look.Preview {
+// previewTable returns the preview of a table.
+func previewTable(t *testing.T, text string, r look.Reading) *look.Preview {
 	t.Helper()
 	s, err := look.First(t.Context(), writeTable(t, "t.csv", text),
 		dataset.ReadOptions{Format: r.Format})
@@ -191,10 +191,10 @@ func TestFormatProposals(t *testing.T) {
 			}
 			return strings.Join(out, " ")
 		}
-		if got := join(preview(t, x.text, x.given).Proposals); got != x.want {
+		if got := join(previewTable(t, x.text, x.given).Proposals); got != x.want {
 			t.Errorf("%s: proposed %q, want %q", name, got, x.want)
 		}
-		if got := join(preview(t, x.text, x.marked).Proposals); got != "" {
+		if got := join(previewTable(t, x.text, x.marked).Proposals); got != "" {
 			t.Errorf("%s: proposed %q after the proposals were used", name, got)
 		}
 	}
@@ -204,7 +204,7 @@ func TestFormatProposals(t *testing.T) {
 func TestPreviewCells(t *testing.T) {
 	text := "n;w;d;e\n1;ä;2024-02-30;\n" + "2 kg;;2024-01-02;\n" + "x;z;;NA\n" + "3;" +
 		strings.Repeat("é", 70) + ";2024-01-03;\n-999;a;2024-01-04;\n"
-	got := preview(t, text,
+	got := previewTable(t, text,
 		look.Reading{
 			Format: dataset.Format{Missing: []float64{-999}},
 			Dates:  map[string]string{"d": "2006-01-02"},

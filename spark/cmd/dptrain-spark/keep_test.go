@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// texts returns cells.
-func texts(of ...string) [][]byte {
+// textCells returns cells.
+func textCells(of ...string) [][]byte {
 	var out [][]byte
 	for _, s := range of {
 		out = append(out, []byte(s))
@@ -17,29 +17,29 @@ func texts(of ...string) [][]byte {
 	return out
 }
 
-// shop is a server with a query whose columns have these types.
-func shop(types ...string) *server {
+// shopServer returns a server with a query whose columns have these types.
+func shopServer(types ...string) *server {
 	names := []string{"a", "b c", "d"}[:len(types)]
 	return &server{files: map[string][]byte{}, says: map[string][]column{
-		"DESCRIBE QUERY": {{"col_name", texts(names...)}, {"data_type", texts(types...)},
-			{"comment", texts(names...)}},
-		"SELECT left(": {{"left", texts("head1", "head2")}},
+		"DESCRIBE QUERY": {{"col_name", textCells(names...)}, {"data_type", textCells(types...)},
+			{"comment", textCells(names...)}},
+		"SELECT left(": {{"left", textCells("head1", "head2")}},
 	}}
 }
 
 // TestQueryColumnsAreRequested checks that the columns of a query are requested, that the task is sent separately from
 // the query, that tasks of later passes name the kept rows, and that these are removed at the end.
 func TestQueryColumnsAreRequested(t *testing.T) {
-	s := shop("double", "string", "decimal(10,2)")
-	head, _ := asked(t, serve(t, s))
+	s := shopServer("double", "string", "decimal(10,2)")
+	head, _ := questionLine(t, startServer(t, s))
 	const query = "select a, `b c`, d from shop -- all of it"
 	keep := `{"ask":"keep","query":"` + query + `","columns":["a","b c","d"],"begin":89}`
-	want := list(t) + list(t, "a", "b c", "d") + list(t, "head1", "head2") +
-		list(t, "TASK4712", "TASK4713") + list(t)
+	want := encodeList(t) + encodeList(t, "a", "b c", "d") + encodeList(t, "head1", "head2") +
+		encodeList(t, "TASK4712", "TASK4713") + encodeList(t)
 	got, err := converse(t,
-		head+list(t, `{"ask":"columns","query":"`+query+`"}`)+list(t, keep, "task4711")+
-			list(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+
-			list(t, `{"ask":"kept"}`, "order4711"), len(want))
+		head+encodeList(t, `{"ask":"columns","query":"`+query+`"}`)+encodeList(t, keep, "task4711")+
+			encodeList(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+
+			encodeList(t, `{"ask":"kept"}`, "order4711"), len(want))
 	if err != nil || got != want {
 		t.Fatalf("answered %q, want %q: %v", got, want, err)
 	}
@@ -78,23 +78,23 @@ func TestRefusedQueries(t *testing.T) {
 	}{
 		"refused": {&server{files: map[string][]byte{}, refuses: "DESCRIBE"},
 			`{"ask":"columns","query":"drop table x"}`, failure{Word: "query"}},
-		"array": {shop("int", "array<int>"), `{"ask":"columns"}`,
+		"array": {shopServer("int", "array<int>"), `{"ask":"columns"}`,
 			failure{"type", "b c", "array<int>"}},
-		"binary": {shop("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
-		"void":   {shop("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
-		"changed": {shop("int", "int"), `{"ask":"keep","columns":["a","b"]}`,
+		"binary": {shopServer("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
+		"void":   {shopServer("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
+		"changed": {shopServer("int", "int"), `{"ask":"keep","columns":["a","b"]}`,
 			failure{Word: "changed"}},
-		"fewer": {shop("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
+		"fewer": {shopServer("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
 		"name": {&server{
 			files: map[string][]byte{},
-			says:  map[string][]column{"DESCRIBE": {{"n", texts("a\nb")}, {"t", texts("int")}}},
+			says:  map[string][]column{"DESCRIBE": {{"n", textCells("a\nb")}, {"t", textCells("int")}}},
 		},
 			`{"ask":"columns"}`, failure{Word: "name"}},
-		"unknown": {shop("int"), `{"ask":"drop"}`, failure{Word: "question"}},
-		"no JSON": {shop("int"), `ask`, failure{Word: "question"}},
+		"unknown": {shopServer("int"), `{"ask":"drop"}`, failure{Word: "question"}},
+		"no JSON": {shopServer("int"), `ask`, failure{Word: "question"}},
 	} {
-		head, _ := asked(t, serve(t, tt.s))
-		_, err := converse(t, head+list(t, tt.ask, "task"), 100)
+		head, _ := questionLine(t, startServer(t, tt.s))
+		_, err := converse(t, head+encodeList(t, tt.ask, "task"), 100)
 		var got *failure
 		if !errors.As(err, &got) || *got != tt.want {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)

@@ -38,13 +38,13 @@ type server struct {
 	begun   chan struct{}
 }
 
-func serve(t *testing.T, s *server) string {
+func startServer(t *testing.T, s *server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.call))
+	g := grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.handleCall))
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(l) }()
 	t.Cleanup(func() {
@@ -54,7 +54,7 @@ func serve(t *testing.T, s *server) string {
 	return l.Addr().String()
 }
 
-func (s *server) call(_ any, stream grpc.ServerStream) error {
+func (s *server) handleCall(_ any, stream grpc.ServerStream) error {
 	name, _ := grpc.MethodFromServerStream(stream)
 	name = strings.TrimPrefix(name, service)
 	s.mu.Lock()
@@ -62,9 +62,9 @@ func (s *server) call(_ any, stream grpc.ServerStream) error {
 	s.mu.Unlock()
 	switch name {
 	case "AddArtifacts":
-		return s.take(stream)
+		return s.takeArtifact(stream)
 	case "ExecutePlan":
-		return s.execute(stream)
+		return s.executePlan(stream)
 	case "Interrupt":
 		if s.block != nil {
 			close(s.block)
@@ -78,8 +78,8 @@ func (s *server) call(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg(&m)
 }
 
-// take keeps an artifact after checking the checksums of its chunks.
-func (s *server) take(stream grpc.ServerStream) error {
+// takeArtifact keeps an artifact after checking the checksums of its chunks.
+func (s *server) takeArtifact(stream grpc.ServerStream) error {
 	name, data, good := "", []byte(nil), true
 	var chunk func(field protowire.Number, b []byte, v uint64) error
 	var part []byte
@@ -133,8 +133,8 @@ func (s *server) take(stream grpc.ServerStream) error {
 	return stream.SendMsg(&m)
 }
 
-// inside returns the bytes of a nested field, given by its path.
-func inside(m []byte, path ...protowire.Number) []byte {
+// nestedField returns the bytes of a nested field, given by its path.
+func nestedField(m []byte, path ...protowire.Number) []byte {
 	for _, at := range path {
 		var found []byte
 		_ = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
@@ -148,21 +148,21 @@ func inside(m []byte, path ...protowire.Number) []byte {
 	return m
 }
 
-func (s *server) execute(stream grpc.ServerStream) error {
+func (s *server) executePlan(stream grpc.ServerStream) error {
 	var m []byte
 	if err := stream.RecvMsg(&m); err != nil {
 		return err
 	}
-	if statement := inside(m, 3, 1, 10, 1); statement != nil {
-		return s.state(stream, string(statement))
+	if statement := nestedField(m, 3, 1, 10, 1); statement != nil {
+		return s.answerStatement(stream, string(statement))
 	}
-	with := inside(m, 3, 1, 41)
-	if view := inside(m, 3, 2, 3); view != nil {
-		with = inside(view, 1, 41)
-		s.view = string(inside(view, 2))
+	with := nestedField(m, 3, 1, 41)
+	if view := nestedField(m, 3, 2, 3); view != nil {
+		with = nestedField(view, 1, 41)
+		s.view = string(nestedField(view, 2))
 	}
 	s.mu.Lock()
-	s.queries = append(s.queries, string(inside(with, 1, 10, 1)))
+	s.queries = append(s.queries, string(nestedField(with, 1, 10, 1)))
 	s.mu.Unlock()
 	if s.begun != nil {
 		close(s.begun)
@@ -171,7 +171,7 @@ func (s *server) execute(stream grpc.ServerStream) error {
 		<-s.block
 		return status.Error(codes.Internal, "interrupted")
 	}
-	in, err := ipc.NewReader(bytes.NewReader(inside(with, 2, 16, 1, 11, 1)))
+	in, err := ipc.NewReader(bytes.NewReader(nestedField(with, 2, 16, 1, 11, 1)))
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func (s *server) execute(stream grpc.ServerStream) error {
 	return nil
 }
 
-// state answers a statement.
-func (s *server) state(stream grpc.ServerStream, text string) error {
+// answerStatement answers a statement.
+func (s *server) answerStatement(stream grpc.ServerStream, text string) error {
 	s.mu.Lock()
 	s.queries = append(s.queries, text)
 	s.mu.Unlock()
@@ -225,8 +225,8 @@ func (s *server) state(stream grpc.ServerStream, text string) error {
 	return nil
 }
 
-// asked returns the start of standard input, and the content of the program that it names.
-func asked(t *testing.T, address string) (string, []byte) {
+// questionLine returns the start of standard input, and the content of the program that it names.
+func questionLine(t *testing.T, address string) (string, []byte) {
 	t.Helper()
 	program := bytes.Repeat([]byte("dptrain"), 400_000) // three chunks
 	path := filepath.Join(t.TempDir(), "worker")
@@ -241,7 +241,7 @@ func asked(t *testing.T, address string) (string, []byte) {
 	return string(text) + "\n", program
 }
 
-func list(t *testing.T, texts ...string) string {
+func encodeList(t *testing.T, texts ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	var all [][]byte
@@ -254,10 +254,10 @@ func list(t *testing.T, texts ...string) string {
 	return out.String()
 }
 
-// tasks is a list that requests the execution of tasks.
-func tasks(t *testing.T, texts ...string) string {
+// tasksRequest returns a list that requests the execution of tasks.
+func tasksRequest(t *testing.T, texts ...string) string {
 	t.Helper()
-	return list(t, append([]string{`{"ask":"tasks"}`, "order4711"}, texts...)...)
+	return encodeList(t, append([]string{`{"ask":"tasks"}`, "order4711"}, texts...)...)
 }
 
 // converse sends input, and keeps it open until want bytes were answered or the program has ended. It returns
@@ -287,9 +287,9 @@ func converse(t *testing.T, input string, want int) (string, error) {
 // part of a query, and that the session is ended.
 func TestSessionAnswersPassByPass(t *testing.T) {
 	s := &server{files: map[string][]byte{}}
-	head, program := asked(t, serve(t, s))
-	want := list(t) + list(t, "KEY4711", "B") + list(t) + list(t, "C")
-	got, err := converse(t, head+tasks(t, "key4711", "b")+tasks(t)+tasks(t, "c"), len(want))
+	head, program := questionLine(t, startServer(t, s))
+	want := encodeList(t) + encodeList(t, "KEY4711", "B") + encodeList(t) + encodeList(t, "C")
+	got, err := converse(t, head+tasksRequest(t, "key4711", "b")+tasksRequest(t)+tasksRequest(t, "c"), len(want))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,9 +316,9 @@ func TestServerErrorTextIsNotRepeated(t *testing.T) {
 		"token":  status.Error(codes.Unauthenticated, "4711"),
 		"broken": status.Error(codes.Unavailable, "4711")} {
 		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
-		head, _ := asked(t, serve(t, s))
-		said, got := converse(t, head+tasks(t, "a"), 100)
-		if got == nil || got.Error() != word || said != list(t) {
+		head, _ := questionLine(t, startServer(t, s))
+		said, got := converse(t, head+tasksRequest(t, "a"), 100)
+		if got == nil || got.Error() != word || said != encodeList(t) {
 			t.Errorf("%s: %v, %q", word, got, said)
 		}
 	}
@@ -331,8 +331,8 @@ func TestBadBatch(t *testing.T) {
 		clear(batch[8:])
 		return nil
 	}}
-	head, _ := asked(t, serve(t, s))
-	if _, err := converse(t, head+tasks(t, "a"), 100); err == nil || err.Error() != "protocol" {
+	head, _ := questionLine(t, startServer(t, s))
+	if _, err := converse(t, head+tasksRequest(t, "a"), 100); err == nil || err.Error() != "protocol" {
 		t.Error(err)
 	}
 	batch, err := localTable(column{columnName, [][]byte{[]byte("a")}})
@@ -348,11 +348,11 @@ func TestBadBatch(t *testing.T) {
 // the middle of a pass.
 func TestClosedInputInterruptsCluster(t *testing.T) {
 	s := &server{files: map[string][]byte{}, block: make(chan struct{}), begun: make(chan struct{})}
-	head, _ := asked(t, serve(t, s))
+	head, _ := questionLine(t, startServer(t, s))
 	in, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- answerRequests(t.Context(), in, io.Discard) }()
-	if _, err := io.WriteString(write, head+tasks(t, "a")); err != nil {
+	if _, err := io.WriteString(write, head+tasksRequest(t, "a")); err != nil {
 		t.Fatal(err)
 	}
 	<-s.begun
@@ -372,7 +372,7 @@ func TestClosedInputInterruptsCluster(t *testing.T) {
 
 // TestMissingServerFails checks the failures without a server, and for a question of another version.
 func TestMissingServerFails(t *testing.T) {
-	head, _ := asked(t, "127.0.0.1:1")
+	head, _ := questionLine(t, "127.0.0.1:1")
 	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil ||
 		err.Error() != "connect" {
 		t.Error(err)
@@ -386,7 +386,7 @@ func TestMissingServerFails(t *testing.T) {
 
 // TestListCut checks that a truncated list is an error, at any position.
 func TestListCut(t *testing.T) {
-	whole := list(t, "one", "two")
+	whole := encodeList(t, "one", "two")
 	for n := range len(whole) {
 		if got, err := readList(strings.NewReader(whole[:n])); err == nil || got != nil ||
 			(n == 0) != (err == io.EOF) {

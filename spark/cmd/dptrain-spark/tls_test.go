@@ -26,8 +26,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// authority creates a CA certificate, and a certificate for a name that it signs.
-func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
+// newAuthority creates a CA certificate, and a certificate for a name that it signs.
+func newAuthority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
 	t.Helper()
 	issue := func(
 		c, by *x509.Certificate, signer *ecdsa.PrivateKey,
@@ -82,7 +82,7 @@ func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string
 	}
 	g := grpc.NewServer(grpc.Creds(credentials.NewServerTLSFromCert(&certificate)),
 		grpc.StreamInterceptor(guard), grpc.ForceServerCodec(raw{}),
-		grpc.UnknownServiceHandler(s.call))
+		grpc.UnknownServiceHandler(s.handleCall))
 	ended := make(chan error, 1)
 	go func() { ended <- g.Serve(l) }()
 	t.Cleanup(func() {
@@ -103,13 +103,13 @@ func TestTLS(t *testing.T) {
 		t.Skip("the authorities of the system are not those of a file there")
 	}
 	const token = "token4711"
-	ca, good := authority(t, "localhost")
+	ca, good := newAuthority(t, "localhost")
 	path := filepath.Join(t.TempDir(), "authority.pem")
 	if err := os.WriteFile(path, ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SSL_CERT_FILE", path) // read once in a process: no other test speaks TLS
-	_, unknown := authority(t, "localhost")
+	_, unknown := newAuthority(t, "localhost")
 	for _, tt := range []struct {
 		name        string
 		certificate tls.Certificate
@@ -127,7 +127,7 @@ func TestTLS(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &server{files: map[string][]byte{}}
 			address := serveTLS(t, s, tt.certificate, token)
-			head, program := asked(t, strings.Replace(address, "localhost", tt.host, 1))
+			head, program := questionLine(t, strings.Replace(address, "localhost", tt.host, 1))
 			var q question
 			if err := json.Unmarshal([]byte(head), &q); err != nil {
 				t.Fatal(err)
@@ -137,8 +137,8 @@ func TestTLS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := list(t) + list(t, "ONE")
-			got, err := converse(t, string(text)+"\n"+tasks(t, "one"), len(want))
+			want := encodeList(t) + encodeList(t, "ONE")
+			got, err := converse(t, string(text)+"\n"+tasksRequest(t, "one"), len(want))
 			if tt.word == "" {
 				if err != nil || got != want || !bytes.Equal(s.files["files/dptrain-01"], program) {
 					t.Errorf("%q: %v", got, err)

@@ -22,7 +22,7 @@ func TestDuckMemory(t *testing.T) {
 		cells[j], head[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j),
 			fmt.Sprintf(`"c%d"`, j)
 	}
-	program := filepath.Join(filepath.Dir(programs(t)), "dptrain-sql")
+	program := filepath.Join(filepath.Dir(builtDptrain(t)), "dptrain-sql")
 	peak := func(rows int) int64 {
 		file := duckFile(t,
 			fmt.Sprintf("CREATE TABLE many AS SELECT %s FROM range(%d) r(i)",
@@ -50,7 +50,7 @@ func TestDuckMemory(t *testing.T) {
 			if err != nil {
 				break
 			}
-			most = max(most, resident(t, cmd.Process.Pid)) // the peak that the system reports at the end may be that of this process
+			most = max(most, residentBytes(t, cmd.Process.Pid)) // the peak that the system reports at the end may be that of this process
 		}
 		if err := cmd.Wait(); err != nil || n != rows+1 {
 			t.Fatal(err, n)
@@ -68,8 +68,8 @@ func TestDuckMemory(t *testing.T) {
 	}
 }
 
-// resident returns the bytes of memory of a process.
-func resident(t *testing.T, pid int) int64 {
+// residentBytes returns the bytes of memory of a process.
+func residentBytes(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	var size, pages int64

@@ -281,7 +281,7 @@ func TestDuckSameRelease(t *testing.T) {
 		t.Fatal(err, len(text))
 	}
 	folder := t.TempDir()
-	program := programs(t)
+	program := builtDptrain(t)
 	if err := os.WriteFile(filepath.Join(folder, "houses.csv"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestDuckSameRelease(t *testing.T) {
 		{"auto", sql, "auto"}, {"memory", sql, "memory"}, {"stream", sql, "stream"},
 	}
 	for _, r := range runs {
-		if code, out := fit(t, program, r.recipe, "--engine", r.engine, "--out",
+		if code, out := runFit(t, program, r.recipe, "--engine", r.engine, "--out",
 			filepath.Join(folder, r.name)); code != 0 {
 			t.Fatalf("%s: exit %d: %s", r.name, code, out)
 		}
@@ -309,10 +309,10 @@ func TestDuckSameRelease(t *testing.T) {
 // TestDuckNoRelease checks that a query that fails in the middle ends the run with exit code 4 and no release,
 // and that its message quotes no row.
 func TestDuckNoRelease(t *testing.T) {
-	program, out := programs(t), filepath.Join(t.TempDir(), "out")
+	program, out := builtDptrain(t), filepath.Join(t.TempDir(), "out")
 	recipe := "data:\n  sql: {driver: duckdb, dsn: ':memory:', query: \"SELECT i % 97 AS a, CASE WHEN i = 90000 THEN 'geheim' ELSE '5' END::INTEGER AS y FROM range(100000) r(i)\"}\n  target: y\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n"
 	for _, engine := range []string{"stream", "memory"} {
-		code, text := fit(t, program, recipe, "--engine", engine, "--out", out)
+		code, text := runFit(t, program, recipe, "--engine", engine, "--out", out)
 		if code != 4 || strings.Contains(text, "geheim") {
 			t.Errorf("%s: exit %d: %s", engine, code, text)
 		}

@@ -17,7 +17,7 @@ var mostRows = flag.Int("rows", 500_000, "rows of the larger query of TestMemory
 // than half the size of the additional cells.
 func TestMemory(t *testing.T) {
 	const columns = 10
-	program, folder, dsn := programs(t), t.TempDir(), server(t)
+	program, folder, dsn := builtDptrain(t), t.TempDir(), serverDSN(t)
 	cells := make([]string, columns)
 	for i := range cells {
 		cells[i] = fmt.Sprintf("(i * %d %% 1009) / 7.0::float8 AS c%d", i+3, i)

@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// server returns the connection text of the server of scripts/runtimes.sh.
-func server(t *testing.T) string {
+// serverDSN returns the connection text of the server of scripts/runtimes.sh.
+func serverDSN(t *testing.T) string {
 	t.Helper()
 	dsn := os.Getenv("DPTRAIN_POSTGRES")
 	if dsn == "" {
@@ -28,10 +28,10 @@ func server(t *testing.T) string {
 	return dsn
 }
 
-// execute runs statements, as their owner would.
-func execute(t *testing.T, statements string) {
+// runStatements runs statements, as their owner would.
+func runStatements(t *testing.T, statements string) {
 	t.Helper()
-	conn, err := pgconn.Connect(t.Context(), server(t))
+	conn, err := pgconn.Connect(t.Context(), serverDSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func execute(t *testing.T, statements string) {
 	}
 }
 
-// open returns a standard input that stays open.
-func open(t *testing.T, want, dsn, query, columns string) io.Reader {
+// openInput returns a standard input that stays open.
+func openInput(t *testing.T, want, dsn, query, columns string) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
 	t.Cleanup(func() { _ = w.Close() })
@@ -53,28 +53,28 @@ func open(t *testing.T, want, dsn, query, columns string) io.Reader {
 	return r
 }
 
-// ask returns the rows of a query.
-func ask(t *testing.T, query, columns string) (string, error) {
+// queryRows returns the rows of a query.
+func queryRows(t *testing.T, query, columns string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := answerQuestion(t.Context(), open(t, "rows", server(t), query, columns), &out)
+	err := answerQuestion(t.Context(), openInput(t, "rows", serverDSN(t), query, columns), &out)
 	return out.String(), err
 }
 
 func TestValues(t *testing.T) {
-	execute(t,
+	runStatements(t,
 		`DROP TABLE IF EXISTS v; DROP TYPE IF EXISTS mood; CREATE TYPE mood AS ENUM ('sad', 'so,so');
 CREATE TABLE v (i int, f float8, n numeric, b bool, s text, d date, ts timestamptz, e mood);
 INSERT INTO v VALUES (1, .1, 'NaN', true, E'a,"b"\r\nc', '2026-01-02', '2026-01-02 03:04:05+01', 'so,so'),
  (NULL, 'NaN', NULL, NULL, NULL, NULL, NULL, NULL), (-2147483648, '-Infinity', 1e30, false, '', 'infinity', '-infinity', 'sad')`)
-	got, err := ask(t, "SELECT * FROM v -- all of it", `"i","f","n","b","s","d","ts","e"`)
+	got, err := queryRows(t, "SELECT * FROM v -- all of it", `"i","f","n","b","s","d","ts","e"`)
 	want := "i,f,n,b,s,d,ts,e\n" +
 		`1,0.1,NaN,true,"a,""b""  c",2026-01-02,2026-01-02 02:04:05+00,"so,so"` + "\n,NaN,,,,,,\n" +
 		"-2147483648,-Infinity,1000000000000000000000000000000,false,,infinity,-infinity,sad\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
-	if got, err = ask(t, "SELECT s FROM v WHERE s IS NULL;", `"s"`); err != nil ||
+	if got, err = queryRows(t, "SELECT s FROM v WHERE s IS NULL;", `"s"`); err != nil ||
 		got != "\"s\"\n\"\"\n" {
 		t.Errorf("one column: %q, %v", got, err) // an empty line would not be a record
 	}
@@ -83,7 +83,7 @@ INSERT INTO v VALUES (1, .1, 'NaN', true, E'a,"b"\r\nc', '2026-01-02', '2026-01-
 // TestRefused checks that an invalid query is rejected with a message of the program, which contains no text of
 // the server or the rows.
 func TestRefused(t *testing.T) {
-	execute(t,
+	runStatements(t,
 		`DROP TABLE IF EXISTS w; CREATE TABLE w (x int, s text); INSERT INTO w VALUES (0, 'secret'); DROP SEQUENCE IF EXISTS q; CREATE SEQUENCE q;
 CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO w VALUES (1, 'new'); RETURN 1; END $$`)
 	file := filepath.Join(t.TempDir(), "copied")
@@ -113,14 +113,14 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 		{"SELECT pg_terminate_backend(pg_backend_pid())::text AS x",
 			failure{Word: "broken", SQLState: "57"}},
 	} {
-		_, err := ask(t, tt.query, `"x"`)
+		_, err := queryRows(t, tt.query, `"x"`)
 		var got *failure
 		if !errors.As(err, &got) || got.Word != tt.want.Word || got.SQLState != tt.want.SQLState ||
 			got.Column != tt.want.Column || got.Type != tt.want.Type {
 			t.Errorf("%s: %+v, want %+v", tt.query, got, tt.want)
 		}
 	}
-	got, err := ask(t, "SELECT count(*) AS n, (SELECT last_value FROM q) AS q FROM w", `"n","q"`)
+	got, err := queryRows(t, "SELECT count(*) AS n, (SELECT last_value FROM q) AS q FROM w", `"n","q"`)
 	if err != nil || got != "n,q\n1,1\n" {
 		t.Errorf("something was written: %q, %v", got, err)
 	}
@@ -129,8 +129,8 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 	}
 	for dsn, word := range map[string]string{"host=db.example.org user=me sslmode=prefer": "tls",
 		"host=db.example.org sslmode=disable": "tls", "port=x": "dsn",
-		server(t) + " password=geheim dbname=none": "connect"} {
-		err := answerQuestion(t.Context(), open(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard)
+		serverDSN(t) + " password=geheim dbname=none": "connect"} {
+		err := answerQuestion(t.Context(), openInput(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard)
 		var got *failure
 		if !errors.As(err, &got) || got.Word != word {
 			t.Errorf("%s: %+v, want %s", dsn, err, word)
@@ -140,14 +140,14 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 
 // TestQueryReadsOneSnapshot checks that rows that others insert and delete while the query runs are not seen.
 func TestQueryReadsOneSnapshot(t *testing.T) {
-	execute(t,
+	runStatements(t,
 		"DROP TABLE IF EXISTS shot; CREATE TABLE shot AS SELECT i AS x, repeat('a', 20) AS s FROM generate_series(1, 100000) i")
 	out := &after{do: func() {
-		execute(t,
+		runStatements(t,
 			"INSERT INTO shot SELECT -1, 'b' FROM generate_series(1, 1000); DELETE FROM shot WHERE x > 99000")
 	}}
 	if err := answerQuestion(t.Context(),
-		open(t, "rows", server(t), "SELECT x, s FROM shot", `"x","s"`), out); err != nil {
+		openInput(t, "rows", serverDSN(t), "SELECT x, s FROM shot", `"x","s"`), out); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 100001 ||
@@ -156,11 +156,11 @@ func TestQueryReadsOneSnapshot(t *testing.T) {
 	}
 }
 
-// proxy forwards connections to the server, and closes them after it has forwarded a number of bytes of the
+// startProxy forwards connections to the server, and closes them after it has forwarded a number of bytes of the
 // answers.
-func proxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
+func startProxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 	t.Helper()
-	config, err := pgconn.ParseConfig(server(t))
+	config, err := pgconn.ParseConfig(serverDSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,19 +197,19 @@ func proxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 // TestSameRelease checks, on both engines, that the release from the database equals that from the CSV file
 // under the same key, and that it contains no part of data.sql.
 func TestSameRelease(t *testing.T) {
-	execute(t,
+	runStatements(t,
 		`DROP TABLE IF EXISTS houses; CREATE TABLE houses (id int, area float8, rooms int, town text, price numeric);
 INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old', 'south', NULL])[1 + i % 3], CASE WHEN i % 50 > 0 THEN 1000 * (i % 131) + 777 * (i % 7) END FROM generate_series(1, 4000) i`)
 	const query = "SELECT area, rooms, town, price FROM houses ORDER BY id"
-	text, err := ask(t, query, `"area","rooms","town","price"`)
+	text, err := queryRows(t, query, `"area","rooms","town","price"`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, program := t.TempDir(), programs(t)
+	folder, program := t.TempDir(), builtDptrain(t)
 	if err := os.WriteFile(filepath.Join(folder, "houses.csv"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("SHOP_DSN", server(t)+" password=geheim")
+	t.Setenv("SHOP_DSN", serverDSN(t)+" password=geheim")
 	rest := "  target: price\n  columns: {town: {categories: ['north, old', south]}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n"
 	sql := "data:\n  sql: {driver: postgres, dsn: 'env:SHOP_DSN', query: '" + query + "'}\n" + rest
 	runs := []struct{ name, recipe, engine string }{
@@ -217,7 +217,7 @@ INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old'
 		{"auto", sql, "auto"}, {"memory", sql, "memory"}, {"stream", sql, "stream"},
 	}
 	for _, r := range runs {
-		if code, out := fit(t, program, r.recipe, "--engine", r.engine, "--out",
+		if code, out := runFit(t, program, r.recipe, "--engine", r.engine, "--out",
 			filepath.Join(folder, r.name)); code != 0 {
 			t.Fatalf("%s: exit %d: %s", r.name, code, out)
 		}
@@ -250,9 +250,9 @@ INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old'
 // TestLostConnectionEndsRun checks that a lost connection ends the run with exit code 4 and no release. If it is lost
 // before the columns are known, no budget is spent; if it is lost while rows arrive, the price remains spent.
 func TestLostConnectionEndsRun(t *testing.T) {
-	execute(t,
+	runStatements(t,
 		"DROP TABLE IF EXISTS cut; CREATE TABLE cut AS SELECT i % 97 AS a, i % 89 AS b, i % 1000 AS y FROM generate_series(1, 100000) i")
-	program, folder := programs(t), t.TempDir()
+	program, folder := builtDptrain(t), t.TempDir()
 	ledger := filepath.Join(folder, "l.ledger")
 	if out, err := exec.CommandContext(t.Context(), program, "ledger", "init", ledger, "--dataset",
 		"shop", "--epsilon", "9", "--delta", "1e-5").CombinedOutput(); err != nil {
@@ -262,7 +262,7 @@ func TestLostConnectionEndsRun(t *testing.T) {
 		bytes int64
 		spent bool
 	}{{300, false}, {1 << 20, true}} {
-		dsn, passed := proxy(t, tt.bytes)
+		dsn, passed := startProxy(t, tt.bytes)
 		before, err := os.ReadFile(ledger)
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestLostConnectionEndsRun(t *testing.T) {
 			"', query: 'SELECT a, b, y FROM cut'}\n  target: y\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n" +
 			"ledger: {dataset: shop, path: " + ledger + "}\n"
 		for _, engine := range []string{"stream", "memory"} {
-			code, text := fit(t, program, recipe, "--engine", engine, "--out", out)
+			code, text := runFit(t, program, recipe, "--engine", engine, "--out", out)
 			if code != 4 || strings.Contains(text, "remains spent") != tt.spent {
 				t.Errorf("%s, cut after %d bytes (%d passed): exit %d: %s", engine, tt.bytes,
 					passed.Load(), code, text)
@@ -295,7 +295,7 @@ func TestClosedClientCancelsQuery(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}
 	if err := answerQuestion(ctx,
-		open(t, "rows", server(t), "SELECT generate_series(1, 100000000) AS x", `"x"`),
+		openInput(t, "rows", serverDSN(t), "SELECT generate_series(1, 100000000) AS x", `"x"`),
 		out); err == nil {
 		t.Error("it went on")
 	}

@@ -44,9 +44,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programs returns the path of dptrain, with dptrain-sql in the same folder and keys that are the same in every
+// builtDptrain returns the path of dptrain, with dptrain-sql in the same folder and keys that are the same in every
 // run.
-func programs(t *testing.T) (dptrain string) {
+func builtDptrain(t *testing.T) (dptrain string) {
 	t.Helper()
 	folder, err := built()
 	if err != nil {
@@ -55,8 +55,8 @@ func programs(t *testing.T) (dptrain string) {
 	return filepath.Join(folder, "dptrain")
 }
 
-// fit runs dptrain fit and returns its exit code and its output.
-func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
+// runFit runs dptrain fit and returns its exit code and its output.
+func runFit(t *testing.T, program, recipe string, more ...string) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "recipe.yaml")
 	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
